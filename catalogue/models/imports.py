@@ -1,0 +1,32 @@
+"""What importers did."""
+
+from django.db import models
+
+from catalogue.models.places import Market, Source
+
+
+class ImportRun(models.Model):
+    """One run of an importer over one file: how many rows it took and refused, and why it stopped."""
+
+    class State(models.TextChoices):
+        RUNNING = "running"
+        DONE = "done"
+        FAILED = "failed"
+
+    source = models.ForeignKey(Source, on_delete=models.PROTECT, related_name="runs")
+    market = models.ForeignKey(Market, on_delete=models.PROTECT, null=True, blank=True, related_name="+")
+    file = models.CharField(max_length=400)
+    state = models.CharField(max_length=10, choices=State, default=State.RUNNING)
+    read = models.PositiveIntegerField(default=0)
+    created = models.PositiveIntegerField(default=0)
+    changed = models.PositiveIntegerField(default=0)
+    unchanged = models.PositiveIntegerField(default=0)
+    skipped = models.PositiveIntegerField(default=0, help_text="Well-formed rows of something else than a restaurant")
+    refused = models.PositiveIntegerField(default=0)
+    rejects_file = models.CharField(max_length=400, blank=True)
+    error = models.TextField(blank=True)
+    started_at = models.DateTimeField()
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    def __str__(self) -> str:
+        return f"{self.source_id}: {self.file}"

@@ -1,0 +1,38 @@
+"""Reviews of restaurants."""
+
+from django.db import models
+from django.db.models import Q
+
+from catalogue.models.places import Restaurant, Source
+from config.api.ids import new_id
+
+
+class Review(models.Model):
+    """One guest's words and stars, with the owner's reply where there is one."""
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    restaurant = models.ForeignKey(Restaurant, on_delete=models.CASCADE, related_name="reviews", db_index=False)
+    stars = models.IntegerField()
+    text = models.TextField(blank=True)
+    lang = models.CharField(max_length=8, blank=True, help_text="ISO 639-1")
+    author = models.CharField(max_length=120)
+    visited_on = models.DateField(null=True, blank=True)
+    helpful_count = models.PositiveIntegerField(default=0)
+    owner_reply = models.TextField(null=True, blank=True)
+    owner_replied_at = models.DateTimeField(null=True, blank=True)
+    source = models.ForeignKey(Source, on_delete=models.PROTECT, related_name="+", db_index=False)
+    created_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(name="review_stars_in_1_to_5", condition=Q(stars__range=(1, 5))),
+            models.CheckConstraint(
+                name="review_reply_has_its_moment",
+                condition=Q(owner_reply__isnull=True, owner_replied_at__isnull=True)
+                | Q(owner_reply__isnull=False, owner_replied_at__isnull=False),
+            ),
+        ]
+        indexes = [models.Index(fields=["restaurant", "-created_at", "-id"], name="review_newest_of_restaurant")]
+
+    def __str__(self) -> str:
+        return f"{self.stars} stars by {self.author}"

@@ -1,0 +1,1 @@
+"""Settings, doorways and the composition root."""

@@ -1,0 +1,109 @@
+"""Refusals: what we say when we will not do what was asked. Pure Python, so that models may raise them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from enum import StrEnum
+from typing import Any, ClassVar
+
+
+class Code(StrEnum):
+    """Every value of `error.code`, with the status that it comes with in STATUS."""
+
+    INVALID_REQUEST = "invalid_request"
+    INVALID_TRANSITION = "invalid_transition"
+    PLACE_NOT_RESOLVED = "place_not_resolved"
+    MISSING_CREDENTIALS = "missing_credentials"
+    INVALID_CREDENTIALS = "invalid_credentials"
+    EXPIRED_API_KEY = "expired_api_key"
+    REVOKED_API_KEY = "revoked_api_key"
+    NOT_FOUND = "not_found"
+    METHOD_NOT_ALLOWED = "method_not_allowed"
+    RATE_LIMIT_EXCEEDED = "rate_limit_exceeded"
+    INTERNAL_ERROR = "internal_error"
+    SERVICE_UNAVAILABLE = "service_unavailable"
+
+
+STATUS: Mapping[Code, int] = {
+    Code.INVALID_REQUEST: 400,
+    Code.INVALID_TRANSITION: 400,
+    Code.PLACE_NOT_RESOLVED: 400,
+    Code.MISSING_CREDENTIALS: 401,
+    Code.INVALID_CREDENTIALS: 401,
+    Code.EXPIRED_API_KEY: 401,
+    Code.REVOKED_API_KEY: 401,
+    Code.NOT_FOUND: 404,
+    Code.METHOD_NOT_ALLOWED: 405,
+    Code.RATE_LIMIT_EXCEEDED: 429,
+    Code.INTERNAL_ERROR: 500,
+    Code.SERVICE_UNAVAILABLE: 503,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that is wrong with a request: the parameter (`items[0].quantity`) and what to do about it."""
+
+    param: str | None
+    message: str
+
+
+class Refusal(Exception):
+    """A request that was understood and is not carried out.
+
+    A subclass stands beside the rule that raises it and sets `code`; the message is written for the caller.
+    `extra` is added to the error body (`{"suggestions": [...]}`), `headers` to the answer.
+    """
+
+    code: ClassVar[Code] = Code.INVALID_REQUEST
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        param: str | None = None,
+        details: Sequence[Problem] = (),
+        extra: Mapping[str, Any] | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.param = param
+        self.details = list(details)
+        self.extra = dict(extra or {})
+        self.headers = dict(headers or {})
+
+    @property
+    def status(self) -> int:
+        """The HTTP status of this refusal."""
+        return STATUS[self.code]
+
+
+class InvalidRequest(Refusal):
+    """A missing or invalid parameter, or a malformed request."""
+
+
+class NotFound(Refusal):
+    """What was asked for does not exist, or not for this caller."""
+
+    code = Code.NOT_FOUND
+
+    def __init__(self, message: str = "There is nothing at this address.", **rest: Any) -> None:
+        super().__init__(message, **rest)
+
+
+class Unavailable(Refusal):
+    """A part that this request needs is away; nothing was done."""
+
+    code = Code.SERVICE_UNAVAILABLE
+
+    def __init__(self, message: str = "The service is not available for a moment. Try again.", **rest: Any) -> None:
+        rest.setdefault("headers", {"Retry-After": "2"})
+        super().__init__(message, **rest)
+
+
+def unknown(problem_with: str, name: str, known: Sequence[str]) -> Problem:
+    """Word the refusal of a name that is not known, with the nearest known one: "did you mean"."""
+    near = get_close_matches(name, known, n=1, cutoff=0.6)
+    hint = f" Did you mean `{near[0]}`?" if near else ""
+    return Problem(param=name, message=f"Unknown {problem_with} `{name}`.{hint} Known: {', '.join(known)}.")

@@ -1,0 +1,24 @@
+"""The Celery app: queues by purpose and priority, and the beat schedule."""
+
+import os
+
+from celery import Celery
+from celery.schedules import crontab
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+
+app = Celery("tablewire")
+app.config_from_object("django.conf:settings", namespace="CELERY")
+app.autodiscover_tasks()
+
+# Consumed in this order of importance; one queue per priority works on every broker (design: reliability).
+QUEUES = ("dedicated", "priority", "elevated", "standard")
+
+app.conf.task_create_missing_queues = True
+app.conf.beat_schedule = {
+    "open spans of the next days": {
+        "task": "catalogue.tasks.refresh_open_spans",
+        # The nights of twelve markets do not fall together: by the hour, each place whose spans have grown short.
+        "schedule": crontab(minute="7"),
+    },
+}
