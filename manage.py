@@ -4,8 +4,42 @@
 import os
 import sys
 
-if __name__ == "__main__":
+
+def is_missing_stack(error: BaseException | None) -> bool:
+    """Whether the error says that an embedded server, which no environment variable replaces, cannot be reached."""
+    import kombu.exceptions
+    import psycopg
+    import redis.exceptions
+
+    broker_errors = (
+        kombu.exceptions.OperationalError,
+        redis.exceptions.ConnectionError,
+        redis.exceptions.TimeoutError,
+    )
+    while error is not None:
+        # PostgreSQL's own refusals carry a code; having met no PostgreSQL does not.
+        if isinstance(error, psycopg.OperationalError) and error.sqlstate is None:
+            return "DATABASE_URL" not in os.environ
+        if isinstance(error, broker_errors):
+            return "REDIS_URL" not in os.environ and "BROKER_URL" not in os.environ
+        error = error.__cause__ or error.__context__
+    return False
+
+
+def main() -> None:
+    """Run the command; where the embedded stack is meant and absent, end with one sentence that says so."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+    from django.conf import settings
     from django.core.management import execute_from_command_line
 
-    execute_from_command_line(sys.argv)
+    try:
+        execute_from_command_line(sys.argv)
+    except Exception as error:
+        if not is_missing_stack(error):
+            raise
+        place = f"state directory {settings.STATE_DIR}"
+        sys.exit(f"The embedded stack is not running ({place}): run `manage.py up` first.")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,86 @@
+"""up.json, where a run says what it has, and the same for people: the panel with its curl lines."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+
+from config.stack import up_file
+
+KEYS = ("api_key", "other_api_key", "menu_api_key", "wide_api_key", "wide_other_api_key")
+PROCESSES = ("up", "web", "worker", "postgres", "valkey", "chain", "facilitator")
+ORDER = {
+    "customer_id": "cust-1",
+    "items": [{"menu_item_id": "dish-1", "quantity": 2, "notes": "no onions"}],
+    "delivery_address": "Vesterbrogade 3, Copenhagen",
+    "payment_method": "card",
+}
+
+
+def describe(
+    *,
+    base_url: str,
+    database_url: str,
+    redis_url: str,
+    known: Mapping[str, Any],
+    pids: Mapping[str, int | None],
+) -> dict[str, Any]:
+    """The content of up.json. `known` has the secrets that `manage.py seed` told; what does not exist yet is None."""
+    management = known.get("management") or {}
+    admin = known.get("admin") or {}
+    dashboard = known.get("dashboard")
+    return {
+        "base_url": base_url,
+        "management": {"base_url": f"{base_url}/api/v1", **{name: management.get(name) for name in KEYS}},
+        "data": {"base_url": base_url},
+        "mcp_url": None,
+        "admin": {
+            "url": f"{base_url}/admin/",
+            "username": admin.get("username"),
+            "password": admin.get("password"),
+        },
+        "dashboard": {
+            "url": f"{base_url}/dashboard/",
+            "email": dashboard.get("email"),
+            "password": dashboard.get("password"),
+        }
+        if dashboard
+        else None,
+        "docs": {name: f"{base_url}/docs/openapi/{name}.json" for name in ("management", "data")},
+        "chain": None,
+        "facilitator_url": None,
+        "database_url": database_url,
+        "redis_url": redis_url,
+        "wallets": None,
+        "pids": {name: pids.get(name) for name in PROCESSES},
+    }
+
+
+def show(up: Mapping[str, Any], *, state_dir: Path, logs: Path) -> None:
+    """Print where everything is, then requests that work when pasted."""
+    base_url, key = up["base_url"], up["management"]["api_key"]
+    table = Table.grid(padding=(0, 2))
+    rows = {
+        "Data API": f"{base_url}/v1",
+        "Management API": up["management"]["base_url"] + (f"   key {key}" if key else ""),
+        "Admin": f"{up['admin']['url']}   {up['admin']['username']} / {up['admin']['password']}",
+        **{f"OpenAPI, {name}": url for name, url in up["docs"].items()},
+        "State, logs": f"{up_file(state_dir)}   {logs}/",
+    }
+    for name, value in rows.items():
+        # As text: [::1] in an address is not rich's markup.
+        table.add_row(name, Text(value, overflow="fold"))
+    console = Console(highlight=False)
+    console.print(Panel(table, title="Tablewire is up", subtitle="Ctrl-C stops it", expand=False))
+    lines = [f"curl '{base_url}/v1/restaurants?near=tivoli&open=now&limit=3'"]
+    if key:
+        headers = f"-H 'Authorization: Bearer {key}' -H 'Content-Type: application/json'"
+        lines.append(f"curl -X POST {base_url}/api/v1/orders {headers} -d '{json.dumps(ORDER)}'")
+    for line in lines:
+        # As it is: a wrapped line could not be pasted.
+        console.print(line, markup=False, soft_wrap=True)

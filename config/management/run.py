@@ -1,0 +1,330 @@
+"""One run of `manage.py up`: the steps in their order, then looking after the children."""
+
+import http.client
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import FrameType
+from typing import IO, Any
+
+from django.conf import settings
+from django.core.management.base import CommandError
+from rich.console import Console
+
+from config.celery import QUEUES
+from config.management import record
+from config.stack import (
+    OWNER,
+    Child,
+    Server,
+    Stack,
+    StackError,
+    end,
+    free_port,
+    is_free,
+    last_lines,
+    leftovers,
+    read_json,
+    up_file,
+    write_private,
+)
+
+REVIEWS_EACH = 20
+READY_S = 60.0
+LOOK_S = 0.2
+# A child that ends again and again is started ever later, and at once after it has run for a while.
+LATEST_RESTART_S = 30.0
+SETTLED_S = 60.0
+# The terminal and a parent process may both pass on one Ctrl-C.
+SAME_SIGNAL_S = 0.5
+
+
+@dataclass
+class Watched:
+    """A part that is started again when it ends, with growing pauses."""
+
+    part: Child | Server
+    started: float
+    failures: int = 0
+    due: float = 0.0
+
+    def note_end(self, now: float) -> float:
+        """Say in how many seconds it is to be started again."""
+        self.failures = 0 if now - self.started > SETTLED_S else self.failures
+        pause = min(LATEST_RESTART_S, 2.0 ** (self.failures - 1)) if self.failures else 0.0
+        self.failures += 1
+        self.due = now + pause
+        return pause
+
+
+@dataclass(kw_only=True)
+class Run:
+    """One run of `up`. `out` prints a line of its result; progress goes to stderr."""
+
+    host: str
+    port: int
+    state_dir: Path
+    restaurants: int
+    seeds: bool
+    as_json: bool
+    out: Callable[[str], object]
+    console: Console = field(default_factory=lambda: Console(stderr=True, highlight=False))
+    env: dict[str, str] = field(default_factory=dict)
+    known: dict[str, Any] = field(default_factory=dict)
+    interrupted: float | None = None
+    in_hurry: bool = False
+
+    @property
+    def logs(self) -> Path:
+        """Where each child writes its log."""
+        return self.state_dir / "logs"
+
+    @property
+    def last_file(self) -> Path:
+        """What the next run keeps of this one's record: keys and passwords are stored nowhere else in clear."""
+        return self.state_dir / "up.last.json"
+
+    @property
+    def base_url(self) -> str:
+        """Where a client on this machine reaches the web server."""
+        reachable = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.host, self.host)  # noqa: S104 - translated, not bound
+        return f"http://[{reachable}]:{self.port}" if ":" in reachable else f"http://{reachable}:{self.port}"
+
+    def say(self, text: str) -> None:
+        """Print a line about what is going on."""
+        self.console.print(text, markup=False, soft_wrap=True)
+
+    def on_signal(self, number: int, frame: FrameType | None) -> None:
+        """Stop what is under way; the second time, stop the children without patience."""
+        now = time.monotonic()
+        if self.interrupted is None:
+            self.interrupted = now
+            raise KeyboardInterrupt
+        self.in_hurry = self.in_hurry or now - self.interrupted > SAME_SIGNAL_S
+
+    def serve(self) -> None:
+        """Start everything, keep it running, and stop it in order when an exception such as KeyboardInterrupt comes.
+
+        Raises StackError or CommandError when a part does not start.
+        """
+        stack = Stack(
+            self.state_dir,
+            postgres="DATABASE_URL" not in os.environ,
+            valkey="REDIS_URL" not in os.environ,
+            hurry=lambda: self.in_hurry,
+        )
+        with ExitStack() as held:
+            with self._step("PostgreSQL and Valkey"):
+                held.enter_context(stack)
+            if stack.leftovers:
+                self.say(f"        (ended {stack.leftovers} processes that an earlier run had left)")
+            held.callback(self._retire)
+            self._retire()
+            self._choose_port()
+            self.env = self._environment(stack)
+            with self._step("migrations"):
+                self._manage("migrate", "--no-input")
+            self._seed()
+            worker, web = self._worker(), self._web()
+            with self._step(f"worker and web server on {self.base_url}"):
+                for child in (worker, web):
+                    held.callback(child.stop, hurry=lambda: self.in_hurry)
+                    child.start()
+                self._wait_until_ready(web)
+            held.callback(self._say_stopping)
+            parts: list[Child | Server] = [*stack.servers, worker, web]
+            up = self._record(parts)
+            if self.as_json:
+                self.out(json.dumps(up))
+            else:
+                record.show(up, state_dir=self.state_dir, logs=self.logs)
+            self._watch(parts)
+
+    @contextmanager
+    def _step(self, name: str) -> Iterator[None]:
+        """Show that a step is under way, on a terminal, and how long it took."""
+        started = time.monotonic()
+        with self.console.status(name):
+            yield
+        self.say(f"{time.monotonic() - started:6.1f} s  {name}")
+
+    def _retire(self) -> None:
+        """Take the record out of the way; its presence says that somebody serves."""
+        if up_file(self.state_dir).exists():
+            up_file(self.state_dir).replace(self.last_file)
+
+    def _say_stopping(self) -> None:
+        self.say("Stopping web server, worker, Valkey, PostgreSQL.")
+
+    def _choose_port(self) -> None:
+        if self.port == 0:
+            self.port = free_port(host=self.host)
+        elif not is_free(self.port, host=self.host):
+            raise CommandError(
+                f"Port {self.port} of {self.host} is taken or not ours: choose another one with --port."
+            )
+
+    def _environment(self, stack: Stack) -> dict[str, str]:
+        redis_url = os.environ.get("REDIS_URL") or stack.redis_url or ""
+        chosen = {
+            "DATABASE_URL": stack.database_url,
+            "REDIS_URL": stack.redis_url,
+            "BROKER_URL": os.environ.get("BROKER_URL", redis_url),
+            "SECRET_KEY": os.environ.get("SECRET_KEY", stack.secret_key),
+            "PUBLIC_BASE_URL": os.environ.get("PUBLIC_BASE_URL", self.base_url),
+            "ALLOWED_HOSTS": os.environ.get("ALLOWED_HOSTS", ",".join(sorted({*settings.ALLOWED_HOSTS, self.host}))),
+            "TABLEWIRE_STATE_DIR": str(self.state_dir),
+            OWNER: str(self.state_dir),
+            "PYTHONUNBUFFERED": "1",
+        }
+        return {**os.environ, **{name: value for name, value in chosen.items() if value is not None}}
+
+    def _manage(self, *words: str, output: IO[bytes] | int | None = None) -> bytes:
+        """Run one of our own commands to its end and return what it printed, if `output` is a pipe; else log it.
+
+        Raises CommandError with the end of the log.
+        """
+        log = self.logs / f"{words[0]}.log"
+        log.unlink(missing_ok=True)
+        with log.open("wb") as file:
+            command = [sys.executable, str(settings.BASE_DIR / "manage.py"), *words]
+            process = subprocess.Popen(  # noqa: S603 - our own command
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=file if output is None else output,
+                stderr=file if output in (None, subprocess.PIPE) else output,
+                env=self.env,
+                start_new_session=True,
+            )
+            try:
+                printed, _ = process.communicate()
+            finally:
+                if process.poll() is None:
+                    os.killpg(process.pid, signal.SIGTERM)
+                    process.wait()
+        if process.returncode:
+            raise CommandError(f"`manage.py {words[0]}` failed. {last_lines(log)}".rstrip())
+        return printed or b""
+
+    def _seed(self) -> None:
+        """Add accounts and keys, then restaurants. Idempotent; the keys of an earlier run stay valid."""
+        self.known = read_json(self.last_file) or {}
+        if not self.seeds:
+            return
+        with self._step("accounts and keys"):
+            keep = ["--keep", str(self.last_file)] if self.last_file.exists() else []
+            self.known |= json.loads(self._manage("seed", "--json", *keep, output=subprocess.PIPE))
+            # Now, lest a kill before the first record loses them.
+            write_private(self.last_file, json.dumps(self.known))
+        if self.restaurants:
+            started = time.monotonic()
+            reviews = REVIEWS_EACH * self.restaurants
+            size = ("--restaurants", str(self.restaurants), "--reviews", str(reviews), "--seed", "1")
+            # It draws its own progress.
+            self._manage("demo_data", *size, "--if-empty", output=sys.stderr.fileno())
+            self.say(f"{time.monotonic() - started:6.1f} s  restaurants and reviews")
+
+    def _python(self, name: str, *words: str) -> Child:
+        return Child(
+            name=name,
+            command=[sys.executable, "-m", *words],
+            env=self.env,
+            cwd=settings.BASE_DIR,
+            log=self.logs / f"{name}.log",
+            grace_s=30,
+        )
+
+    def _worker(self) -> Child:
+        schedule = str(self.state_dir / "celerybeat-schedule")
+        flags = (
+            "--pool",
+            "prefork",
+            "--concurrency",
+            "2",
+            "--loglevel",
+            "info",
+            "--without-gossip",
+            "--without-mingle",
+        )
+        return self._python(
+            *("worker", "celery", "-A", "config", "worker", "-B", "-s", schedule, "-Q", ",".join(QUEUES), *flags)
+        )
+
+    def _web(self) -> Child:
+        processors = os.cpu_count() or 1
+        return self._python(
+            *("web", "granian", "config.wsgi:application", "--interface", "wsgi", "--http", "1", "--no-ws"),
+            *("--host", self.host, "--port", str(self.port), "--workers", str(processors), "--backlog", "1024"),
+            *("--blocking-threads", "1", "--runtime-mode", "st"),
+            *("--respawn-failed-workers", "--respawn-interval", "1", "--workers-kill-timeout", "10"),
+        )
+
+    def _wait_until_ready(self, web: Child) -> None:
+        until = time.monotonic() + READY_S
+        answer = "no answer yet"
+        while time.monotonic() < until and web.is_running():
+            address = self.base_url.removeprefix("http://")
+            connection = http.client.HTTPConnection(address, timeout=5)
+            try:
+                connection.request("GET", "/readyz")
+                response = connection.getresponse()
+                if response.status == http.HTTPStatus.OK:
+                    return
+                answer = f"{response.status} {response.read().decode(errors='replace')}"
+            except (OSError, http.client.HTTPException) as error:
+                answer = str(error)
+            finally:
+                connection.close()
+            time.sleep(LOOK_S / 4)
+        raise CommandError(f"The web server is not ready ({answer}). The end of {web.log}:\n{last_lines(web.log)}")
+
+    def _record(self, parts: list[Child | Server]) -> dict[str, Any]:
+        """Write up.json, from which every other command, test and script learns where everything is."""
+        up = record.describe(
+            base_url=self.base_url,
+            database_url=self.env["DATABASE_URL"],
+            redis_url=self.env["REDIS_URL"],
+            known=self.known,
+            pids={"up": os.getpid(), **{part.name: part.pid for part in parts}},
+        )
+        write_private(up_file(self.state_dir), json.dumps(up, indent=1))
+        return up
+
+    def _watch(self, parts: list[Child | Server]) -> None:
+        """Start again what ends by itself, for ever."""
+        watched = [Watched(part=part, started=time.monotonic()) for part in parts]
+        while True:
+            time.sleep(LOOK_S)
+            for one in watched:
+                now = time.monotonic()
+                if one.part.is_running():
+                    one.due = 0.0
+                elif one.due == 0.0:
+                    pause = one.note_end(now)
+                    self.say(
+                        f"{one.part.name} ended unexpectedly; starting it again in {pause:.0f} s ({one.part.log})."
+                    )
+                elif now >= one.due:
+                    self._restart(one)
+                    self._record(parts)
+
+    def _restart(self, one: Watched) -> None:
+        session = one.part.pid
+        # What a killed parent has left would still hold its port.
+        end(lambda: [left for left in leftovers(self.state_dir) if left.session == session], signal.SIGTERM)
+        one.started, one.due = time.monotonic(), 0.0
+        try:
+            if isinstance(one.part, Server):
+                # The other children know its address.
+                one.part.start(keep_port=True)
+            else:
+                one.part.start()
+        except StackError as error:
+            self.say(str(error))
