@@ -1,0 +1,114 @@
+"""The product's own dictionaries: what is in them, and that loading them is safe to repeat."""
+
+import math
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from django.db import connection
+from django.db.models import Func, Value
+from django.test.utils import CaptureQueriesContext
+
+from catalogue import dictionaries
+from catalogue.models import Cuisine, Landmark, LandmarkName, Market, Source
+
+MARKETS = {
+    "barcelona", "berlin", "copenhagen", "dubai", "london", "milan",
+    "new-york", "paris", "san-francisco", "singapore", "sydney", "tokyo",
+}  # fmt: skip
+
+
+def metres(market: Market, landmark: Landmark) -> float:
+    north = math.radians(landmark.latitude - market.latitude)
+    east = math.radians(landmark.longitude - market.longitude) * math.cos(math.radians(market.latitude))
+    return 6_371_009 * math.hypot(north, east)
+
+
+@pytest.mark.django_db
+def test_the_twelve_markets_are_loaded() -> None:
+    dictionaries.load()
+    assert set(Market.objects.values_list("slug", flat=True)) == MARKETS
+
+
+@pytest.mark.django_db
+def test_every_market_has_twenty_landmarks_within_its_radius_and_itself_as_a_city() -> None:
+    dictionaries.load()
+    for market in Market.objects.prefetch_related("landmarks"):
+        landmarks = market.landmarks.all()
+        assert [landmark.name for landmark in landmarks if landmark.kind == "city"] == [market.name]
+        assert sum(landmark.kind == "neighborhood" for landmark in landmarks) >= 4
+        assert len(landmarks) >= 20
+        assert [str(landmark) for landmark in landmarks if metres(market, landmark) > market.radius_m] == []
+
+
+@pytest.mark.django_db
+def test_no_name_stands_for_two_landmarks_of_a_market() -> None:
+    dictionaries.load()
+    names = list(LandmarkName.objects.values_list("landmark__market", "folded"))
+    assert len(names) == len(set(names))
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("words", ["Tivoli Gardens", "tivoli", "TIVOLI KØBENHAVN"])
+def test_tivoli_gardens_is_in_copenhagen_under_each_of_its_names(words: str) -> None:
+    dictionaries.load()
+    landmark = Landmark.objects.get(names__folded=Func(Value(words), function="fold"))
+    assert (landmark.name, landmark.market_id) == ("Tivoli Gardens", "copenhagen")
+
+
+@pytest.mark.django_db
+def test_loading_again_changes_no_row_and_takes_seven_queries() -> None:
+    dictionaries.load()
+    before = list(LandmarkName.objects.order_by("pk").values_list("pk", "landmark", "name"))
+    with CaptureQueriesContext(connection) as queries:
+        dictionaries.load()
+    assert list(LandmarkName.objects.order_by("pk").values_list("pk", "landmark", "name")) == before
+    statements = [query["sql"] for query in queries if "SAVEPOINT" not in query["sql"]]
+    assert len(statements) == 7
+
+
+@pytest.mark.django_db
+def test_loading_restores_what_the_files_say_and_leaves_other_rows_alone() -> None:
+    dictionaries.load()
+    tivoli = Landmark.objects.get(name="Tivoli Gardens")
+    Landmark.objects.filter(pk=tivoli.pk).update(prominence=1)
+    LandmarkName.objects.create(landmark=tivoli, name="A name of yesterday")
+    Cuisine.objects.filter(slug="seafood").update(label="Fish")
+    imported = Landmark.objects.create(
+        name="Tivoli Hotel", kind="landmark", latitude=55.66, longitude=12.56, source_id="wikidata"
+    )
+    LandmarkName.objects.create(landmark=imported, name="Tivoli Hotel")
+
+    dictionaries.load()
+
+    tivoli.refresh_from_db()
+    assert tivoli.prominence == 96
+    assert set(tivoli.names.values_list("name", flat=True)) == {
+        "Tivoli Gardens", "Tivoli", "Tivoli Have", "Tivoli København", "Tivoli Copenhagen",
+    }  # fmt: skip
+    assert Cuisine.objects.get(slug="seafood").label == "Seafood"
+    assert list(imported.names.values_list("name", flat=True)) == ["Tivoli Hotel"]
+
+
+@pytest.mark.django_db
+def test_an_item_of_wikidata_that_an_import_brought_first_stays_with_it() -> None:
+    Source.objects.create(key="wikidata", name="Wikidata", license="CC0-1.0", attribution="Wikidata")
+    imported = Landmark.objects.create(
+        name="Big Ben", kind="landmark", latitude=51.5, longitude=-0.12, source_id="wikidata", wikidata="Q41225"
+    )
+    dictionaries.load()
+    assert Landmark.objects.get(wikidata="Q41225") == imported
+    assert Landmark.objects.get(name="Big Ben", source="tablewire").wikidata is None
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_loads_at_once_leave_one_set_of_rows() -> None:
+    def load(_: int) -> None:
+        try:
+            dictionaries.load()
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(2) as threads:
+        list(threads.map(load, range(2)))
+    assert Landmark.objects.count() == len(dictionaries.read("landmarks"))
+    assert Source.objects.count() == len(dictionaries.read("sources"))
