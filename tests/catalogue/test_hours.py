@@ -1,0 +1,326 @@
+"""When a place is open, against a minute-by-minute reading of the clock on its wall."""
+
+from datetime import UTC, date, datetime, time, timedelta
+from functools import cache
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from catalogue.hours import ALWAYS, Hours, InvalidHoursError, Moment, Period, SpecialDay, State
+
+MARKET_ZONES = (
+    "Europe/London",
+    "Europe/Paris",
+    "Europe/Berlin",
+    "Europe/Copenhagen",
+    "Europe/Rome",
+    "Europe/Madrid",
+    "America/New_York",
+    "America/Los_Angeles",
+    "Asia/Tokyo",
+    "Asia/Singapore",
+    "Australia/Sydney",
+    "Asia/Dubai",
+)
+# Clocks that change at midnight, backwards into the day before (Beirut, Azores) or over a whole day's start.
+MIDNIGHT_ZONES = ("Asia/Beirut", "Atlantic/Azores", "America/Havana", "Africa/Cairo")
+MINUTE = timedelta(minutes=1)
+DAY, WEEK = 1440, 10080
+COPENHAGEN = ZoneInfo("Europe/Copenhagen")
+
+minutes = st.one_of(st.integers(0, DAY - 1), st.sampled_from((0, 30, 59, 60, 90, 119, 120, 121, 150, 179, 180, 1439)))
+lengths = st.one_of(st.integers(1, DAY), st.sampled_from((30, 60, 480, DAY)), st.integers(DAY + 1, WEEK))
+
+
+@st.composite
+def periods(draw: st.DrawFn) -> Period:
+    opens = draw(st.integers(0, 6)) * DAY + draw(minutes)
+    closes = (opens + draw(lengths)) % WEEK
+    return Period(Moment(*divmod(opens, DAY)), Moment(*divmod(closes, DAY)))
+
+
+@st.composite
+def special_days(draw: st.DrawFn, *, around: date) -> SpecialDay:
+    opens = draw(st.lists(minutes, max_size=2))
+    return SpecialDay(
+        around + timedelta(days=draw(st.integers(-2, 3))),
+        tuple((open_minute, open_minute + draw(st.integers(1, DAY))) for open_minute in opens),
+    )
+
+
+@st.composite
+def hours_of(draw: st.DrawFn, *, timezone: str, around: date) -> Hours:
+    weekly = draw(st.one_of(st.just(ALWAYS), st.lists(periods(), max_size=5).map(tuple)))
+    special = st.lists(special_days(around=around), max_size=3, unique_by=lambda day: day.date)
+    return Hours(timezone, weekly, tuple(draw(special)))
+
+
+@cache
+def clock_changes(timezone: str) -> tuple[date, ...]:
+    """The days of 2027 on which the zone's clocks change; some day for a zone whose clocks do not."""
+    zone = ZoneInfo(timezone)
+    midnights = [datetime(2027, 1, 1, tzinfo=zone) + timedelta(days=passed) for passed in range(365)]
+    changes = [day for day in midnights if day.utcoffset() != (day + timedelta(days=1)).utcoffset()]
+    return tuple(day.date() for day in changes) or (date(2027, 3, 28),)
+
+
+@cache
+def wall(timezone: str, day: date) -> tuple[datetime, tuple[int, ...]]:
+    """For three days of UTC minutes, the latest reading so far of a local clock in minutes since year 1.
+
+    Clocks that go back do not count twice: an opening that has begun or ended does not begin or end again.
+    """
+    zone = ZoneInfo(timezone)
+    start = datetime.combine(day, time(), UTC) - timedelta(days=1)
+    readings: list[int] = []
+    latest = 0
+    for passed in range(-180, 3 * DAY):
+        local = (start + passed * MINUTE).astimezone(zone)
+        latest = max(latest, local.toordinal() * DAY + local.hour * 60 + local.minute)
+        readings.append(latest)
+    return start, tuple(readings[180:])
+
+
+def is_open(hours: Hours, reading: int) -> bool:
+    special = {day.date.toordinal(): day.periods for day in hours.special_days}
+    for period in hours.periods:
+        passed = (reading - DAY - period.opens.of_week) % WEEK
+        opened_on = (reading - passed if period.length <= DAY else reading) // DAY
+        if passed < period.length and opened_on not in special:
+            return True
+    return any(
+        opens <= reading - day * DAY < closes for day, replaced in special.items() for opens, closes in replaced
+    )
+
+
+def scan(hours: Hours, day: date) -> list[tuple[datetime, datetime]]:
+    start, readings = wall(hours.timezone, day)
+    found: list[tuple[datetime, datetime]] = []
+    for passed, reading in enumerate(readings):
+        if is_open(hours, reading):
+            at = start + passed * MINUTE
+            begun = found.pop()[0] if found and found[-1][1] == at else at
+            found.append((begun, at + MINUTE))
+    return found
+
+
+def weekly(*days: int, opens: int, closes: int) -> tuple[Period, ...]:
+    return tuple(Period(Moment(day, opens), Moment((day + closes // DAY) % 7, closes % DAY)) for day in days)
+
+
+def local(*when: int) -> datetime:
+    return datetime(*when, tzinfo=COPENHAGEN)  # type: ignore[arg-type, misc]
+
+
+def spans_of(hours: Hours, start: datetime, *, days: int) -> list[tuple[str, str]]:
+    """On the wall of the place: "We 18:00"."""
+    zone = ZoneInfo(hours.timezone)
+    found = hours.spans(start=start, end=start + timedelta(days=days))
+    return [(f"{opens.astimezone(zone):%a %H:%M}", f"{closes.astimezone(zone):%a %H:%M}") for opens, closes in found]
+
+
+@pytest.mark.parametrize("timezone", MARKET_ZONES + MIDNIGHT_ZONES)
+@settings(max_examples=25, deadline=None)
+@given(data=st.data())
+def test_spans_are_what_a_minute_scan_finds_around_every_clock_change(timezone: str, data: st.DataObject) -> None:
+    day = data.draw(st.sampled_from(clock_changes(timezone)))
+    hours = data.draw(hours_of(timezone=timezone, around=day))
+    start, readings = wall(timezone, day)
+
+    assert hours.spans(start=start, end=start + len(readings) * MINUTE) == scan(hours, day)
+
+
+@settings(max_examples=60, deadline=None)
+@given(data=st.data())
+def test_the_state_at_any_moment_is_what_the_spans_say(data: st.DataObject) -> None:
+    timezone = data.draw(st.sampled_from(MARKET_ZONES))
+    day = data.draw(st.sampled_from(clock_changes(timezone)))
+    weekly_hours = data.draw(st.lists(periods(), min_size=1, max_size=5).map(tuple))
+    hours = Hours(timezone, weekly_hours, tuple(data.draw(st.lists(special_days(around=day), max_size=1))))
+    at = datetime.combine(day, time(), UTC) + timedelta(seconds=data.draw(st.integers(-DAY * 60, DAY * 60)))
+    spans = hours.spans(start=at, end=at + timedelta(days=14))
+    changes = [moment for span in spans for moment in span if at < moment < at + timedelta(days=14)]
+
+    state = hours.state(at)
+
+    assert state.open_now is (bool(spans) and spans[0][0] == at)
+    assert state.state == ("open" if state.open_now else "closed")
+    # In UTC, as a local time that occurs twice equals no moment of another zone (PEP 495).
+    assert (state.next_change and state.next_change.astimezone(UTC)) == (changes[0] if changes else None)
+    if state.next_change is not None:
+        assert hours.state(state.next_change).open_now is not state.open_now
+
+
+def test_a_tail_after_midnight_belongs_to_the_day_that_opened() -> None:
+    friday_night = Hours("Europe/Copenhagen", weekly(4, opens=1080, closes=1560), ())
+
+    assert spans_of(friday_night, local(2026, 11, 16), days=7) == [("Fri 18:00", "Sat 02:00")]
+    assert friday_night.state(local(2026, 11, 21, 1, 59)) == State("open", True, local(2026, 11, 21, 2))
+    assert friday_night.state(local(2026, 11, 21, 2)) == State("closed", False, local(2026, 11, 27, 18))
+
+
+def test_a_closed_special_day_keeps_the_tail_of_the_evening_before() -> None:
+    saturday_off = SpecialDay(date(2026, 11, 21), ())
+    nights = Hours("Europe/Copenhagen", weekly(4, 5, opens=1080, closes=1560), (saturday_off,))
+
+    assert spans_of(nights, local(2026, 11, 16), days=7) == [("Fri 18:00", "Sat 02:00")]
+
+
+def test_a_special_day_replaces_the_periods_that_open_on_it_with_its_own() -> None:
+    new_years_eve = SpecialDay(date(2026, 12, 31), ((720, 840), (1200, 1680)))
+    daily = Hours("Europe/Copenhagen", weekly(*range(7), opens=600, closes=1380), (new_years_eve,))
+
+    assert spans_of(daily, local(2026, 12, 30), days=3) == [
+        ("Wed 10:00", "Wed 23:00"),
+        ("Thu 12:00", "Thu 14:00"),
+        ("Thu 20:00", "Fri 04:00"),
+        ("Fri 10:00", "Fri 23:00"),
+    ]
+
+
+@pytest.mark.parametrize("around_the_clock", [ALWAYS, (Period(Moment(2, 600), Moment(2, 600)),)])
+def test_a_place_open_round_the_clock_never_changes_but_for_its_special_day(
+    around_the_clock: tuple[Period, ...],
+) -> None:
+    start = datetime(2026, 11, 16, tzinfo=UTC)
+    always = Hours("Asia/Tokyo", around_the_clock, ())
+    closed_once = Hours("Asia/Tokyo", around_the_clock, (SpecialDay(date(2026, 11, 19), ()),))
+
+    assert always.spans(start=start, end=start + timedelta(days=15)) == [(start, start + timedelta(days=15))]
+    assert always.state(start) == State("open", True, None)
+    assert closed_once.state(start).next_change == datetime(2026, 11, 19, tzinfo=ZoneInfo("Asia/Tokyo"))
+
+
+def test_a_period_longer_than_a_day_is_closed_by_a_special_day_in_its_middle() -> None:
+    festival = Hours(
+        "Europe/Copenhagen",
+        (Period(Moment(4, 1080), Moment(6, 1200)),),
+        (SpecialDay(date(2026, 11, 21), ()),),
+    )
+
+    assert spans_of(festival, local(2026, 11, 16), days=7) == [("Fri 18:00", "Sat 00:00"), ("Sun 00:00", "Sun 20:00")]
+
+
+@pytest.mark.parametrize(
+    ("opens", "closes", "expected"),
+    [
+        (1080, 1560, ("2027-10-30T16:00", "2027-10-31T00:00")),
+        (1080, 1620, ("2027-10-30T16:00", "2027-10-31T02:00")),
+        (120, 180, ("2027-10-31T00:00", "2027-10-31T02:00")),
+        (150, 300, ("2027-10-31T00:30", "2027-10-31T04:00")),
+    ],
+)
+def test_a_time_that_autumn_repeats_means_its_first_occurrence(
+    opens: int, closes: int, expected: tuple[str, str]
+) -> None:
+    weekday = 5 if closes > DAY else 6
+    hours = Hours("Europe/Copenhagen", weekly(weekday, opens=opens, closes=closes), ())
+
+    (span,) = hours.spans(start=local(2027, 10, 30, 12), end=local(2027, 10, 31, 23))
+
+    assert tuple(f"{moment:%Y-%m-%dT%H:%M}" for moment in span) == expected
+
+
+@pytest.mark.parametrize(
+    ("opens", "closes", "expected"),
+    [
+        (1080, 1560, ("2027-03-27T17:00", "2027-03-28T01:00")),
+        (1080, 1590, ("2027-03-27T17:00", "2027-03-28T01:00")),
+        (1080, 1620, ("2027-03-27T17:00", "2027-03-28T01:00")),
+        (150, 300, ("2027-03-28T01:00", "2027-03-28T03:00")),
+    ],
+)
+def test_a_time_that_spring_skips_means_the_moment_of_the_skip(
+    opens: int, closes: int, expected: tuple[str, str]
+) -> None:
+    weekday = 5 if closes > DAY else 6
+    hours = Hours("Europe/Copenhagen", weekly(weekday, opens=opens, closes=closes), ())
+
+    (span,) = hours.spans(start=local(2027, 3, 27, 12), end=local(2027, 3, 28, 23))
+
+    assert tuple(f"{moment:%Y-%m-%dT%H:%M}" for moment in span) == expected
+
+
+def test_an_opening_that_spring_skips_whole_does_not_take_place() -> None:
+    hours = Hours("Europe/Copenhagen", weekly(6, opens=125, closes=175), ())
+
+    assert hours.spans(start=local(2027, 3, 27, 12), end=local(2027, 3, 28, 23)) == []
+
+
+def test_spans_are_cut_to_what_was_asked_and_half_open() -> None:
+    hours = Hours("Europe/Copenhagen", weekly(0, opens=600, closes=720), ())
+    noon = local(2026, 11, 23, 12)
+
+    assert hours.spans(start=local(2026, 11, 23, 11), end=local(2026, 11, 23, 11, 30)) == [
+        (local(2026, 11, 23, 11), local(2026, 11, 23, 11, 30))
+    ]
+    assert hours.spans(start=noon, end=noon + timedelta(hours=1)) == []
+    assert hours.spans(start=noon, end=noon - timedelta(hours=1)) == []
+
+
+def test_unknown_hours_are_not_closed_hours() -> None:
+    unknown = Hours("Europe/Copenhagen", (), (), osm='"by appointment"', known=False)
+    closed = Hours("Europe/Copenhagen", (), ())
+    now = local(2026, 11, 21, 12)
+
+    assert unknown.state(now) == State("unknown", None, None)
+    assert closed.state(now) == State("closed", False, None)
+    assert unknown.spans(start=now, end=now + timedelta(days=1)) == []
+
+
+def test_a_change_further_than_fourteen_days_away_is_not_told() -> None:
+    reopens = SpecialDay(date(2026, 12, 5), ((600, 720),))
+    hours = Hours("Europe/Copenhagen", (), (reopens,))
+
+    assert hours.state(local(2026, 11, 21, 9)) == State("closed", False, None)
+    assert hours.state(local(2026, 11, 21, 11)) == State("closed", False, local(2026, 12, 5, 10))
+
+
+def test_hours_of_special_days_alone_are_unknown_after_the_last() -> None:
+    season = Hours("Europe/Copenhagen", (), (SpecialDay(date(2026, 11, 21), ((600, 720),)),))
+
+    assert season.state(local(2026, 11, 21, 23, 59)).state == "closed"
+    assert season.state(local(2026, 11, 22)) == State("unknown", None, None)
+
+
+def test_the_next_change_is_told_in_the_zone_of_the_place() -> None:
+    hours = Hours("America/New_York", weekly(5, opens=1020, closes=1380), ())
+
+    change = hours.state(datetime(2026, 11, 21, 12, tzinfo=UTC)).next_change
+
+    assert change is not None
+    assert change.isoformat() == "2026-11-21T17:00:00-05:00"
+
+
+def test_a_moment_without_a_zone_is_refused() -> None:
+    hours = Hours("Europe/Copenhagen", ALWAYS, ())
+
+    with pytest.raises(ValueError, match="A moment needs its zone"):
+        hours.state(datetime(2026, 11, 21))  # noqa: DTZ001 (that is the point)
+
+
+@pytest.mark.parametrize("timezone", ["Mars/Olympus", "", "../etc", "Europe"])
+def test_a_zone_that_does_not_exist_is_refused(timezone: str) -> None:
+    with pytest.raises(InvalidHoursError, match="is not a time zone"):
+        Hours(timezone, (), ())
+
+
+def test_a_date_that_is_special_twice_is_refused() -> None:
+    christmas = SpecialDay(date(2026, 12, 24), ())
+
+    with pytest.raises(InvalidHoursError, match="a date is given twice"):
+        Hours("Europe/Copenhagen", (), (christmas, christmas))
+
+
+@pytest.mark.parametrize(("day", "minute"), [(7, 0), (-1, 0), (0, DAY), (0, -1)])
+def test_a_moment_outside_the_week_is_refused(day: int, minute: int) -> None:
+    with pytest.raises(InvalidHoursError, match="is not a moment of the week"):
+        Moment(day, minute)
+
+
+@pytest.mark.parametrize("span", [(-1, 60), (60, 60), (DAY, DAY + 1), (600, 600 + DAY + 1)])
+def test_a_special_period_that_is_not_of_one_day_is_refused(span: tuple[int, int]) -> None:
+    with pytest.raises(InvalidHoursError, match="are not a period of one day"):
+        SpecialDay(date(2026, 12, 24), (span,))
