@@ -126,7 +126,7 @@ CACHES = {
 }
 RATELIMIT_USE_CACHE = "limits"
 SILENCED_SYSTEM_CHECKS = [
-    # django-ratelimit knows four backends by name; ours keeps the promise that it asks for (tests/config/test_limits.py).
+    # django-ratelimit knows some backends by name; ours counts exactly, as it asks (tests/config/test_limits.py).
     "django_ratelimit.W001",
 ]
 
@@ -144,7 +144,21 @@ REST_FRAMEWORK = {
     "EXCEPTION_HANDLER": "config.api.errors.handle",
     "UNAUTHENTICATED_USER": None,
     "URL_FORMAT_OVERRIDE": None,
+    # Whole seconds: what people write and read.
+    "DATETIME_FORMAT": "%Y-%m-%dT%H:%M:%SZ",
     "TEST_REQUEST_DEFAULT_FORMAT": "json",
+}
+SPECTACULAR_SETTINGS = {
+    "OAS_VERSION": "3.1.0",
+    "VERSION": "1",
+    "COMPONENT_SPLIT_REQUEST": True,
+    "SCHEMA_PATH_PREFIX": r"/(api/)?v1",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "config.api.openapi.finish",
+    ],
 }
 X_FRAME_OPTIONS = "DENY"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = env.bool("SECURE_COOKIES", PUBLIC_BASE_URL.startswith("https://"))
@@ -176,8 +190,7 @@ USE_I18N = False
 USE_TZ = True
 TIME_ZONE = "UTC"
 STATIC_URL = "/static/"
-STATIC_ROOT = STATE_DIR / "static"
-# Static files are served from their packages, so that no collecting step stands between a clone and its pages.
+# Static files are served from their packages: no collecting step stands between a clone and its pages.
 WHITENOISE_USE_FINDERS = True
 EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"
 

@@ -1,6 +1,23 @@
 """The composition root of paths."""
 
 from django.contrib import admin
-from django.urls import path
+from django.urls import include, path, re_path
+from django.views.generic import RedirectView
 
-urlpatterns = [path("admin/", admin.site.urls)]
+from config.api import openapi
+
+handler400 = "config.api.errors.bad_request"
+handler403 = "config.api.errors.forbidden"
+handler404 = "config.api.errors.not_found"
+handler500 = "config.api.errors.broken"
+
+management = [path("api/v1/", include("orders.urls")), path("api/v1/", include("reservations.urls"))]
+data = [path("v1/", include("catalogue.urls"))]
+
+urlpatterns = [
+    *management,
+    *data,
+    path("admin/", admin.site.urls),
+    re_path(r"^docs/openapi/(?P<name>management|data)\.json$", openapi.serve, name="openapi"),
+    path("", RedirectView.as_view(url="/admin/"), name="home"),
+]

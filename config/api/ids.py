@@ -33,3 +33,8 @@ def decode(prefix: str, text: str) -> UUID | None:
             return None
         number = number << 5 | value
     return UUID(int=number)
+
+
+def pattern(prefix: str) -> str:
+    """The regular expression of the ids of one kind."""
+    return f"^{prefix}_[0-7][{ALPHABET}]{{25}}$"

@@ -106,4 +106,5 @@ def unknown(problem_with: str, name: str, known: Sequence[str]) -> Problem:
     """Word the refusal of a name that is not known, with the nearest known one: "did you mean"."""
     near = get_close_matches(name, known, n=1, cutoff=0.6)
     hint = f" Did you mean `{near[0]}`?" if near else ""
-    return Problem(param=name, message=f"Unknown {problem_with} `{name}`.{hint} Known: {', '.join(known)}.")
+    listed = f"Known: {', '.join(known)}." if known else "None is known here."
+    return Problem(param=name, message=f"Unknown {problem_with} `{name}`.{hint} {listed}")

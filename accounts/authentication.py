@@ -1,0 +1,95 @@
+"""Reads the credential of a management call and finds whose it is."""
+
+from datetime import datetime
+from typing import Any, cast
+
+from django.http import HttpRequest
+from drf_spectacular.extensions import OpenApiAuthenticationExtension
+from drf_spectacular.openapi import AutoSchema
+from rest_framework.authentication import BaseAuthentication
+from rest_framework.request import Request
+
+from accounts.models import ApiKey, Venue, looks_like_a_key
+from config.api.refusal import Code, Refusal
+
+CHALLENGE = {"WWW-Authenticate": 'Bearer realm="tablewire"'}
+
+
+class Unauthorized(Refusal):
+    """Credentials are missing or invalid."""
+
+    code = Code.INVALID_CREDENTIALS
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, headers=CHALLENGE)
+
+
+class MissingCredentials(Unauthorized):
+    """There is no Authorization header."""
+
+    code = Code.MISSING_CREDENTIALS
+
+
+class ExpiredApiKey(Unauthorized):
+    """The key was ours, and its time is over."""
+
+    code = Code.EXPIRED_API_KEY
+
+
+class RevokedApiKey(Unauthorized):
+    """The key was ours, and was taken back."""
+
+    code = Code.REVOKED_API_KEY
+
+
+def identify(request: HttpRequest, *, now: datetime) -> ApiKey:
+    """The valid key that the request carries, with its venue.
+
+    One query by the index of digests; none for what cannot be a key. Raises a kind of Unauthorized.
+    """
+    header = request.META.get("HTTP_AUTHORIZATION", "")
+    if not header.strip():
+        raise MissingCredentials("Send your API key: `Authorization: Bearer <API_KEY>`.")
+    scheme, _, text = header.partition(" ")
+    text = text.strip()
+    if scheme.lower() != "bearer" or not text:
+        raise Unauthorized("The Authorization header must read `Bearer <API_KEY>`.")
+    if not looks_like_a_key(text):
+        raise Unauthorized("This is not an API key: a letter is missing or mistyped.")
+    key = ApiKey.objects.of_text(text).first()
+    if key is None:
+        raise Unauthorized("There is no such API key.")
+    if key.revoked_at is not None and key.revoked_at <= now:
+        raise RevokedApiKey("This API key was revoked.")
+    if key.expires_at is not None and key.expires_at <= now:
+        raise ExpiredApiKey("This API key has expired.")
+    return key
+
+
+class KeyAuthentication(BaseAuthentication):
+    """Hands DRF what the doorway found out (accounts.limits): no request comes this far without a key."""
+
+    def authenticate(self, request: Request) -> tuple[Venue, ApiKey]:
+        """`request.user` is the venue, `request.auth` the key."""
+        key: ApiKey = request._request.api_key  # type: ignore[attr-defined]  # noqa: SLF001
+        return key.venue, key
+
+    def authenticate_header(self, request: Request) -> str:
+        """The scheme that a 401 asks for."""
+        return CHALLENGE["WWW-Authenticate"]
+
+
+def venue_of(request: Request) -> Venue:
+    """The venue that an authenticated call stands for."""
+    return cast("Venue", request.user)
+
+
+class KeyScheme(OpenApiAuthenticationExtension):
+    """Documents the key."""
+
+    target_class = KeyAuthentication
+    name = "ApiKey"
+
+    def get_security_definition(self, auto_schema: AutoSchema) -> dict[str, Any]:
+        """The OpenAPI security scheme."""
+        return {"type": "http", "scheme": "bearer", "description": "An API key from the account dashboard."}

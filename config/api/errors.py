@@ -1,0 +1,161 @@
+"""The error body of both APIs, and every way by which an error comes to it.
+
+    {"error": {"code", "message", "param", "request_id", "details": [{"param", "message"}]}}
+
+The first three keys are the contract's (seed 000, "Errors"); the others are additive.
+"""
+
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import orjson
+from django.db import InterfaceError, OperationalError
+from django.http import Http404, HttpRequest, HttpResponse
+from django.views import defaults
+from rest_framework import exceptions
+from rest_framework.response import Response
+
+from config.api.refusal import Code, InvalidRequest, NotFound, Problem, Refusal, Unavailable
+
+logger = logging.getLogger("tablewire.api")
+
+API_PREFIXES = ("/api", "/v1")
+
+
+class MethodNotAllowed(Refusal):
+    """A method that this path does not have."""
+
+    code = Code.METHOD_NOT_ALLOWED
+
+
+class InternalError(Refusal):
+    """We broke; nothing of the inside is told."""
+
+    code = Code.INTERNAL_ERROR
+
+
+def is_api(request: HttpRequest) -> bool:
+    """Whether the path belongs to an API, so that no answer to it may be a page."""
+    return any(request.path_info == prefix or request.path_info.startswith(f"{prefix}/") for prefix in API_PREFIXES)
+
+
+def body(refusal: Refusal, *, request_id: str) -> dict[str, Any]:
+    """The JSON object that tells this refusal."""
+    return {
+        "error": {
+            "code": refusal.code.value,
+            "message": refusal.message,
+            "param": refusal.param,
+            "request_id": request_id,
+            "details": [{"param": problem.param, "message": problem.message} for problem in refusal.details],
+            **refusal.extra,
+        }
+    }
+
+
+def answer(refusal: Refusal, *, request_id: str) -> HttpResponse:
+    """The whole answer, for where no view is running."""
+    return HttpResponse(
+        orjson.dumps(body(refusal, request_id=request_id)),
+        status=refusal.status,
+        content_type="application/json",
+        headers=refusal.headers,
+    )
+
+
+def handle(error: Exception, context: Mapping[str, Any]) -> Response | None:
+    """DRF's exception handler. What nobody foresaw flies on, to be logged once and answered with 500."""
+    refusal = as_refusal(error, context)
+    if refusal is None:
+        return None
+    return Response(
+        body(refusal, request_id=id_of(context["request"])), status=refusal.status, headers=dict(refusal.headers)
+    )
+
+
+def id_of(request: Any) -> str:
+    """The id that the doorway gave to this request."""
+    return str(getattr(request, "request_id", ""))
+
+
+def as_refusal(error: Exception, context: Mapping[str, Any]) -> Refusal | None:
+    """Word an error of DRF, Django or the database as a refusal; None where it is nobody's but ours."""
+    if isinstance(error, Refusal):
+        return error
+    if isinstance(error, exceptions.ValidationError):
+        return invalid(list(problems(error.detail)))
+    if isinstance(error, Http404 | exceptions.NotFound):
+        return NotFound()
+    if isinstance(error, exceptions.MethodNotAllowed):
+        allowed = ", ".join(context["view"].allowed_methods)
+        return MethodNotAllowed(
+            f"This address has no {context['request'].method}; it has {allowed}.", headers={"Allow": allowed}
+        )
+    if isinstance(error, exceptions.ParseError):
+        return InvalidRequest(str(error.detail))
+    if isinstance(error, OperationalError | InterfaceError):
+        logger.warning("database away: %s", error, extra={"request_id": id_of(context["request"])})
+        return Unavailable()
+    return None
+
+
+def invalid(found: Sequence[Problem]) -> InvalidRequest:
+    """One refusal of several problems: the first is the headline, all stand in the details."""
+    first = found[0]
+    return InvalidRequest(first.message, param=first.param, details=found)
+
+
+def problems(detail: Any, path: str = "") -> Iterator[Problem]:
+    """Walk DRF's nested error detail and name each parameter as a caller writes it: `items[0].quantity`."""
+    if isinstance(detail, Mapping):
+        for key, inner in detail.items():
+            # DRF 3.18 keys the errors of a list's elements by their integer index.
+            step = f"[{key}]" if isinstance(key, int) else f".{key}" if path else str(key)
+            yield from problems(inner, path if key == "non_field_errors" else path + step)
+    elif isinstance(detail, list):
+        for inner in detail:
+            yield from problems(inner, path)
+    else:
+        yield Problem(param=path or None, message=str(detail))
+
+
+# What Django itself answers outside of any view -------------------------------------------------------------------
+WORDS: Mapping[int, Refusal] = {
+    400: InvalidRequest("The request is malformed."),
+    403: InvalidRequest("The request was refused."),
+    404: NotFound(),
+    405: MethodNotAllowed("This address does not have that method."),
+    500: InternalError("Something broke on our side. Tell us the request_id."),
+    503: Unavailable(),
+}
+
+
+def plain(status: int) -> Refusal:
+    """The refusal that stands for a bare status."""
+    return WORDS.get(status, WORDS[400] if status < 500 else WORDS[500])
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """handler400: among others a Host that is not ours."""
+    return say(request, 400) or defaults.bad_request(request, exception)
+
+
+def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """handler403."""
+    return say(request, 403) or defaults.permission_denied(request, exception)
+
+
+def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """handler404."""
+    return say(request, 404) or defaults.page_not_found(request, exception)
+
+
+def broken(request: HttpRequest) -> HttpResponse:
+    """handler500."""
+    return say(request, 500) or defaults.server_error(request)
+
+
+def say(request: HttpRequest, status: int) -> HttpResponse | None:
+    """The error body on an API path, None elsewhere."""
+    return answer(plain(status), request_id=id_of(request)) if is_api(request) else None

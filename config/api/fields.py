@@ -1,0 +1,313 @@
+"""Strict serializer fields: a type is what JSON says it is, and a name that is not known is refused."""
+
+import re
+from collections.abc import Mapping
+from datetime import date, time
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
+from drf_spectacular.extensions import OpenApiSerializerFieldExtension
+from drf_spectacular.openapi import AutoSchema
+from rest_framework import serializers
+
+from config.api.ids import pattern
+from config.api.refusal import unknown
+
+# No control characters but tab, line feed and carriage return; said in the OpenAPI document too.
+CLEAN = r"^[^\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]*$"
+CLEAN_LINE = r"^[^\u0000-\u001f\u007f]*$"
+
+
+class Text(serializers.CharField):
+    """A JSON string of `min_length` to `max_length` characters, kept as it was sent.
+
+    `pattern` is a regular expression that the whole text must match; `hint` says in words what it asks for. Text that
+    may not be empty may not be blank either. One line unless `lines`.
+    """
+
+    # The format keyword of JSON Schema, where one says more than the pattern.
+    format: str | None = None
+    default_error_messages = {
+        "type": "This must be a string.",
+        "blank": "This must not be empty.",
+        "null": "This must not be null.",
+        "required": "This is required.",
+        "max_length": "This must be at most {max_length} characters long.",
+        "min_length": "This must be at least {min_length} characters long.",
+        "control": "This holds a control character.",
+    }
+
+    def __init__(self, *, pattern: str | None = None, hint: str = "", lines: bool = False, **options: Any) -> None:
+        self.pattern = pattern
+        self.hint = hint
+        self.clean = CLEAN if lines else CLEAN_LINE
+        super().__init__(trim_whitespace=False, **options)
+
+    def to_internal_value(self, data: Any) -> str:
+        """Return the text."""
+        if not isinstance(data, str):
+            self.fail("type")
+        if not self.allow_blank and not data.strip():
+            self.fail("blank")
+        if not re.match(self.clean, data):
+            self.fail("control")
+        if self.pattern and not re.fullmatch(self.pattern, data, re.ASCII):
+            raise serializers.ValidationError(self.hint or f"This must match {self.pattern}.")
+        return data
+
+
+class Integer(serializers.IntegerField):
+    """A JSON integer: no boolean, no string, no 2.0."""
+
+    default_error_messages = {
+        "type": "This must be an integer.",
+        "null": "This must not be null.",
+        "required": "This is required.",
+        "max_value": "This must be at most {max_value}.",
+        "min_value": "This must be at least {min_value}.",
+    }
+
+    def to_internal_value(self, data: Any) -> int:
+        """Return the number."""
+        if isinstance(data, bool) or not isinstance(data, int):
+            self.fail("type")
+        return data
+
+
+class Choice(serializers.ChoiceField):
+    """One of the given strings, in this very case."""
+
+    default_error_messages = {
+        "invalid_choice": "This must be one of the listed values.",
+        "null": "This must not be null.",
+        "required": "This is required.",
+    }
+
+    def to_internal_value(self, data: Any) -> str:
+        """Return the value."""
+        if not isinstance(data, str) or data not in self.choices:
+            raise serializers.ValidationError(f"This must be one of: {', '.join(map(str, self.choices))}.")
+        return data
+
+
+class Metadata(serializers.Field[dict[str, str], Any, dict[str, str], Any]):
+    """The caller's own notes on a record: at most 50 keys of 40 characters, with texts of at most 500."""
+
+    KEYS, KEY_LENGTH, TEXT_LENGTH = 50, 40, 500
+    default_error_messages = {
+        "type": "This must be an object of strings.",
+        "keys": "This must have at most {most} keys.",
+        "key": "The key `{name}` must be 1 to {most} characters long.",
+        "text": "The text of `{name}` must be a string of at most {most} characters.",
+        "null": "This must not be null.",
+    }
+
+    def to_internal_value(self, data: Any) -> dict[str, str]:
+        """Return the object."""
+        if not isinstance(data, Mapping):
+            self.fail("type")
+        if len(data) > self.KEYS:
+            self.fail("keys", most=self.KEYS)
+        for key, text in data.items():
+            if not 1 <= len(key) <= self.KEY_LENGTH:
+                self.fail("key", name=key[: self.KEY_LENGTH], most=self.KEY_LENGTH)
+            if not isinstance(text, str) or len(text) > self.TEXT_LENGTH:
+                self.fail("text", name=key, most=self.TEXT_LENGTH)
+        return dict(data)
+
+    def to_representation(self, value: dict[str, str]) -> dict[str, str]:
+        """Return the object."""
+        return value
+
+
+class Shape(serializers.Serializer[Any]):
+    """A JSON object whose keys are all known; others are refused with the nearest known one."""
+
+    default_error_messages = {
+        "invalid": "This must be an object.",
+        "null": "This must not be null.",
+        "required": "This is required.",
+    }
+
+    def to_internal_value(self, data: Any) -> dict[str, Any]:
+        """Return the values. Raises ValidationError with every problem found, unknown keys first."""
+        if not isinstance(data, Mapping):
+            self.fail("invalid")
+        known = [name for name, field in self.fields.items() if not field.read_only]
+        strangers: dict[str, Any] = {
+            str(name): [unknown("field", str(name)[:80], known).message] for name in data if name not in known
+        }
+        try:
+            values: dict[str, Any] = super().to_internal_value(data)
+        except serializers.ValidationError as error:
+            if not strangers or not isinstance(error.detail, dict):
+                raise
+            raise serializers.ValidationError(strangers | error.detail) from error
+        if strangers:
+            raise serializers.ValidationError(strangers)
+        return values
+
+
+class Shapes(serializers.ListField):
+    """A JSON array of one shape, with `min_length` to `max_length` elements."""
+
+    default_error_messages = {
+        "not_a_list": "This must be an array.",
+        "null": "This must not be null.",
+        "required": "This is required.",
+        "min_length": "This must have at least {min_length} element.",
+        "max_length": "This must have at most {max_length} elements.",
+    }
+
+
+class Day(Text):
+    """A calendar day, YYYY-MM-DD in ASCII digits; read as datetime.date."""
+
+    format = "date"
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(pattern=r"^\d{4}-\d{2}-\d{2}$", hint="This must be a date written YYYY-MM-DD.", **options)
+
+    def to_internal_value(self, data: Any) -> Any:
+        """Return the day."""
+        text = super().to_internal_value(data)
+        try:
+            return date.fromisoformat(text)
+        except ValueError as error:
+            raise serializers.ValidationError("There is no such day in the calendar.") from error
+
+
+class ClockTime(Text):
+    """A time of day, HH:MM on a 24-hour clock in ASCII digits; read as datetime.time."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(
+            pattern=r"^([01]\d|2[0-3]):[0-5]\d$", hint="This must be a time written HH:MM, 00:00 to 23:59.", **options
+        )
+
+    def to_internal_value(self, data: Any) -> Any:
+        """Return the time."""
+        return time.fromisoformat(super().to_internal_value(data))
+
+
+class Email(Text):
+    """An e-mail address, as Django judges it."""
+
+    format = "email"
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(max_length=254, **options)
+
+    def to_internal_value(self, data: Any) -> str:
+        """Return the address."""
+        text = super().to_internal_value(data)
+        try:
+            validate_email(text)
+        except ValidationError as error:
+            raise serializers.ValidationError("This must be an e-mail address.") from error
+        return text
+
+
+class Phone(Text):
+    """A phone number in international form, without the spaces, dashes, dots and parentheses that people write.
+
+    Judged by its form alone: a list of real numbers would refuse +15551234567, which is what test data looks like.
+    """
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(max_length=40, **options)
+
+    def to_internal_value(self, data: Any) -> str:
+        """Return `+` and 7 to 15 digits."""
+        number = re.sub(r"[ ().-]", "", super().to_internal_value(data))
+        if not re.fullmatch(r"\+[1-9]\d{6,14}", number, re.ASCII):
+            raise serializers.ValidationError(
+                "This must be a phone number in international form with a leading plus: +15550100999."
+            )
+        return number
+
+
+class PublicId(serializers.Field[Any, Any, str, Any]):
+    """The row's `public_id`: the prefix and 26 letters (config.api.ids)."""
+
+    def __init__(self, prefix: str) -> None:
+        self.prefix = prefix
+        super().__init__(source="public_id", read_only=True)
+
+    def to_representation(self, value: str) -> str:
+        """Return the id."""
+        return value
+
+
+class Constant(serializers.Field[Any, Any, str, Any]):
+    """The same word in each record: what kind of object it is."""
+
+    def __init__(self, word: str) -> None:
+        self.word = word
+        super().__init__(source="*", read_only=True)
+
+    def to_representation(self, value: Any) -> str:
+        """Return the word."""
+        return self.word
+
+
+class TextSchema(OpenApiSerializerFieldExtension):
+    """Publishes the pattern of a Text."""
+
+    target_class = Text
+    match_subclasses = True
+    priority = 1
+
+    def map_serializer_field(self, auto_schema: AutoSchema, direction: Any) -> dict[str, Any]:
+        """The JSON Schema of the field."""
+        field: Text = self.target
+        schema: dict[str, Any] = {"type": "string"}
+        if not field.read_only:
+            lowest = field.min_length or (0 if field.allow_blank else 1)
+            expression = field.pattern or (field.clean if field.allow_blank else not_blank(field.clean))
+            schema |= {"minLength": lowest} if lowest else {}
+            schema |= {"maxLength": field.max_length} if field.max_length else {}
+            schema["pattern"] = expression
+            schema |= {"format": field.format} if field.format else {}
+        return schema
+
+
+def not_blank(clean: str) -> str:
+    """The pattern of clean text that holds at least one character which is not white space."""
+    return clean.replace("^", r"^(?=[\s\S]*\S)", 1)
+
+
+class MetadataSchema(OpenApiSerializerFieldExtension):
+    """Publishes the bounds of Metadata."""
+
+    target_class = Metadata
+
+    def map_serializer_field(self, auto_schema: AutoSchema, direction: Any) -> dict[str, Any]:
+        """The JSON Schema of the field."""
+        return {
+            "type": "object",
+            "maxProperties": Metadata.KEYS,
+            "propertyNames": {"type": "string", "minLength": 1, "maxLength": Metadata.KEY_LENGTH},
+            "additionalProperties": {"type": "string", "maxLength": Metadata.TEXT_LENGTH},
+        }
+
+
+class PublicIdSchema(OpenApiSerializerFieldExtension):
+    """Publishes the form of an id."""
+
+    target_class = PublicId
+
+    def map_serializer_field(self, auto_schema: AutoSchema, direction: Any) -> dict[str, Any]:
+        """The JSON Schema of the field."""
+        return {"type": "string", "pattern": pattern(self.target.prefix)}
+
+
+class ConstantSchema(OpenApiSerializerFieldExtension):
+    """Publishes the word."""
+
+    target_class = Constant
+
+    def map_serializer_field(self, auto_schema: AutoSchema, direction: Any) -> dict[str, Any]:
+        """The JSON Schema of the field."""
+        return {"type": "string", "const": self.target.word}

@@ -1,0 +1,48 @@
+"""Health answers, given before host checks and limits: /livez says that we run, /readyz that we can serve."""
+
+from collections.abc import Callable
+
+import orjson
+import redis
+from django.conf import settings
+from django.db import Error as DatabaseError
+from django.db import connection
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+
+
+def parts() -> dict[str, str]:
+    """The state of each part: "ok" or "away"."""
+    state = {"database": "ok", "counters": "ok"}
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1")
+    except DatabaseError:
+        state["database"] = "away"
+    try:
+        with redis.Redis.from_url(settings.REDIS_URL, socket_timeout=0.2, socket_connect_timeout=0.2) as store:
+            store.ping()
+    except redis.RedisError:
+        state["counters"] = "away"
+    return state
+
+
+class Health:
+    """The outermost middleware of all. Without the database we are not ready; without the counters only degraded."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        """Answer the two health paths."""
+        if request.path_info == "/livez":
+            return HttpResponse(b'{"status":"ok"}', content_type="application/json")
+        if request.path_info == "/readyz":
+            state = parts()
+            ready = state["database"] == "ok"
+            word = "away" if not ready else "ok" if state["counters"] == "ok" else "degraded"
+            return HttpResponse(
+                orjson.dumps({"status": word, "parts": state}),
+                status=200 if ready else 503,
+                content_type="application/json",
+            )
+        return self.get_response(request)

@@ -1,0 +1,203 @@
+"""The doorway of an API: the outermost middleware that counts each call and stamps each answer.
+
+A subclass says whose paths these are and who is calling; everything else is the same for every API. Whatever happens
+further in, the answer that leaves here is JSON and carries the rate headers.
+"""
+
+import hashlib
+import ipaddress
+import logging
+import threading
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
+from django.conf import settings
+from django.db import Error as DatabaseError
+from django.http import HttpRequest, HttpResponseBase
+from django_ratelimit.core import get_usage
+
+from config.api import errors
+from config.api.ids import encode, new_id
+from config.api.refusal import Code, Refusal, Unavailable
+
+logger = logging.getLogger("tablewire.api")
+
+
+class TooManyRequests(Refusal):
+    """The allowance of this window is used up."""
+
+    code = Code.RATE_LIMIT_EXCEEDED
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """How many calls a bucket may make in a window of so many seconds.
+
+    `bucket` is of fixed width: django-ratelimit joins it to its neighbours without a separator.
+    """
+
+    bucket: str
+    limit: int
+    window_s: int
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Where a bucket stands after this call: `resets_at` in Unix seconds."""
+
+    limit: int
+    window_s: int
+    count: int
+    resets_at: int
+    now: int
+
+    @property
+    def remaining(self) -> int:
+        """Calls left in the window."""
+        return max(self.limit - self.count, 0)
+
+    @property
+    def wait_s(self) -> int:
+        """Seconds until the window ends."""
+        return max(self.resets_at - self.now, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """Who came in: the bucket that pays for the call, and the refusal that the call meets whatever its count."""
+
+    allowance: Allowance
+    refusal: Refusal | None = None
+
+
+class LocalCounts:
+    """The same limits counted within this process, for while the store is away."""
+
+    MOST = 10_000
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.windows: dict[str, tuple[int, int]] = {}
+
+    def count(self, allowance: Allowance, now: int) -> tuple[int, int]:
+        """Count one call; return the count and the second in which its window ends."""
+        with self.lock:
+            if len(self.windows) >= self.MOST:
+                self.windows = {name: window for name, window in self.windows.items() if window[1] > now}
+            count, ends = self.windows.get(allowance.bucket, (0, 0))
+            if ends <= now:
+                count, ends = 0, now + allowance.window_s
+            self.windows[allowance.bucket] = (count + 1, ends)
+            return count + 1, ends
+
+
+local_counts = LocalCounts()
+
+
+def client_address(request: HttpRequest) -> str:
+    """The caller's address, as the proxies that we trust saw it; of IPv6 the /64, which one customer holds whole."""
+    address: str = request.META.get("REMOTE_ADDR") or "0.0.0.0"  # noqa: S104  # no peer: one bucket for all of them
+    hops = settings.TRUSTED_PROXIES
+    if hops:
+        seen = [hop.strip() for hop in request.META.get("HTTP_X_FORWARDED_FOR", "").split(",") if hop.strip()]
+        if len(seen) >= hops:
+            address = seen[-hops]
+    try:
+        parsed = ipaddress.ip_address(address)
+    except ValueError:
+        return address
+    if isinstance(parsed, ipaddress.IPv6Address):
+        if parsed.ipv4_mapped:
+            return str(parsed.ipv4_mapped)
+        return str(ipaddress.ip_network((parsed, 64), strict=False).network_address)
+    return str(parsed)
+
+
+def address_bucket(request: HttpRequest) -> str:
+    """The bucket of callers that only have an address."""
+    return hashlib.sha256(client_address(request).encode()).hexdigest()[:32]
+
+
+class Doorway(ABC):
+    """Count the call, answer it, stamp the answer."""
+
+    prefix: ClassVar[str]
+    policy: ClassVar[str]
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    @abstractmethod
+    def enter(self, request: HttpRequest) -> Entry:
+        """Say who is calling, and leave on the request what the views need to know of them.
+
+        May use the database; may raise its errors, which are answered with 503.
+        """
+
+    @abstractmethod
+    def unknown(self, request: HttpRequest) -> Allowance:
+        """The allowance of a caller whom nothing could be found out about."""
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        """Serve a request on one of our paths; pass on any other."""
+        if request.path_info != self.prefix and not request.path_info.startswith(f"{self.prefix}/"):
+            return self.get_response(request)
+        request.request_id = encode("req", new_id())  # type: ignore[attr-defined]
+        try:
+            entry = self.enter(request)
+        except DatabaseError:
+            logger.warning("database away", exc_info=True)
+            entry = Entry(self.unknown(request), Unavailable())
+        usage = self.count(request, entry.allowance)
+        response = self.answer(request, entry, usage)
+        self.stamp(request, response, usage)
+        return response
+
+    def count(self, request: HttpRequest, allowance: Allowance) -> Usage:
+        """Count this call in the shared store, or in this process while the store is away."""
+        usage = get_usage(
+            request,
+            group=f"{self.policy}:",
+            key=lambda _group, _request: allowance.bucket,
+            rate=(allowance.limit, allowance.window_s),
+            increment=True,
+        )
+        now = int(time.time())
+        if usage["limit"]:
+            count, ends = usage["count"], now + max(usage["time_left"], 0)
+        else:
+            count, ends = local_counts.count(allowance, now)
+        return Usage(limit=allowance.limit, window_s=allowance.window_s, count=count, resets_at=ends, now=now)
+
+    def answer(self, request: HttpRequest, entry: Entry, usage: Usage) -> HttpResponseBase:
+        """Refuse, or go on inwards."""
+        request_id = errors.id_of(request)
+        if entry.refusal:
+            return errors.answer(entry.refusal, request_id=request_id)
+        if usage.count > usage.limit:
+            too_many = TooManyRequests(
+                f"The allowance of {usage.limit} requests in {usage.window_s} seconds is used up;"
+                f" the next window begins in {usage.wait_s} seconds.",
+                headers={"Retry-After": str(max(usage.wait_s, 1))},
+            )
+            return errors.answer(too_many, request_id=request_id)
+        response = self.get_response(request)
+        if response.status_code >= 400 and "json" not in response.get("Content-Type", ""):
+            # Middleware of Django's own answers with pages.
+            said = errors.answer(errors.plain(response.status_code), request_id=request_id)
+            if "Allow" in response:
+                said["Allow"] = response["Allow"]
+            return said
+        return response
+
+    def stamp(self, request: HttpRequest, response: HttpResponseBase, usage: Usage) -> None:
+        """Write the contract's three headers, and those of the IETF draft on RateLimit header fields."""
+        response["X-RateLimit-Limit"] = str(usage.limit)
+        response["X-RateLimit-Remaining"] = str(usage.remaining)
+        response["X-RateLimit-Reset"] = str(usage.resets_at)
+        response["RateLimit-Policy"] = f'"{self.policy}";q={usage.limit};w={usage.window_s}'
+        response["RateLimit"] = f'"{self.policy}";r={usage.remaining};t={usage.wait_s}'
+        response["X-Request-Id"] = errors.id_of(request)

@@ -1,0 +1,110 @@
+"""Pages of a list by number: the envelope, the Link header, and how much is counted."""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
+from urllib.parse import urlencode
+
+from django.db.models import Model, QuerySet
+from drf_spectacular.utils import extend_schema_serializer, inline_serializer
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from config.api.refusal import InvalidRequest
+
+Row = TypeVar("Row", bound=Model)
+
+# Seed 000, "Limits".
+DEFAULT_LIMIT = 20
+MOST = 100
+# PostgreSQL's bigint ends here; a page beyond it cannot exist, and is as empty as any other past the end.
+LAST_PAGE = 10**12
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Which page of how many rows a caller wants."""
+
+    number: int
+    limit: int
+
+    @property
+    def offset(self) -> int:
+        """Rows before this page."""
+        return (self.number - 1) * self.limit
+
+
+def whole_number(value: str, *, name: str, lowest: int, highest: int) -> int:
+    """Read a number of ASCII digits. Raises InvalidRequest naming the parameter; nothing is clamped."""
+    if not re.fullmatch(r"[0-9]{1,15}", value) or not lowest <= int(value) <= highest:
+        raise InvalidRequest(f"`{name}` must be a whole number from {lowest} to {highest}.", param=name)
+    return int(value)
+
+
+def read(parameters: Mapping[str, str], *, default_limit: int = DEFAULT_LIMIT) -> Page:
+    """The page that `page` and `limit` ask for."""
+    return Page(
+        number=whole_number(parameters.get("page", "1"), name="page", lowest=1, highest=LAST_PAGE),
+        limit=whole_number(parameters["limit"], name="limit", lowest=1, highest=MOST)
+        if "limit" in parameters
+        else default_limit,
+    )
+
+
+def answer(
+    request: Request, rows: QuerySet[Row], record: Callable[[Row], Mapping[str, Any]], *, page: Page
+) -> Response:
+    """`{"data": [...], "pagination": {...}}` with the Link header of RFC 8288.
+
+    Counts the rows; a page past the end costs no further query.
+    """
+    total = rows.count()
+    found = rows[page.offset : page.offset + page.limit] if page.offset < total else ()
+    pages = -(-total // page.limit)
+    response = Response(
+        {
+            "data": [record(row) for row in found],
+            "pagination": {
+                "page": page.number,
+                "limit": page.limit,
+                "total": total,
+                "total_pages": pages,
+                "has_more": page.number < pages,
+            },
+        }
+    )
+    response["Link"] = ", ".join(
+        f'<{address(request, number, page.limit)}>; rel="{name}"'
+        for name, number in (
+            ("first", 1),
+            ("prev", page.number - 1 if 1 < page.number <= pages + 1 else 0),
+            ("next", page.number + 1 if page.number < pages else 0),
+            ("last", max(pages, 1)),
+        )
+        if number
+    )
+    return response
+
+
+def address(request: Request, number: int, limit: int) -> str:
+    """The same request for another page."""
+    parameters = {**request.query_params.dict(), "page": str(number), "limit": str(limit)}
+    return request.build_absolute_uri(f"{request.path}?{urlencode(parameters)}")
+
+
+@extend_schema_serializer(many=False)
+class Pagination(serializers.Serializer[Any]):
+    """Where a page stands in its list."""
+
+    page = serializers.IntegerField(min_value=1)
+    limit = serializers.IntegerField(min_value=1)
+    total = serializers.IntegerField(min_value=0, help_text="How many records match in all.")
+    total_pages = serializers.IntegerField(min_value=0)
+    has_more = serializers.BooleanField()
+
+
+def page_of(record: type[serializers.Serializer[Any]], name: str) -> serializers.Serializer[Any]:
+    """The shape of a page of such records, under this name in the OpenAPI document."""
+    return inline_serializer(name, {"data": record(many=True), "pagination": Pagination()})

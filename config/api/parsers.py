@@ -1,0 +1,158 @@
+"""Strict JSON bodies: what a careless parser would guess, drop or choke on is refused, with the reason."""
+
+import json
+import re
+from collections.abc import Mapping
+from typing import IO, Any
+
+from django.conf import settings
+from django.http import HttpRequest
+from django.http.request import RawPostDataException
+from rest_framework.parsers import BaseParser
+from rest_framework.request import Request
+
+from config.api.refusal import InvalidRequest
+
+MAX_DEPTH = 32
+LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+class Malformed(InvalidRequest):
+    """A body that is not one well-formed JSON object."""
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        seen: set[str] = set()
+        twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+        raise Malformed(f"The key `{twice}` stands twice in one object.", param=twice)
+    return found
+
+
+def _constant(word: str) -> Any:
+    raise Malformed(f"{word} is not JSON.")
+
+
+def _float(text: str) -> float:
+    number = float(text)
+    if number in (float("inf"), float("-inf")):
+        raise Malformed(f"The number {text[:40]} is too large.")
+    return number
+
+
+def _int(text: str) -> int:
+    # Python refuses to read more than 4,300 digits at once; nobody means more than 64 bits.
+    if len(text) > 20:
+        raise Malformed(f"The number {text[:40]} is too large.")
+    return int(text)
+
+
+def parse(raw: bytes) -> Mapping[str, Any]:
+    """Read one JSON object.
+
+    Raises Malformed for bad UTF-8, bad JSON, anything but an object, keys that stand twice, NaN and infinities,
+    numbers beyond a double or 20 digits, nesting deeper than 32, NUL and lone surrogates.
+    """
+    try:
+        text = raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise Malformed(f"The body is not UTF-8: byte {error.start}.") from error
+    if _depth(text) > MAX_DEPTH:
+        raise Malformed(f"The body is nested deeper than {MAX_DEPTH} levels.")
+    try:
+        value = json.loads(
+            text, object_pairs_hook=_object, parse_constant=_constant, parse_float=_float, parse_int=_int
+        )
+    except json.JSONDecodeError as error:
+        raise Malformed(f"The body is not JSON: {error.msg} at line {error.lineno}, column {error.colno}.") from error
+    if not isinstance(value, dict):
+        raise Malformed("The body must be a JSON object.")
+    for path, words in _texts(value, ""):
+        if "\x00" in words or LONE_SURROGATE.search(words):
+            raise Malformed("Text holds a NUL or half a surrogate pair, which no text may hold.", param=path or None)
+    return value
+
+
+def _depth(text: str) -> int:
+    """How deep the brackets nest; a bracket within a string counts too, which only errs on the safe side by 32."""
+    depth = deepest = 0
+    for bracket in re.findall(r'"(?:[^"\\]|\\.)*"|[\[{\]}]', text):
+        if bracket in "[{":
+            depth += 1
+            deepest = max(deepest, depth)
+        elif bracket in "]}":
+            depth -= 1
+    return deepest
+
+
+def _texts(value: Any, path: str) -> Any:
+    if isinstance(value, str):
+        yield path, value
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            yield path, key
+            yield from _texts(inner, f"{path}.{key}" if path else key)
+    elif isinstance(value, list):
+        for index, inner in enumerate(value):
+            yield from _texts(inner, f"{path}[{index}]")
+
+
+def read_body(request: HttpRequest | Request) -> bytes:
+    """The raw body, at most MAX_BODY_BYTES of it; also one sent in chunks.
+
+    Raises Malformed when it is larger, or when its length cannot be known.
+    """
+    limit: int = settings.MAX_BODY_BYTES
+    too_large = Malformed(f"The body is larger than {limit} bytes.")
+    length = request.META.get("CONTENT_LENGTH") or ""
+    if length:
+        if not (length.isascii() and length.isdigit()):
+            raise Malformed("Content-Length is not a number.")
+        if int(length) > limit:
+            raise too_large
+        try:
+            return request.body
+        except RawPostDataException as error:
+            raise Malformed("The body was read before.") from error
+    if "chunked" not in request.META.get("HTTP_TRANSFER_ENCODING", "").lower():
+        return b""
+    if not request.META.get("wsgi.input_terminated"):
+        raise Malformed("Send Content-Length: a body in chunks is not understood here.")
+    raw = request.META["wsgi.input"].read(limit + 1)
+    if len(raw) > limit:
+        raise too_large
+    return bytes(raw)
+
+
+class StrictJSONParser(BaseParser):
+    """Reads the body of a DRF request; see `parse` and `read_body`."""
+
+    media_type = "application/json"
+
+    def parse(
+        self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
+    ) -> Mapping[str, Any]:
+        """Return the object."""
+        return json_body((parser_context or {})["request"])
+
+
+def json_body(request: HttpRequest | Request) -> Mapping[str, Any]:
+    """The JSON object in the body of this request.
+
+    Views call this rather than `request.data`, which is an empty object for a body in chunks or without a type.
+    Raises Malformed.
+    """
+    # A missing type is read as JSON.
+    kind, _, options = request.META.get("CONTENT_TYPE", "").partition(";")
+    if kind.strip().lower() not in ("", "application/json"):
+        raise Malformed(f"Content-Type must be application/json, not {kind.strip()[:80]}.")
+    charset = re.search(r"charset\s*=\s*\"?([^\s;\"]+)", options, re.IGNORECASE)
+    if charset and charset[1].lower() not in ("utf-8", "utf8"):
+        raise Malformed(f"The charset must be utf-8, not {charset[1][:40]}.")
+    if request.META.get("HTTP_CONTENT_ENCODING", "identity").lower() != "identity":
+        raise Malformed("A compressed body is not understood; send it plain.")
+    raw = read_body(request)
+    if not raw.strip():
+        raise Malformed("The body is empty; send a JSON object.")
+    return parse(raw)

@@ -1,0 +1,52 @@
+"""How answers are written: JSON, whatever was asked for."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
+from typing import Any
+
+import orjson
+from rest_framework.negotiation import BaseContentNegotiation
+from rest_framework.renderers import BaseRenderer
+from rest_framework.request import Request
+
+
+def plain(value: object) -> Any:
+    """What orjson does not know by itself."""
+    if isinstance(value, Decimal):
+        return str(value)
+    if isinstance(value, Mapping):
+        return dict(value)
+    return list(value) if isinstance(value, Sequence) and not isinstance(value, str) else str(value)
+
+
+class JSON(BaseRenderer):
+    """orjson; bytes are passed on as they are, for rows that the database rendered."""
+
+    media_type = "application/json"
+    format = "json"
+    charset = None
+
+    def render(
+        self, data: Any, accepted_media_type: str | None = None, renderer_context: Mapping[str, Any] | None = None
+    ) -> bytes:
+        """Return the body; None is no body."""
+        if data is None:
+            return b""
+        if isinstance(data, bytes):
+            return data
+        return orjson.dumps(data, default=plain, option=orjson.OPT_NON_STR_KEYS | orjson.OPT_UTC_Z)
+
+
+class OnlyJSON(BaseContentNegotiation):
+    """Ignores Accept: there is one representation, and a 406 is not in the contract."""
+
+    def select_parser(self, request: Request, parsers: Iterable[Any]) -> Any:
+        """The one parser, which judges the content type itself."""
+        return next(iter(parsers))
+
+    def select_renderer(
+        self, request: Request, renderers: Iterable[Any], format_suffix: str | None = None
+    ) -> tuple[Any, str]:
+        """The first renderer."""
+        renderer = next(iter(renderers))
+        return renderer, renderer.media_type

@@ -1,0 +1,38 @@
+"""`manage.py seed`: the dictionaries, and accounts to begin with."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from accounts import seed
+from catalogue import dictionaries
+
+
+class Command(BaseCommand):
+    """Create what a fresh installation needs; whatever is there stays."""
+
+    help = "Load markets, cuisines, sources and landmarks; create demo accounts with keys and a superuser."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Name the flags."""
+        parser.add_argument("--keep", type=Path, help="earlier output, or up.json: its secrets that work stay")
+        parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
+
+    def handle(self, *args: object, **options: Any) -> None:
+        """Seed, and show the secrets, which cannot be shown again."""
+        earlier = None
+        if options["keep"]:
+            try:
+                earlier = json.loads(options["keep"].read_text())
+            except (OSError, ValueError) as error:
+                raise CommandError(f"{options['keep']} cannot be read: {error}") from error
+        dictionaries.load()
+        made = seed.load(earlier)
+        if options["json"]:
+            self.stdout.write(json.dumps(made))
+            return
+        for name, text in made["management"].items():
+            self.stdout.write(f"{name:20} {text}")
+        self.stdout.write(f"{'admin':20} {made['admin']['username']} / {made['admin']['password']}")

@@ -1,0 +1,96 @@
+"""Orders over HTTP."""
+
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework import status
+from rest_framework.decorators import action
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from accounts.authentication import KeyAuthentication, venue_of
+from config.api import openapi, pages
+from config.api.parsers import json_body
+from config.api.refusal import NotFound
+from config.api.viewsets import StrictViewSet
+from orders import serializers
+from orders.filters import OrderFilter
+from orders.models import Order, Orders
+
+
+class OrderViewSet(StrictViewSet[Order]):
+    """Create, list, retrieve and move orders of the venue that the key belongs to."""
+
+    authentication_classes = [KeyAuthentication]
+    filterset_class = OrderFilter
+    page_parameters = ("limit", "page")
+    serializer_class = serializers.OrderRecord
+    lookup_url_kwarg = "id"
+
+    def get_queryset(self) -> Orders:
+        """The orders of the caller's venue."""
+        return Order.objects.of(venue_of(self.request))
+
+    def order(self, public_id: str) -> Order:
+        """The order of this id. Raises NotFound for an unknown, a malformed and another venue's id alike."""
+        order = self.get_queryset().known_as(public_id).with_items().first()
+        if order is None:
+            raise NotFound("There is no such order.")
+        return order
+
+    @extend_schema(
+        operation_id="list_orders",
+        summary="List orders, newest first",
+        parameters=openapi.page_parameters(default=pages.DEFAULT_LIMIT),
+        responses=openapi.answers({200: pages.page_of(serializers.OrderRecord, "OrderPage")}),
+    )
+    def list(self, request: Request) -> Response:
+        """A page past the end is empty. `pagination.total` counts all orders that match."""
+        found = self.filter_queryset(self.get_queryset().with_items().newest_first())
+        return pages.answer(request, found, serializers.record, page=pages.read(request.query_params.dict()))
+
+    @extend_schema(
+        operation_id="create_order",
+        summary="Place an order",
+        request=serializers.NewOrder,
+        responses=openapi.answers({201: serializers.OrderRecord}),
+    )
+    def create(self, request: Request) -> Response:
+        """The order is pending, and has a number that is called out at the counter."""
+        form = serializers.NewOrder(data=json_body(request))
+        form.is_valid(raise_exception=True)
+        order = Order.place(venue_of(request), now=timezone.now(), **form.validated_data)
+        answer = self.answer(order, status.HTTP_201_CREATED)
+        answer["Location"] = request.build_absolute_uri(f"/api/v1/orders/{order.public_id}")
+        return answer
+
+    @extend_schema(
+        operation_id="get_order",
+        summary="Retrieve an order",
+        parameters=[openapi.path_id("ord")],
+        responses=openapi.answers({200: serializers.OrderRecord}, refusals=[404]),
+    )
+    def retrieve(self, request: Request, id: str) -> Response:  # noqa: A002  # the name in the path
+        """The order as it is now."""
+        return self.answer(self.order(id))
+
+    @extend_schema(
+        operation_id="set_order_status",
+        summary="Complete or cancel an order",
+        parameters=[openapi.path_id("ord")],
+        request=serializers.NewStatus,
+        responses=openapi.answers({200: serializers.OrderRecord}, refusals=[404]),
+    )
+    @action(detail=True, methods=["put"], url_path="status")
+    def move(self, request: Request, id: str) -> Response:  # noqa: A002
+        """A pending order can be completed or cancelled, and that is final. The status that it has already changes
+        nothing and is no error.
+        """
+        order = self.order(id)
+        form = serializers.NewStatus(data=json_body(request))
+        form.is_valid(raise_exception=True)
+        order.move_to(form.validated_data["status"], now=timezone.now())
+        return self.answer(order)
+
+    def answer(self, order: Order, code: int = status.HTTP_200_OK) -> Response:
+        """The record with its version as an entity tag."""
+        return Response(serializers.record(order), status=code, headers={"ETag": f'"{order.version}"'})

@@ -1,0 +1,15 @@
+"""Query parameters of the order list."""
+
+from django_filters import rest_framework as filters
+
+from orders.models import Order
+
+
+class OrderFilter(filters.FilterSet):
+    """`status` keeps one of the three."""
+
+    status = filters.ChoiceFilter(choices=Order.Status.choices, label="Only orders of this status")
+
+    class Meta:
+        model = Order
+        fields: list[str] = []

@@ -1,0 +1,199 @@
+"""Orders of a venue."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, Self
+from zoneinfo import ZoneInfo
+
+from django.db import connection, models, transaction
+from django.db.models import F, Q
+
+from accounts.models import Venue
+from config.api.ids import decode, encode, new_id
+from config.api.refusal import Code, Refusal
+
+PREFIX = "ord"
+
+
+class IllegalMove(Refusal):
+    """The order has reached a final status, and that is not the one asked for."""
+
+    code = Code.INVALID_TRANSITION
+
+
+class Orders(models.QuerySet["Order"]):
+    """Questions to the orders."""
+
+    def of(self, venue: Venue) -> Self:
+        """Keep the orders of one venue."""
+        return self.filter(venue=venue)
+
+    def with_items(self) -> Self:
+        """Fetch the lines too, in one more query for all orders."""
+        return self.prefetch_related(models.Prefetch("items", OrderItem.objects.order_by("position")))
+
+    def newest_first(self) -> Self:
+        """Order by the moment of creation, which UUIDv7 keys are ordered by too."""
+        return self.order_by("-created_at", "-id")
+
+    def known_as(self, public_id: str) -> Self:
+        """Keep the order of this public id; none for an id that is malformed."""
+        key = decode(PREFIX, public_id)
+        return self.filter(pk=key) if key else self.none()
+
+
+class Order(models.Model):
+    """What a customer of a venue wants to eat, and what has become of it."""
+
+    class Status(models.TextChoices):
+        PENDING = "pending"
+        COMPLETED = "completed"
+        CANCELLED = "cancelled"
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    venue = models.ForeignKey(Venue, on_delete=models.PROTECT, related_name="orders", db_index=False)
+    number = models.PositiveIntegerField(help_text="Called out at the counter; begins with 1 each business day")
+    business_date = models.DateField(help_text="The day by the venue's own clock")
+    status = models.CharField(max_length=10, choices=Status, default=Status.PENDING)
+    customer_id = models.CharField(max_length=64)
+    delivery_address = models.CharField(
+        max_length=500, null=True, blank=True, help_text="Empty: the customer picks up"
+    )
+    payment_method = models.CharField(max_length=40)
+    currency = models.CharField(max_length=3)
+    subtotal = models.DecimalField(max_digits=12, decimal_places=2, null=True, blank=True)
+    tax = models.DecimalField(max_digits=12, decimal_places=2, null=True, blank=True)
+    total = models.DecimalField(max_digits=12, decimal_places=2, null=True, blank=True)
+    metadata = models.JSONField(default=dict, blank=True)
+    version = models.PositiveIntegerField(default=1)
+    created_at = models.DateTimeField()
+    updated_at = models.DateTimeField()
+    completed_at = models.DateTimeField(null=True, blank=True)
+    cancelled_at = models.DateTimeField(null=True, blank=True)
+
+    objects = Orders.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["venue", "business_date", "number"], name="order_number_once_a_day"),
+            models.CheckConstraint(
+                name="order_moments_tell_its_status",
+                condition=Q(status="pending", completed_at__isnull=True, cancelled_at__isnull=True)
+                | Q(status="completed", completed_at__isnull=False, cancelled_at__isnull=True)
+                | Q(status="cancelled", completed_at__isnull=True, cancelled_at__isnull=False),
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["venue", "-created_at", "-id"], name="order_newest_of_venue"),
+            models.Index(fields=["venue", "status", "-created_at", "-id"], name="order_newest_of_status"),
+        ]
+
+    def __str__(self) -> str:
+        return f"#{self.number} of {self.business_date}"
+
+    @property
+    def public_id(self) -> str:
+        """`ord_` and 26 letters."""
+        return encode(PREFIX, self.pk)
+
+    @classmethod
+    def place(
+        cls,
+        venue: Venue,
+        *,
+        now: datetime,
+        customer_id: str,
+        items: Sequence[Mapping[str, Any]],
+        payment_method: str,
+        delivery_address: str | None = None,
+        metadata: Mapping[str, str] | None = None,
+    ) -> "Order":
+        """Store an order with its lines and give it the next number of the venue's day, in one transaction.
+
+        `items` are {menu_item_id, quantity, notes}. Three statements; the number comes last but one, because from
+        there to the commit all other orders of this venue wait.
+        """
+        order = cls(
+            venue=venue,
+            business_date=now.astimezone(ZoneInfo(venue.timezone)).date(),
+            customer_id=customer_id,
+            delivery_address=delivery_address,
+            payment_method=payment_method,
+            currency=venue.currency,
+            metadata=dict(metadata or {}),
+            created_at=now,
+            updated_at=now,
+        )
+        lines = [OrderItem(order=order, position=position, **item) for position, item in enumerate(items)]
+        with transaction.atomic():
+            # The foreign key is checked at the commit, when the order is there.
+            OrderItem.objects.bulk_create(lines)
+            order.number = OrderNumber.next_of(order)
+            order.save(force_insert=True)
+        order._prefetched_objects_cache = {"items": lines}  # type: ignore[attr-defined]
+        return order
+
+    def move_to(self, status: str, *, now: datetime) -> None:
+        """Leave `pending` for `status`; to stay where it is changes nothing.
+
+        One conditional UPDATE, so of two concurrent moves exactly one wins.
+        Raises IllegalMove when the order is not pending any more.
+        """
+        moved = 0
+        if status != self.Status.PENDING:
+            moved = Order.objects.filter(pk=self.pk, status=self.Status.PENDING).update(
+                status=status,
+                version=F("version") + 1,
+                updated_at=now,
+                **{f"{status}_at": now},
+            )
+        self.refresh_from_db(fields=["status", "version", "updated_at", "completed_at", "cancelled_at"])
+        if not moved and self.status != status:
+            raise IllegalMove(f"This order is {self.status}, which is final.", param="status")
+
+
+class OrderItem(models.Model):
+    """A line of an order."""
+
+    order = models.ForeignKey(Order, on_delete=models.CASCADE, related_name="items", db_index=False)
+    position = models.PositiveSmallIntegerField()
+    menu_item_id = models.CharField(max_length=64)
+    name = models.CharField(max_length=200, null=True, blank=True)
+    quantity = models.PositiveIntegerField()
+    notes = models.CharField(max_length=500, blank=True, default="")
+    unit_price = models.DecimalField(max_digits=12, decimal_places=2, null=True, blank=True)
+    line_total = models.DecimalField(max_digits=12, decimal_places=2, null=True, blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["order", "position"], name="order_has_a_line_at_a_position_once"),
+            models.CheckConstraint(name="order_item_quantity_in_1_to_999", condition=Q(quantity__range=(1, 999))),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.quantity} x {self.menu_item_id}"
+
+
+class OrderNumber(models.Model):
+    """The last number that was given on a business day of a venue."""
+
+    venue = models.ForeignKey(Venue, on_delete=models.CASCADE, related_name="+", db_index=False)
+    business_date = models.DateField()
+    last = models.PositiveIntegerField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["venue", "business_date"], name="one_count_per_venue_and_day")]
+
+    def __str__(self) -> str:
+        return f"{self.last} on {self.business_date}"
+
+    @staticmethod
+    def next_of(order: Order) -> int:
+        """Take the next number of the order's day. Others of the venue wait until the transaction ends."""
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "INSERT INTO orders_ordernumber AS counted (venue_id, business_date, last) VALUES (%s, %s, 1)"
+                " ON CONFLICT (venue_id, business_date) DO UPDATE SET last = counted.last + 1 RETURNING last",
+                [order.venue_id, order.business_date],
+            )
+            return int(cursor.fetchone()[0])

@@ -1,0 +1,108 @@
+"""The shapes of an order on the wire."""
+
+from typing import Any
+
+from drf_spectacular.utils import OpenApiExample, extend_schema_serializer
+from rest_framework import serializers
+
+from config.api.fields import Choice, Constant, Integer, Metadata, PublicId, Shape, Shapes, Text
+from orders.models import Order, OrderItem
+
+PAYMENT_METHOD = r"^[a-z][a-z0-9_-]{0,39}$"
+
+
+class NewOrderItem(Shape):
+    """A line to order."""
+
+    menu_item_id = Text(min_length=1, max_length=64, help_text="Identifies a menu item.")
+    quantity = Integer(min_value=1, max_value=999, help_text="Count of that item.")
+    notes = Text(
+        max_length=500, required=False, default="", allow_blank=True, lines=True, help_text="Free text for the line."
+    )
+
+
+@extend_schema_serializer(
+    examples=[
+        OpenApiExample(
+            "Two pizzas, delivered",
+            request_only=True,
+            value={
+                "customer_id": "cust_123",
+                "items": [{"menu_item_id": "margherita", "quantity": 2, "notes": "no basil"}],
+                "delivery_address": "1 Main St",
+                "payment_method": "card",
+            },
+        )
+    ]
+)
+class NewOrder(Shape):
+    """What is needed to place an order."""
+
+    customer_id = Text(min_length=1, max_length=64, help_text="Identifies the customer; opaque to us.")
+    items = Shapes(child=NewOrderItem(), min_length=1, max_length=100, help_text="The lines.")
+    delivery_address = Text(
+        max_length=500, required=False, allow_null=True, lines=True, help_text="Left out or null: pick-up."
+    )
+    payment_method = Text(
+        pattern=PAYMENT_METHOD,
+        min_length=1,
+        max_length=40,
+        hint="This must be a label of small letters, digits, _ and -, beginning with a letter: `card`.",
+        help_text="A label, never a charge. Well-known: cash, card, credit_card, debit_card, online, wallet,"
+        " bank_transfer, voucher, usdc.",
+    )
+    metadata = Metadata(required=False, help_text="Your own notes on the order.")
+
+
+class NewStatus(Shape):
+    """Where an order is to move."""
+
+    status = Choice(choices=Order.Status.choices, help_text="`completed` and `cancelled` are final.")
+
+
+class OrderItemRecord(serializers.ModelSerializer[OrderItem]):
+    """A line of an order; name and money are null where the venue has no menu."""
+
+    class Meta:
+        model = OrderItem
+        fields = ["menu_item_id", "name", "quantity", "notes", "unit_price", "line_total"]
+        read_only_fields = fields
+
+
+class OrderRecord(serializers.ModelSerializer[Order]):
+    """An order, the same from POST, PUT and GET. Moments are RFC 3339 in UTC; money is a decimal string."""
+
+    id = PublicId("ord")
+    object = Constant("order")
+    items = OrderItemRecord(many=True, read_only=True)
+    metadata = Metadata(read_only=True)
+
+    class Meta:
+        model = Order
+        fields = [
+            "id",
+            "object",
+            "number",
+            "business_date",
+            "status",
+            "customer_id",
+            "items",
+            "delivery_address",
+            "payment_method",
+            "currency",
+            "subtotal",
+            "tax",
+            "total",
+            "metadata",
+            "version",
+            "created_at",
+            "updated_at",
+            "completed_at",
+            "cancelled_at",
+        ]
+        read_only_fields = fields
+
+
+def record(order: Order) -> dict[str, Any]:
+    """The order as JSON."""
+    return dict(OrderRecord(order).data)

@@ -1,0 +1,111 @@
+"""Where staff take, confirm and cancel reservations."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import admin, messages
+from django.core.exceptions import NON_FIELD_ERRORS
+from django.db.models import F, QuerySet
+from django.http import HttpRequest
+from django.utils import timezone
+
+from config.api.refusal import Refusal
+from reservations import booking
+from reservations.models import IllegalMove, Reservation
+
+ASKED = ["customer_name", "customer_email", "customer_phone", "date", "time", "party_size", "special_requests"]
+
+
+class ReservationForm(forms.ModelForm[Reservation]):
+    """A reservation as staff write it down: the rules of time are those of the API."""
+
+    class Meta:
+        model = Reservation
+        fields = ["venue", *ASKED, "tables"]
+
+    def clean(self) -> dict[str, Any]:
+        """Ask for a contact, and for a moment that the venue's clock knows."""
+        wanted: dict[str, Any] = super().clean() or {}
+        wanted["customer_email"] = wanted.get("customer_email") or None
+        wanted["customer_phone"] = wanted.get("customer_phone") or None
+        if not (wanted["customer_email"] or wanted["customer_phone"]):
+            self.add_error("customer_email", "Give an e-mail address or a phone number.")
+        venue = wanted.get("venue") or self.instance.venue
+        if wanted.get("date") and wanted.get("time"):
+            try:
+                booking.moment_of(venue, day=wanted["date"], at=wanted["time"])
+            except Refusal as refusal:
+                self.add_error(refusal.param or NON_FIELD_ERRORS, refusal.message)
+        return wanted
+
+
+@admin.register(Reservation)
+class ReservationAdmin(admin.ModelAdmin[Reservation]):
+    """Reservations, soonest first."""
+
+    form = ReservationForm
+    list_display = ["code", "venue", "date", "time", "party_size", "customer_name", "status", "tables"]
+    list_select_related = ["venue"]
+    list_filter = ["status", "date"]
+    search_fields = ["code", "customer_name", "customer_email", "customer_phone"]
+    search_help_text = "Code, name, mail address or phone number"
+    ordering = ["-starts_at", "-id"]
+    date_hierarchy = "date"
+    show_full_result_count = False
+    list_per_page = 50
+    autocomplete_fields = ["venue"]
+    actions = ["confirm", "cancel"]
+    fields = [
+        "venue",
+        ("date", "time", "party_size"),
+        "customer_name",
+        ("customer_email", "customer_phone"),
+        "special_requests",
+        "tables",
+        ("code", "status", "pending_reason"),
+        ("starts_at", "ends_at"),
+        ("created_at", "updated_at", "cancelled_at"),
+    ]
+    readonly_fields = [
+        "code", "status", "pending_reason", "starts_at", "ends_at", "created_at", "updated_at", "cancelled_at",
+    ]  # fmt: skip
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Reservation | None = None) -> list[str]:
+        """A reservation stays with its venue."""
+        return [*self.readonly_fields, "venue"] if obj else list(self.readonly_fields)
+
+    def save_model(self, request: HttpRequest, obj: Reservation, form: Any, change: bool) -> None:
+        """Store what staff wrote; they may write down the past, which the API refuses."""
+        starts_at = booking.moment_of(obj.venue, day=obj.date, at=obj.time)
+        if not change:
+            booking.write_down(obj, starts_at=starts_at, now=timezone.now())
+            return
+        booking.reschedule(obj, starts_at=starts_at)
+        obj.updated_at = timezone.now()
+        obj.version = F("version") + 1
+        # The status moves by conditional UPDATE only, and is not written over here.
+        obj.save(update_fields=[*ASKED, "tables", "starts_at", "ends_at", "updated_at", "version"])
+
+    def has_delete_permission(self, request: HttpRequest, obj: Reservation | None = None) -> bool:
+        """A reservation is cancelled, never deleted."""
+        return False
+
+    @admin.action(description="Confirm the selected reservations", permissions=["change"])
+    def confirm(self, request: HttpRequest, queryset: QuerySet[Reservation]) -> None:
+        """Move to confirmed."""
+        self.move(request, queryset, Reservation.Status.CONFIRMED)
+
+    @admin.action(description="Cancel the selected reservations", permissions=["change"])
+    def cancel(self, request: HttpRequest, queryset: QuerySet[Reservation]) -> None:
+        """Move to cancelled."""
+        self.move(request, queryset, Reservation.Status.CANCELLED)
+
+    def move(self, request: HttpRequest, queryset: QuerySet[Reservation], status: Reservation.Status) -> None:
+        """Move each reservation that may, and say which may not."""
+        for reservation in queryset:
+            try:
+                reservation.move_to(status, now=timezone.now())
+            except IllegalMove as refusal:
+                self.message_user(request, f"{reservation}: {refusal.message}", messages.ERROR)
+            else:
+                self.message_user(request, f"{reservation} is {status.value}.", messages.SUCCESS)

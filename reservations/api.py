@@ -1,0 +1,59 @@
+"""Reservations over HTTP."""
+
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework import status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from accounts.authentication import KeyAuthentication, venue_of
+from config.api import openapi, pages
+from config.api.parsers import json_body
+from config.api.viewsets import StrictViewSet
+from reservations import booking, serializers
+from reservations.filters import ReservationFilter
+from reservations.models import Reservation, Reservations
+
+# Seed 000 shows no paging here, so without `limit` all that match are returned; `has_more` tells of the rest.
+MOST_AT_ONCE = 1000
+
+
+class ReservationViewSet(StrictViewSet[Reservation]):
+    """Create and list reservations of the venue that the key belongs to."""
+
+    authentication_classes = [KeyAuthentication]
+    filterset_class = ReservationFilter
+    page_parameters = ("limit", "page")
+    serializer_class = serializers.ReservationRecord
+
+    def get_queryset(self) -> Reservations:
+        """The reservations of the caller's venue."""
+        return Reservation.objects.of(venue_of(self.request))
+
+    @extend_schema(
+        operation_id="list_reservations",
+        summary="List reservations, soonest first",
+        parameters=openapi.page_parameters(default=None),
+        responses=openapi.answers({200: pages.page_of(serializers.ReservationRecord, "ReservationPage")}),
+    )
+    def list(self, request: Request) -> Response:
+        """Without `limit` all that match are returned, at most 1000."""
+        found = self.filter_queryset(self.get_queryset().soonest_first())
+        page = pages.read(request.query_params.dict(), default_limit=MOST_AT_ONCE)
+        return pages.answer(request, found, serializers.record, page=page)
+
+    @extend_schema(
+        operation_id="create_reservation",
+        summary="Reserve a table",
+        request=serializers.NewReservation,
+        responses=openapi.answers({201: serializers.ReservationRecord}),
+    )
+    def create(self, request: Request) -> Response:
+        """The reservation is pending until the staff confirm it."""
+        form = serializers.NewReservation(data=json_body(request))
+        form.is_valid(raise_exception=True)
+        wanted = form.validated_data
+        reservation = booking.book(
+            venue_of(request), now=timezone.now(), day=wanted.pop("date"), at=wanted.pop("time"), **wanted
+        )
+        return Response(serializers.record(reservation), status=status.HTTP_201_CREATED)

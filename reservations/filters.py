@@ -1,0 +1,41 @@
+"""Query parameters of the reservation list."""
+
+import re
+from datetime import date
+from typing import Any
+
+from django.db.models import QuerySet
+from django_filters import rest_framework as filters
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema_field
+
+from config.api.refusal import InvalidRequest
+from reservations.models import Reservation
+
+
+@extend_schema_field(OpenApiTypes.DATE)
+class DayFilter(filters.CharFilter):
+    """Keeps one day; YYYY-MM-DD and no other way to write it."""
+
+    def filter(self, qs: QuerySet[Any], value: str) -> QuerySet[Any]:
+        """Narrow the rows. Raises InvalidRequest naming the parameter."""
+        if not value:
+            return qs
+        try:
+            if not re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", value):
+                raise ValueError
+            return qs.filter(**{str(self.field_name): date.fromisoformat(value)})
+        except ValueError as error:
+            message = f"`{self.field_name}` must be a day of the calendar written YYYY-MM-DD."
+            raise InvalidRequest(message, param=self.field_name) from error
+
+
+class ReservationFilter(filters.FilterSet):
+    """`date` keeps one day of the venue's calendar, `status` one of the three."""
+
+    date = DayFilter(label="Only this day, by the venue's clock")
+    status = filters.ChoiceFilter(choices=Reservation.Status.choices, label="Only reservations of this status")
+
+    class Meta:
+        model = Reservation
+        fields: list[str] = []

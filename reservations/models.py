@@ -1,0 +1,131 @@
+"""Table reservations of a venue."""
+
+import secrets
+from datetime import datetime
+from typing import Self
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import F, Q
+
+from accounts.models import Venue
+from config.api.ids import encode, new_id
+from config.api.refusal import Code, Refusal
+
+PREFIX = "res"
+# Without the letters and digits that are mistaken for each other on the phone.
+CODE_LETTERS = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"
+CODE_LENGTH = 6
+
+
+def new_code() -> str:
+    """A short name for a reservation that a guest can say: K7QX2M."""
+    return "".join(secrets.choice(CODE_LETTERS) for _ in range(CODE_LENGTH))
+
+
+class IllegalMove(Refusal):
+    """The reservation is cancelled, which is final, or asked to go back to pending."""
+
+    code = Code.INVALID_TRANSITION
+
+
+class Reservations(models.QuerySet["Reservation"]):
+    """Questions to the reservations."""
+
+    def of(self, venue: Venue) -> Self:
+        """Keep the reservations of one venue."""
+        return self.filter(venue=venue)
+
+    def soonest_first(self) -> Self:
+        """Order by when the guests come."""
+        return self.order_by("starts_at", "id")
+
+
+class Reservation(models.Model):
+    """A party that is coming, or wants to."""
+
+    class Status(models.TextChoices):
+        CONFIRMED = "confirmed"
+        PENDING = "pending"
+        CANCELLED = "cancelled"
+
+    class PendingReason(models.TextChoices):
+        MANUAL = "manual", "staff confirm each one"
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    venue = models.ForeignKey(Venue, on_delete=models.PROTECT, related_name="reservations", db_index=False)
+    code = models.CharField(max_length=CODE_LENGTH, default=new_code, editable=False)
+    status = models.CharField(max_length=10, choices=Status)
+    pending_reason = models.CharField(max_length=20, choices=PendingReason, null=True, blank=True)
+    customer_name = models.CharField(max_length=200)
+    customer_email = models.EmailField(null=True, blank=True)
+    customer_phone = models.CharField(max_length=16, null=True, blank=True, help_text="International, with a plus")
+    date = models.DateField(help_text="By the venue's own clock")
+    time = models.TimeField(help_text="By the venue's own clock")
+    starts_at = models.DateTimeField()
+    ends_at = models.DateTimeField()
+    party_size = models.PositiveSmallIntegerField()
+    tables = ArrayField(
+        models.CharField(max_length=20), default=list, blank=True, help_text="Names of the tables that staff gave it"
+    )
+    special_requests = models.TextField(max_length=2000, blank=True, default="")
+    metadata = models.JSONField(default=dict, blank=True)
+    version = models.PositiveIntegerField(default=1)
+    created_at = models.DateTimeField()
+    updated_at = models.DateTimeField()
+    cancelled_at = models.DateTimeField(null=True, blank=True)
+
+    objects = Reservations.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["venue", "code"], name="reservation_code_once_in_a_venue"),
+            models.CheckConstraint(name="reservation_party_size_in_1_to_500", condition=Q(party_size__range=(1, 500))),
+            models.CheckConstraint(name="reservation_ends_after_it_starts", condition=Q(ends_at__gt=F("starts_at"))),
+            models.CheckConstraint(
+                name="reservation_has_a_contact",
+                condition=Q(customer_email__isnull=False) | Q(customer_phone__isnull=False),
+            ),
+            models.CheckConstraint(
+                name="reservation_says_why_it_is_pending",
+                condition=Q(status="pending", pending_reason__isnull=False)
+                | (~Q(status="pending") & Q(pending_reason__isnull=True)),
+            ),
+            models.CheckConstraint(
+                name="reservation_says_when_it_was_cancelled",
+                condition=Q(status="cancelled", cancelled_at__isnull=False)
+                | (~Q(status="cancelled") & Q(cancelled_at__isnull=True)),
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["venue", "starts_at", "id"], name="reservation_soonest_of_venue"),
+            models.Index(fields=["venue", "date", "starts_at", "id"], name="reservation_of_venue_and_day"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.code}: {self.customer_name}, party of {self.party_size}"
+
+    @property
+    def public_id(self) -> str:
+        """`res_` and 26 letters."""
+        return encode(PREFIX, self.pk)
+
+    def move_to(self, status: str, *, now: datetime) -> None:
+        """Confirm or cancel; to stay where it is changes nothing.
+
+        One conditional UPDATE, so of two concurrent moves exactly one wins. Raises IllegalMove.
+        """
+        allowed = {
+            self.Status.CONFIRMED: [self.Status.PENDING],
+            self.Status.CANCELLED: [self.Status.PENDING, self.Status.CONFIRMED],
+        }.get(self.Status(status), [])
+        moved = Reservation.objects.filter(pk=self.pk, status__in=allowed).update(
+            status=status,
+            pending_reason=None,
+            cancelled_at=now if status == self.Status.CANCELLED else None,
+            version=F("version") + 1,
+            updated_at=now,
+        )
+        self.refresh_from_db(fields=["status", "pending_reason", "version", "updated_at", "cancelled_at"])
+        if not moved and self.status != status:
+            raise IllegalMove(f"This reservation is {self.status} and cannot become {status}.", param="status")
