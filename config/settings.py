@@ -155,6 +155,12 @@ SPECTACULAR_SETTINGS = {
     "SCHEMA_PATH_PREFIX": r"/(api/)?v1",
     "SERVE_INCLUDE_SCHEMA": False,
     "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
+    "ENUM_NAME_OVERRIDES": {
+        "ErrorCode": "config.api.refusal.Code",
+        "OrderStatus": "orders.models.Order.Status",
+        "ReservationStatus": "reservations.models.Reservation.Status",
+        "PendingReason": "reservations.models.Reservation.PendingReason",
+    },
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
         "config.api.openapi.finish",

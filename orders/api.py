@@ -23,6 +23,7 @@ class OrderViewSet(StrictViewSet[Order]):
     authentication_classes = [KeyAuthentication]
     filterset_class = OrderFilter
     page_parameters = ("limit", "page")
+    queryset = Order.objects.none()
     serializer_class = serializers.OrderRecord
     lookup_url_kwarg = "id"
 
@@ -51,6 +52,7 @@ class OrderViewSet(StrictViewSet[Order]):
     @extend_schema(
         operation_id="create_order",
         summary="Place an order",
+        parameters=[openapi.LOCATION, openapi.ETAG],
         request=serializers.NewOrder,
         responses=openapi.answers({201: serializers.OrderRecord}),
     )
@@ -66,7 +68,7 @@ class OrderViewSet(StrictViewSet[Order]):
     @extend_schema(
         operation_id="get_order",
         summary="Retrieve an order",
-        parameters=[openapi.path_id("ord")],
+        parameters=[openapi.path_id("ord"), openapi.ETAG],
         responses=openapi.answers({200: serializers.OrderRecord}, refusals=[404]),
     )
     def retrieve(self, request: Request, id: str) -> Response:  # noqa: A002  # the name in the path
@@ -76,7 +78,7 @@ class OrderViewSet(StrictViewSet[Order]):
     @extend_schema(
         operation_id="set_order_status",
         summary="Complete or cancel an order",
-        parameters=[openapi.path_id("ord")],
+        parameters=[openapi.path_id("ord"), openapi.ETAG],
         request=serializers.NewStatus,
         responses=openapi.answers({200: serializers.OrderRecord}, refusals=[404]),
     )

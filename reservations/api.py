@@ -24,6 +24,7 @@ class ReservationViewSet(StrictViewSet[Reservation]):
     authentication_classes = [KeyAuthentication]
     filterset_class = ReservationFilter
     page_parameters = ("limit", "page")
+    queryset = Reservation.objects.none()
     serializer_class = serializers.ReservationRecord
 
     def get_queryset(self) -> Reservations:

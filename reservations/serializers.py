@@ -52,7 +52,7 @@ class ReservationRecord(serializers.ModelSerializer[Reservation]):
 
     id = PublicId("res")
     object = Constant("reservation")
-    time = serializers.TimeField(format="%H:%M", read_only=True)
+    time = ClockTime(read_only=True)
     metadata = Metadata(read_only=True)
 
     class Meta:

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
-from drf_spectacular.extensions import OpenApiSerializerFieldExtension
+from drf_spectacular.extensions import OpenApiSerializerExtension, OpenApiSerializerFieldExtension
 from drf_spectacular.openapi import AutoSchema
 from rest_framework import serializers
 
@@ -190,6 +190,10 @@ class ClockTime(Text):
         """Return the time."""
         return time.fromisoformat(super().to_internal_value(data))
 
+    def to_representation(self, value: Any) -> str:
+        """Return HH:MM."""
+        return f"{value:%H:%M}"
+
 
 class Email(Text):
     """An e-mail address, as Django judges it."""
@@ -252,6 +256,18 @@ class Constant(serializers.Field[Any, Any, str, Any]):
         return self.word
 
 
+class ShapeSchema(OpenApiSerializerExtension):
+    """Publishes that unknown keys are refused."""
+
+    target_class = Shape
+    match_subclasses = True
+
+    def map_serializer(self, auto_schema: AutoSchema, direction: Any) -> dict[str, Any]:
+        """The JSON Schema of the object."""
+        schema: dict[str, Any] = auto_schema._map_serializer(self.target, direction, bypass_extensions=True)  # noqa: SLF001  # the documented way to call on
+        return schema | {"additionalProperties": False}
+
+
 class TextSchema(OpenApiSerializerFieldExtension):
     """Publishes the pattern of a Text."""
 
@@ -263,13 +279,15 @@ class TextSchema(OpenApiSerializerFieldExtension):
         """The JSON Schema of the field."""
         field: Text = self.target
         schema: dict[str, Any] = {"type": "string"}
-        if not field.read_only:
+        if field.read_only:
+            schema |= {"pattern": field.pattern} if field.pattern else {}
+        else:
             lowest = field.min_length or (0 if field.allow_blank else 1)
             expression = field.pattern or (field.clean if field.allow_blank else not_blank(field.clean))
             schema |= {"minLength": lowest} if lowest else {}
             schema |= {"maxLength": field.max_length} if field.max_length else {}
             schema["pattern"] = expression
-            schema |= {"format": field.format} if field.format else {}
+        schema |= {"format": field.format} if field.format else {}
         return schema
 
 

@@ -94,7 +94,6 @@ def address(request: Request, number: int, limit: int) -> str:
     return request.build_absolute_uri(f"{request.path}?{urlencode(parameters)}")
 
 
-@extend_schema_serializer(many=False)
 class Pagination(serializers.Serializer[Any]):
     """Where a page stands in its list."""
 
@@ -107,4 +106,7 @@ class Pagination(serializers.Serializer[Any]):
 
 def page_of(record: type[serializers.Serializer[Any]], name: str) -> serializers.Serializer[Any]:
     """The shape of a page of such records, under this name in the OpenAPI document."""
-    return inline_serializer(name, {"data": record(many=True), "pagination": Pagination()})
+    page = inline_serializer(name, {"data": record(many=True), "pagination": Pagination()})
+    # The envelope of a list is one object.
+    extend_schema_serializer(many=False)(type(page))
+    return page

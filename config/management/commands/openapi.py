@@ -1,0 +1,42 @@
+"""`manage.py openapi`: write the OpenAPI documents, or check that the written ones are in date."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from config import urls
+from config.api import openapi
+
+DOCUMENTS = {
+    "management": (
+        "Tablewire management API",
+        "Orders and table reservations of a restaurant. An API key belongs to one venue.",
+        urls.management,
+    ),
+    "data": (
+        "Tablewire data API",
+        "Restaurants of twelve cities: search near a place, open now, by kitchen. Core fields need no key.",
+        urls.data,
+    ),
+}
+
+
+class Command(BaseCommand):
+    """Generate docs/openapi/*.json from the code."""
+
+    help = "Write docs/openapi/management.json and data.json; with --check, fail where they are out of date."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Name the flag."""
+        parser.add_argument("--check", action="store_true", help="write nothing; fail where a document is out of date")
+
+    def handle(self, *args: object, **options: Any) -> None:
+        """Write or compare."""
+        for name, (title, description, patterns) in DOCUMENTS.items():
+            text = openapi.written(openapi.generate(title, description, patterns))
+            file = openapi.FOLDER / f"{name}.json"
+            if not options["check"]:
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_text(text)
+            elif not file.exists() or file.read_text() != text:
+                raise CommandError(f"{file.name} is out of date; run `manage.py openapi`.")
