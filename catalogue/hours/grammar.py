@@ -39,6 +39,10 @@ class Span:
     closes: int
     is_open_end: bool = False
 
+    def __post_init__(self) -> None:
+        if not (0 <= self.opens < DAY and self.opens < self.closes <= self.opens + DAY):
+            raise UnreadableHoursError(f"Minutes {self.opens} to {self.closes} are not a span of one day.")
+
 
 @dataclass(frozen=True)
 class Rule:
@@ -166,8 +170,4 @@ def _read_span(span: str) -> Span:
         closes = DAY if opens < _LATE else opens + _LATE_LASTS
     else:
         raise UnreadableHoursError(f'"{span}" does not say until when.')
-    if closes <= opens:
-        closes += DAY
-    if opens >= DAY or closes > opens + DAY:
-        raise UnreadableHoursError(f'"{span}" is not a span of one day.')
-    return Span(opens, closes, is_open_end)
+    return Span(opens, closes if closes > opens else closes + DAY, is_open_end)

@@ -115,8 +115,8 @@ class Hours:
             return
         zone = ZoneInfo(self.timezone)
         held: tuple[datetime, datetime] | None = None
-        # The day before has its tail; one more on either side, as clocks that fall back may cross midnight.
-        days = range(start.astimezone(zone).toordinal() - 2, end.astimezone(zone).toordinal() + 2)
+        # From the day before, whose tail may still run.
+        days = range(start.astimezone(zone).toordinal() - 1, end.astimezone(zone).toordinal() + 1)
         for day in days:
             for opens_minute, closes_minute in self._special.get(day, self._week[(day - 1) % 7]):
                 opens, closes = instant(zone, day, opens_minute), instant(zone, day, closes_minute)

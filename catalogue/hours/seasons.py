@@ -12,6 +12,7 @@ from opening_hours import OpeningHours, State, validate
 from catalogue.hours.grammar import Span, UnreadableHoursError
 
 _MINUTE = timedelta(minutes=1)
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 
 def dates_of(selector: str, *, dates: list[date]) -> frozenset[date]:
@@ -28,7 +29,9 @@ def dates_of(selector: str, *, dates: list[date]) -> frozenset[date]:
 def sun_spans(times: str, *, on: date, timezone: str, point: tuple[float, float]) -> tuple[Span, ...]:
     """The spans of "17:00-sunset" that open on a date, at a point (lat, lng). Raises UnreadableHoursError."""
     # With the date in the expression, what opens the day before cannot come back as this day's.
-    expression = OpeningHours(_checked(f"{on:%Y %b %d} {times}"), timezone=ZoneInfo(timezone), coords=point)
+    expression = OpeningHours(
+        _checked(f"{on.year} {_MONTHS[on.month - 1]} {on.day:02} {times}"), timezone=ZoneInfo(timezone), coords=point
+    )
     midnight = datetime.combine(on, time())
     return tuple(
         Span((opens.replace(tzinfo=None) - midnight) // _MINUTE, (closes.replace(tzinfo=None) - midnight) // _MINUTE)

@@ -151,6 +151,7 @@ def test_holidays_change_nothing_because_they_are_data_of_the_market(text: str, 
         ("18:00+", "Every day 18:00-24:00 or later"),
         ("Fr-Sa 23:00+", "Mon-Thu closed; Fri-Sat 23:00-01:00 or later; Sun closed"),
         ("11:00-16:00,16:00+", "Every day 11:00-24:00 or later"),
+        ("17:00-24:00,18:00+", "Every day 17:00-24:00"),
         (
             "Mo-Sa 12:00-14:30+,17:30-21:30+",
             "Mon-Sat 12:00-14:30 or later, 17:30-21:30 or later; Sun closed",
@@ -250,6 +251,14 @@ def test_a_season_holds_for_the_days_after_its_comma() -> None:
     assert special(read(hours.osm or "", on=date(2027, 8, 27))) == {
         f"2027-08-{day}": ((600, 1320),) for day in (28, 29)
     }
+
+
+def test_a_season_ends_where_the_next_is_named() -> None:
+    hours = special(read("Nov Mo 10:00-12:00, Dec 11:00-13:00"))
+
+    assert hours["2026-11-30"] == ((600, 720),)
+    assert hours["2026-12-01"] == ((660, 780),)
+    assert hours["2027-01-04"] == ()
 
 
 def test_hours_by_the_sun_need_the_place() -> None:
