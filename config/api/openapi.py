@@ -84,10 +84,11 @@ class Operation(AutoSchema):
 
     def get_filter_backends(self) -> list[Any]:
         """A list filters, although its envelope is an object."""
-        return self.view.filter_backends if self.view.action == "list" else []
+        view: Any = self.view
+        return view.filter_backends if view.action == "list" else []
 
     def _insert_field_validators(self, field: Any, schema: dict[str, Any]) -> None:
-        super()._insert_field_validators(field, schema)
+        super()._insert_field_validators(field, schema)  # type: ignore[no-untyped-call]
         if isinstance(field, Text) and "oneOf" in schema:
             # drf-spectacular adds "or empty", which our pattern allows already: then neither is the only one.
             ours, _ = schema.pop("oneOf")

@@ -1,0 +1,78 @@
+"""The rules of the house, held by machine."""
+
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from django.core.management import call_command
+
+from config.api.refusal import STATUS, Code
+
+ROOT = Path(settings.BASE_DIR)
+PACKAGES = ("accounts", "catalogue", "config", "orders", "payments", "reservations", "tests")
+DRAWERS = {"utils", "helpers", "services", "selectors", "core", "common", "misc", "managers", "mixins"}
+
+
+def modules() -> Iterator[Path]:
+    """Our Python files, without the generated ones."""
+    for package in PACKAGES:
+        yield from (file for file in (ROOT / package).rglob("*.py") if "migrations" not in file.parts)
+
+
+def test_no_module_is_longer_than_400_lines() -> None:
+    lengths = {str(file.relative_to(ROOT)): len(file.read_text().splitlines()) for file in modules()}
+    assert {name: length for name, length in lengths.items() if length > 400} == {}
+
+
+def test_no_module_is_a_drawer() -> None:
+    assert [str(file.relative_to(ROOT)) for file in modules() if DRAWERS & {file.stem, *file.parent.parts}] == []
+
+
+def test_every_module_says_what_it_is_for() -> None:
+    wordless = [str(file.relative_to(ROOT)) for file in modules() if file.name != "__init__.py"]
+    assert [name for name in wordless if not re.match(r'(#!.*\n)?r?"""', (ROOT / name).read_text())] == []
+
+
+@pytest.mark.django_db
+def test_the_models_and_the_migrations_agree() -> None:
+    call_command("makemigrations", check=True, dry_run=True, verbosity=0)
+
+
+def test_every_environment_variable_is_documented() -> None:
+    read = set(re.findall(r'env(?:\.\w+)?\(\s*"([A-Z_]+)"', (ROOT / "config" / "settings.py").read_text()))
+    assert len(read) > 10
+    documented = set(re.findall(r"^\| `([A-Z_]+)`", (ROOT / "docs" / "settings.md").read_text(), re.MULTILINE))
+    assert read == documented
+
+
+def test_every_error_code_has_a_status_and_is_documented() -> None:
+    assert set(STATUS) == set(Code)
+    documented = set(re.findall(r"^\| `([a-z_]+)`", (ROOT / "docs" / "errors.md").read_text(), re.MULTILINE))
+    assert documented == {code.value for code in Code}
+
+
+def test_every_error_code_is_produced_by_a_test() -> None:
+    tests = "\n".join(file.read_text() for file in (ROOT / "tests").rglob("test_*.py") if file != Path(__file__))
+    assert [code.value for code in Code if f'"{code.value}"' not in tests] == []
+
+
+def test_the_openapi_documents_are_in_date() -> None:
+    call_command("openapi", check=True)
+
+
+def test_the_layers_hold() -> None:
+    found = subprocess.run(["lint-imports"], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert found.returncode == 0, found.stdout
+
+
+def test_every_decision_is_a_sentence_and_says_what_was_given_up() -> None:
+    decisions = sorted((ROOT / "docs" / "decisions").glob("*.md"))
+    assert [int(file.name[:4]) for file in decisions] == list(range(1, len(decisions) + 1))
+    for file in decisions:
+        text = file.read_text()
+        assert text.startswith("# "), file.name
+        for part in ("## Because", "## Given up", "## Wrong if"):
+            assert part in text, f"{file.name} lacks {part}"
