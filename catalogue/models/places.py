@@ -135,8 +135,10 @@ class Restaurant(models.Model):
             GinIndex(fields=["document"], name="restaurant_by_words"),
             GinIndex(fields=["cuisines"], name="restaurant_by_cuisine"),
             GinIndex(OpClass(Func("name", function="fold"), "gin_trgm_ops"), name="restaurant_by_name_trigrams"),
+            models.Index(Func("line1", function="fold"), name="restaurant_by_address"),
             models.Index(fields=["spans_until"], name="restaurant_by_spans_until"),
             models.Index(fields=["market", "-review_count", "id"], name="restaurant_by_market_best"),
+            models.Index(fields=["-review_count", "id"], name="restaurant_by_reviews"),
         ]
 
     def __str__(self) -> str:

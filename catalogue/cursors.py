@@ -1,0 +1,55 @@
+"""Cursors: where a page ended, signed, so that the next one begins exactly there."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
+
+from django.core import signing
+
+from config.api.refusal import InvalidRequest
+
+LIFETIME = timedelta(hours=1)
+signer = signing.Signer(salt="catalogue.cursors")
+
+# A value of a sort key. JSON brings each of them back as it was, floats to the last bit.
+Key = int | float | str
+
+
+class BadCursor(InvalidRequest):
+    """A cursor that we did not make, not for this question, or too long ago."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, param="cursor")
+
+
+@dataclass(frozen=True, slots=True)
+class Cursor:
+    """The sort key of the last row that was shown, and the moment of which the first page spoke."""
+
+    after: tuple[Key, ...]
+    as_of: datetime
+
+
+def fingerprint(*question: object) -> str:
+    """What makes two questions the same, in 16 letters; the parts need a repr that tells them apart."""
+    return sha256(repr(question).encode()).hexdigest()[:16]
+
+
+def write(after: Sequence[Key], *, as_of: datetime, question: str) -> str:
+    """The text of a cursor. `question` is a fingerprint; `as_of` is kept to the second."""
+    return signer.sign_object([*after, int(as_of.timestamp()), question])
+
+
+def read(text: str, *, question: str, now: datetime) -> Cursor:
+    """Read what `write` wrote. Raises BadCursor unless it was for the same question and at most an hour ago."""
+    try:
+        *after, seconds, asked = signer.unsign_object(text)
+    except (signing.BadSignature, ValueError) as error:
+        raise BadCursor("This cursor is not one of ours: pass `next_cursor` unchanged.") from error
+    if asked != question:
+        raise BadCursor("This cursor belongs to other parameters: repeat those of the first page.")
+    as_of = datetime.fromtimestamp(seconds, UTC)
+    if now - as_of > LIFETIME:
+        raise BadCursor("This cursor is older than an hour: begin again without it.")
+    return Cursor(after=tuple(after), as_of=as_of)

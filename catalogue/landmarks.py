@@ -1,0 +1,203 @@
+"""From a name to a place: what `near` means, and the search of the landmark dictionary."""
+
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.db import connection
+
+from catalogue import geo
+from catalogue.geo import Location
+from catalogue.names import Names
+from config.api.ids import encode
+from config.api.refusal import Code, InvalidRequest
+
+MOST_ALTERNATIVES = 5
+# A look-up by place alone lists what a walk or a short ride reaches.
+AROUND_M = 20_000.0
+
+
+class PlaceNotResolved(InvalidRequest):
+    """Nothing that we know has this name."""
+
+    code = Code.PLACE_NOT_RESOLVED
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A landmark, or a restaurant that was named as one: `kind` is a Landmark.Kind or "restaurant"."""
+
+    id: str
+    name: str
+    kind: str
+    market: str | None
+    lat: float
+    lng: float
+
+    @property
+    def location(self) -> Location:
+        """Where it is."""
+        return Location(self.lat, self.lng)
+
+
+@dataclass(frozen=True, slots=True)
+class Resolution:
+    """What `near` was taken to mean, and what else it could have meant, likeliest first."""
+
+    near: str
+    place: Place
+    alternatives: tuple[Place, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A landmark as the dictionary lists it; `distance_m` is None without a place to measure from."""
+
+    place: Place
+    wikidata: str | None
+    names: tuple[str, ...]
+    distance_m: int | None
+
+
+# Each step is taken only when those before it found nothing; PostgreSQL skips a step whose NOT EXISTS is false. The
+# exact name of a restaurant goes before the misspelt one of a landmark, as an exact answer is the surer one. The last
+# step resolves nothing: it is for "did you mean".
+RESOLVE = """
+WITH exact AS MATERIALIZED (
+    SELECT n.landmark_id, 1.0::float8 AS likeness
+    FROM catalogue_landmarkname n JOIN catalogue_landmark l ON l.id = n.landmark_id
+    WHERE (n.folded = fold(%(whole)s) OR n.folded = fold(%(name)s))
+      AND (%(market)s::text IS NULL OR l.market_id = %(market)s)
+), beginning AS MATERIALIZED (
+    SELECT n.landmark_id, CASE WHEN n.folded ^@ (fold(%(name)s) || ' ') THEN 1.0 ELSE 0.5 END::float8 AS likeness
+    FROM catalogue_landmarkname n JOIN catalogue_landmark l ON l.id = n.landmark_id
+    WHERE n.folded ^@ fold(%(name)s) AND fold(%(name)s) <> ''
+      AND (%(market)s::text IS NULL OR l.market_id = %(market)s)
+      AND NOT EXISTS (SELECT FROM exact)
+), named AS MATERIALIZED (
+    SELECT r.id FROM catalogue_restaurant r
+    WHERE (fold(r.name) = fold(%(whole)s) OR fold(r.name) = fold(%(name)s)
+           OR fold(r.line1) = fold(%(whole)s) OR fold(r.line1) = fold(%(line1)s))
+      AND r.position IS NOT NULL
+      AND (%(market)s::text IS NULL OR r.market_id = %(market)s)
+      AND NOT EXISTS (SELECT FROM exact) AND NOT EXISTS (SELECT FROM beginning)
+    ORDER BY r.review_count DESC, r.id LIMIT %(most)s
+), misspelt AS MATERIALIZED (
+    SELECT n.landmark_id, word_similarity(fold(%(name)s), n.folded)::float8 AS likeness
+    FROM catalogue_landmarkname n JOIN catalogue_landmark l ON l.id = n.landmark_id
+    WHERE fold(%(name)s) <%% n.folded
+      AND (%(market)s::text IS NULL OR l.market_id = %(market)s)
+      AND NOT EXISTS (SELECT FROM exact) AND NOT EXISTS (SELECT FROM beginning) AND NOT EXISTS (SELECT FROM named)
+), alike AS MATERIALIZED (
+    SELECT n.landmark_id, similarity(fold(%(name)s), n.folded)::float8 AS likeness
+    FROM catalogue_landmarkname n
+    WHERE fold(%(name)s) %% n.folded
+      AND NOT EXISTS (SELECT FROM exact) AND NOT EXISTS (SELECT FROM beginning) AND NOT EXISTS (SELECT FROM named)
+      AND NOT EXISTS (SELECT FROM misspelt)
+), meant AS (
+    SELECT landmark_id, max(likeness) AS likeness, true AS resolves
+    FROM (SELECT * FROM exact UNION ALL SELECT * FROM beginning UNION ALL SELECT * FROM misspelt) AS step
+    GROUP BY landmark_id
+    UNION ALL
+    SELECT landmark_id, max(likeness), false FROM alike GROUP BY landmark_id
+)
+SELECT * FROM (
+    SELECT l.id, l.name, l.kind, l.market_id, l.latitude, l.longitude, resolves, likeness,
+           l.market_id IS NOT NULL AS covered, l.prominence AS weight
+    FROM meant JOIN catalogue_landmark l ON l.id = meant.landmark_id
+    UNION ALL
+    SELECT r.id, r.name, 'restaurant', r.market_id, r.latitude, r.longitude, true, 1, true, r.review_count
+    FROM named JOIN catalogue_restaurant r ON r.id = named.id
+) AS place
+ORDER BY likeness DESC, covered DESC, weight DESC, name, id LIMIT %(most)s
+"""
+
+
+def resolve(near: str, *, market: str | None, names: Names) -> Resolution:
+    """Find the place that a name means: of several, one in a market of ours, then the most prominent.
+
+    Names and spellings of landmarks, neighbourhoods and cities come first, whole before begun; then the name or the
+    address line of a restaurant; then misspelt landmarks. `market` keeps its places only, and so does a market after a
+    comma ("Central Park, New York"). One query. Raises PlaceNotResolved.
+    """
+    head, _, tail = (part.strip() for part in near.rpartition(","))
+    named = names.market_called(tail) if head else None
+    parameters = {
+        "whole": near,
+        "name": head if named else near,
+        # An address is often written with its town behind it.
+        "line1": near.partition(",")[0].strip(),
+        "market": market or named,
+        "most": MOST_ALTERNATIVES + 1,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(RESOLVE, parameters)
+        rows = cursor.fetchall()
+    places = [_place(*row[:6]) for row in rows if row[6]]
+    if not places:
+        likely = list(dict.fromkeys(row[1] for row in rows))
+        hint = f" Did you mean {likely[0]}?" if likely else ""
+        raise PlaceNotResolved(
+            f"No place called `{near}` is known here.{hint} Name a landmark, a neighborhood, a city or a restaurant,"
+            " or give the point itself as ll=lat,lng.",
+            param="near",
+            extra={"suggestions": likely},
+        )
+    return Resolution(near=near, place=places[0], alternatives=tuple(places[1:]))
+
+
+def _place(row_id: UUID, name: str, kind: str, market: str | None, lat: float, lng: float) -> Place:
+    prefix = "rst" if kind == "restaurant" else "lm"
+    return Place(id=encode(prefix, row_id), name=name, kind=kind, market=market, lat=lat, lng=lng)
+
+
+LOOK_UP = f"""
+WITH matching AS (
+    SELECT n.landmark_id, max(CASE
+        WHEN n.folded = fold(%(q)s) THEN 3
+        WHEN n.folded ^@ fold(%(q)s) THEN 2
+        ELSE word_similarity(fold(%(q)s), n.folded) END) AS likeness
+    FROM catalogue_landmarkname n
+    WHERE n.folded ^@ fold(%(q)s) OR fold(%(q)s) <%% n.folded
+    GROUP BY n.landmark_id
+)
+SELECT r.id, r.name, r.kind, r.market_id, r.latitude, r.longitude, r.wikidata,
+       ARRAY(SELECT n.name FROM catalogue_landmarkname n WHERE n.landmark_id = r.id ORDER BY n.name),
+       CASE WHEN %(lat)s::float8 IS NOT NULL THEN {geo.METRES_SQL} END AS metres
+FROM catalogue_landmark r LEFT JOIN matching ON matching.landmark_id = r.id
+WHERE CASE WHEN %(q)s::text IS NULL THEN true ELSE matching.landmark_id IS NOT NULL END
+  AND (%(reach)s::float8 IS NULL OR r.position <@ circle({geo.CENTER_SQL}, %(reach)s))
+ORDER BY likeness DESC NULLS LAST, metres, r.market_id IS NULL, r.prominence DESC, r.name, r.id
+LIMIT %(limit)s OFFSET %(offset)s
+"""  # noqa: S608  # the fragment is a constant of catalogue.geo
+
+
+def look_up(*, q: str | None, ll: tuple[float, float] | None, limit: int, offset: int = 0) -> list[Found]:
+    """Search the dictionary: best matches of `q` first (whole, begun, misspelt), equal ones nearest to `ll` first.
+
+    Without `q` those within 20 km of `ll`; without either the most prominent. One query.
+    """
+    center = Location(*ll) if ll else None
+    point = geo.project(center) if center else None
+    parameters: dict[str, Any] = {
+        "q": q,
+        "lat": center and center.lat,
+        "lng": center and center.lng,
+        "x": point and point.x,
+        "y": point and point.y,
+        "reach": AROUND_M * geo.stretch(center, radius_m=AROUND_M).high if center and not q else None,
+        "limit": limit,
+        "offset": offset,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(LOOK_UP, parameters)
+        rows = cursor.fetchall()
+    return [
+        Found(
+            place=_place(*row[:6]),
+            wikidata=row[6],
+            names=tuple(row[7]),
+            distance_m=None if row[8] is None else round(row[8]),
+        )
+        for row in rows
+    ]
