@@ -67,10 +67,13 @@ def show(up: Mapping[str, Any], *, state_dir: Path, logs: Path) -> None:
     table = Table.grid(padding=(0, 2))
     rows = {
         "Data API": f"{base_url}/v1",
-        "Management API": up["management"]["base_url"] + (f"   key {key}" if key else ""),
-        "Admin": f"{up['admin']['url']}   {up['admin']['username']} / {up['admin']['password']}",
+        "Management API": up["management"]["base_url"],
+        "  key": key or "none: run without --no-seed",
+        "Admin": up["admin"]["url"],
+        "  user, password": f"{up['admin']['username']}  {up['admin']['password']}",
         **{f"OpenAPI, {name}": url for name, url in up["docs"].items()},
-        "State, logs": f"{up_file(state_dir)}   {logs}/",
+        "All of this": str(up_file(state_dir)),
+        "Logs": str(logs),
     }
     for name, value in rows.items():
         # As text: [::1] in an address is not rich's markup.

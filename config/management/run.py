@@ -219,7 +219,7 @@ class Run:
         if not self.seeds:
             return
         with self._step("accounts and keys"):
-            keep = ["--keep", str(self.last_file)] if self.last_file.exists() else []
+            keep = ["--keep", str(self.last_file)] if self.known else []
             self.known |= json.loads(self._manage("seed", "--json", *keep, output=subprocess.PIPE))
             # Now, lest a kill before the first record loses them.
             write_private(self.last_file, json.dumps(self.known))
@@ -263,7 +263,7 @@ class Run:
             *("web", "granian", "config.wsgi:application", "--interface", "wsgi", "--http", "1", "--no-ws"),
             *("--host", self.host, "--port", str(self.port), "--workers", str(processors), "--backlog", "1024"),
             *("--blocking-threads", "1", "--runtime-mode", "st"),
-            *("--respawn-failed-workers", "--respawn-interval", "1", "--workers-kill-timeout", "10"),
+            *("--respawn-failed-workers", "--respawn-interval", "1", "--workers-kill-timeout", "5"),
         )
 
     def _wait_until_ready(self, web: Child) -> None:

@@ -113,9 +113,9 @@ def test_both_servers_refuse_a_wrong_password(shared: Stack) -> None:
     assert shared.valkey is not None
     with pytest.raises(psycopg.OperationalError, match="password authentication failed"):
         ask(shared.postgres.url.replace(shared.postgres.password, "wrong"), "SELECT 1")
-    with redis.Redis(port=shared.valkey.port, retry=Retry(NoBackoff(), 0)) as stranger:
-        with pytest.raises(redis.exceptions.AuthenticationError):
-            stranger.ping()
+    stranger = redis.Redis(port=shared.valkey.port, retry=Retry(NoBackoff(), 0))
+    with stranger, pytest.raises(redis.exceptions.AuthenticationError):
+        stranger.ping()
 
 
 def test_unless_told_otherwise_a_commit_waits_for_the_disk(tmp_path: Path) -> None:

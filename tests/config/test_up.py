@@ -1,0 +1,268 @@
+"""`manage.py up` as a newcomer meets it: started for real, asked over HTTP, interrupted and killed.
+
+One run, with 60 restaurants, serves all tests that leave it as they found it; its state directory is temporary.
+"""
+
+import http.client
+import json
+import os
+import signal
+import stat
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import psutil
+import psycopg
+import pytest
+from django.conf import settings
+
+from config.stack import up_file
+
+REPLACEMENTS = ("DATABASE_URL", "REDIS_URL", "BROKER_URL", "SECRET_KEY", "PUBLIC_BASE_URL", "ALLOWED_HOSTS")
+SHAPE = {
+    "base_url": str,
+    "management": {
+        "base_url": str,
+        "api_key": str,
+        "other_api_key": str,
+        "menu_api_key": None,
+        "wide_api_key": str,
+        "wide_other_api_key": str,
+    },
+    "data": {"base_url": str},
+    "mcp_url": None,
+    "admin": {"url": str, "username": str, "password": str},
+    "dashboard": None,
+    "docs": {"management": str, "data": str},
+    "chain": None,
+    "facilitator_url": None,
+    "database_url": str,
+    "redis_url": str,
+    "wallets": None,
+    "pids": {
+        "up": int,
+        "web": int,
+        "worker": int,
+        "postgres": int,
+        "valkey": int,
+        "chain": None,
+        "facilitator": None,
+    },
+}
+
+
+@dataclass(frozen=True)
+class Up:
+    """A running `manage.py up`: its process and what it said of itself."""
+
+    process: subprocess.Popen[bytes]
+    state_dir: Path
+    said: dict[str, Any]
+
+    @property
+    def pids(self) -> list[int]:
+        """The processes that it says to consist of."""
+        return [pid for pid in self.said["pids"].values() if pid is not None]
+
+
+def environment(state_dir: Path) -> dict[str, str]:
+    """This environment without the servers of the test run, so that the embedded ones of `state_dir` are meant."""
+    kept = {name: value for name, value in os.environ.items() if name not in REPLACEMENTS}
+    return {**kept, "TABLEWIRE_STATE_DIR": str(state_dir)}
+
+
+def manage(state_dir: Path, *words: str, **more: str) -> subprocess.CompletedProcess[str]:
+    """Run another command on the state directory."""
+    command = [sys.executable, "manage.py", *words]
+    env = environment(state_dir) | more
+    return subprocess.run(command, cwd=settings.BASE_DIR, env=env, capture_output=True, text=True, check=False)
+
+
+@contextmanager
+def running(state_dir: Path, *words: str) -> Iterator[Up]:
+    """`manage.py up` on a free port, ready; stopped at the end if it still runs."""
+    command = [sys.executable, "manage.py", "up", "--port", "0", "--json", "--state-dir", str(state_dir), *words]
+    env = environment(state_dir.with_name("not used"))
+    with subprocess.Popen(command, cwd=settings.BASE_DIR, env=env, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        try:
+            yield Up(process=process, state_dir=state_dir, said=json.loads(process.stdout.readline()))
+        finally:
+            process.terminate()
+
+
+@pytest.fixture(scope="module")
+def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
+    """A seeded run with 60 restaurants."""
+    with running(tmp_path_factory.mktemp("up") / "state with spaces", "--restaurants", "60") as up:
+        yield up
+
+
+def ask(url: str, *, method: str = "GET", key: str | None = None, body: Any = None) -> tuple[int, Any]:
+    """The status and the JSON of an answer."""
+    parts = urlsplit(url)
+    connection = http.client.HTTPConnection(parts.netloc, timeout=30)
+    headers = {"Content-Type": "application/json"} | ({"Authorization": f"Bearer {key}"} if key else {})
+    connection.request(method, url, body=body and json.dumps(body), headers=headers)
+    response = connection.getresponse()
+    content = json.loads(response.read())
+    connection.close()
+    return response.status, content
+
+
+def eventually(holds: Callable[[], bool], *, within_s: float = 30) -> bool:
+    """Look again and again until it holds or the time is up."""
+    until = time.monotonic() + within_s
+    while not (result := holds()) and time.monotonic() < until:
+        time.sleep(0.05)
+    return result
+
+
+def is_alive(pid: int) -> bool:
+    """Whether the process runs; one that only waits to be reaped does not."""
+    return psutil.pid_exists(pid) and bool(psutil.Process(pid).status() != psutil.STATUS_ZOMBIE)
+
+
+def shape(value: Any, like: Any) -> Any:
+    """A value with its leaves replaced by their types, except None."""
+    if isinstance(value, dict):
+        return {name: shape(part, like) for name, part in value.items()}
+    return None if value is None else type(value)
+
+
+def test_up_json_has_exactly_the_agreed_keys(up: Up) -> None:
+    assert shape(up.said, SHAPE) == SHAPE
+
+
+def test_up_json_says_what_was_printed_and_only_to_its_owner(up: Up) -> None:
+    record = up_file(up.state_dir)
+    recorded = json.loads(record.read_text())
+    # Another test may have made it start the web server again.
+    assert {**recorded, "pids": None} == {**up.said, "pids": None}
+    assert stat.S_IMODE(record.stat().st_mode) == 0o600
+    assert stat.S_IMODE(up.state_dir.stat().st_mode) == 0o700
+
+
+def test_it_is_alive_and_ready_and_opens_to_its_key(up: Up) -> None:
+    base_url = up.said["base_url"]
+    assert ask(f"{base_url}/livez") == (200, {"status": "ok"})
+    assert ask(f"{base_url}/readyz")[0] == 200
+    assert ask(f"{up.said['management']['base_url']}/orders", key=up.said["management"]["api_key"])[0] == 200
+    assert ask(f"{up.said['management']['base_url']}/orders", key="wrong")[0] == 401
+
+
+def test_it_generates_the_restaurants_that_it_was_asked_for(up: Up) -> None:
+    with psycopg.connect(up.said["database_url"]) as connection:
+        counts = connection.execute(
+            "SELECT (SELECT count(*) FROM catalogue_restaurant), (SELECT count(*) FROM catalogue_review)"
+        ).fetchone()
+    assert counts == (60, 1200)
+
+
+def test_other_commands_find_it_by_its_state_directory(up: Up) -> None:
+    done = manage(up.state_dir, "migrate", "--check")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_second_up_on_the_same_directory_is_refused(up: Up) -> None:
+    done = manage(up.state_dir, "up", "--port", "0")
+    assert done.returncode == 1
+    assert f"The state directory {up.state_dir} is in use by another `manage.py up`" in done.stderr
+    assert is_alive(up.said["pids"]["postgres"])
+
+
+def test_a_taken_port_is_refused_and_nothing_stays_behind(up: Up, tmp_path: Path) -> None:
+    port = str(urlsplit(up.said["base_url"]).port)
+    done = manage(tmp_path, "up", "--port", port)
+    assert done.returncode == 1
+    assert f"Port {port} of 127.0.0.1 is taken" in done.stderr
+    assert not [one for one in psutil.process_iter(["cwd"]) if (one.info["cwd"] or "").startswith(str(tmp_path))]
+
+
+def test_a_web_server_that_is_killed_is_started_again(up: Up) -> None:
+    record = up_file(up.state_dir)
+    before = json.loads(record.read_text())["pids"]
+    os.kill(before["web"], signal.SIGKILL)
+    assert eventually(lambda: json.loads(record.read_text())["pids"]["web"] != before["web"])
+    after = json.loads(record.read_text())["pids"]
+    assert {**after, "web": None} == {**before, "web": None}
+
+    def is_ready() -> bool:
+        try:
+            return ask(f"{up.said['base_url']}/readyz")[0] == 200
+        except OSError:
+            return False
+
+    assert eventually(is_ready)
+
+
+def test_a_signal_while_it_starts_stops_what_has_started(tmp_path: Path) -> None:
+    command = [sys.executable, "manage.py", "up", "--port", "0", "--state-dir", str(tmp_path), "--no-seed"]
+    with subprocess.Popen(
+        command, cwd=settings.BASE_DIR, env=environment(tmp_path), stderr=subprocess.PIPE
+    ) as process:
+        assert process.stderr is not None
+        assert process.stderr.readline().endswith(b"PostgreSQL and Valkey\n")
+        family = [one.pid for one in psutil.Process(process.pid).children(recursive=True)]
+        process.send_signal(signal.SIGINT)
+        process.stderr.read()
+        assert process.wait() == 0
+    assert family
+    assert [pid for pid in family if is_alive(pid)] == []
+
+
+def test_a_second_up_survives_kill_9_of_everything_and_ends_whole_on_a_signal(up: Up, tmp_path: Path) -> None:
+    """One long story rather than three short ones: each start costs seconds."""
+    order = {
+        "customer_id": "cust-1",
+        "items": [{"menu_item_id": "dish-1", "quantity": 2, "notes": "no onions"}],
+        "delivery_address": "Vesterbrogade 3",
+        "payment_method": "card",
+    }
+    with running(tmp_path, "--restaurants", "0") as first:
+        assert not {*up.pids} & {*first.pids}
+        assert ask(f"{up.said['base_url']}/readyz")[0] == 200
+        management = first.said["management"]
+        status, placed = ask(f"{management['base_url']}/orders", method="POST", key=management["api_key"], body=order)
+        assert status == 201
+        top = psutil.Process(first.process.pid)
+        for process in [top, *top.children(recursive=True)]:
+            process.kill()
+
+    with running(tmp_path, "--restaurants", "0") as second:
+        again = second.said["management"]
+        assert {**again, "base_url": None} == {**management, "base_url": None}
+        status, found = ask(f"{again['base_url']}/orders/{placed['id']}", key=management["api_key"])
+        assert (status, found) == (200, placed)
+        family = {*second.pids, *(one.pid for one in psutil.Process(second.process.pid).children(recursive=True))}
+        second.process.send_signal(signal.SIGTERM)
+        assert second.process.wait() == 0
+    assert [pid for pid in family if is_alive(pid)] == []
+    assert not up_file(tmp_path).exists()
+    assert ask(f"{up.said['base_url']}/readyz")[0] == 200
+
+
+def test_without_it_other_commands_say_in_one_sentence_to_run_it(tmp_path: Path) -> None:
+    done = manage(tmp_path, "migrate")
+    assert done.returncode == 1
+    sentence = f"The embedded stack is not running (state directory {tmp_path}): run `manage.py up` first.\n"
+    assert done.stderr == sentence
+
+
+def test_a_server_of_ones_own_that_is_away_keeps_its_own_error(tmp_path: Path) -> None:
+    done = manage(tmp_path, "migrate", DATABASE_URL="postgresql://tablewire@127.0.0.1:1/tablewire")
+    assert done.returncode == 1
+    assert "OperationalError" in done.stderr
+    assert "manage.py up" not in done.stderr
+
+
+def test_errors_that_have_nothing_to_do_with_it_keep_their_traceback(tmp_path: Path) -> None:
+    done = manage(tmp_path, "shell", "--no-imports", "-c", "1 / 0")
+    assert done.stderr.splitlines()[-1] == "ZeroDivisionError: division by zero"
