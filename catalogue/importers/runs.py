@@ -1,0 +1,233 @@
+"""Runs: a file from its first row to its last, in batches that are each whole, whatever happens in between."""
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from itertools import islice
+from pathlib import Path
+from typing import Any, BinaryIO, Protocol, TextIO, TypeVar
+
+from django.db import DataError, IntegrityError, connection, transaction
+from django.db.models.functions import Now
+
+from catalogue.importers.rows import Reject, Row, Tally
+from catalogue.models import ImportRun, Market
+
+BATCH = 1000
+
+# A writer of the same slugs may be quicker; asked again, the free ones are others.
+TRIES = 3
+
+# A batch waits for the batches of another run, so it needs more patience than a request.
+PATIENCE_MS = 120_000
+
+# The first of the two numbers of PostgreSQL's advisory locks.
+RUN_LOCK = 7_301
+BATCH_LOCK = 7_302
+
+
+class OfARow(Protocol):
+    """What was read from a row and still knows it."""
+
+    @property
+    def row(self) -> Row: ...
+
+
+Found = TypeVar("Found", bound=OfARow)
+
+
+class Import(Protocol[Found]):
+    """What a run needs: rows out of a file, and their way into the database in two steps."""
+
+    @property
+    def source(self) -> str: ...
+
+    def rows(self, stream: BinaryIO) -> Iterator[Any]: ...
+
+    def read(self, rows: Sequence[Row]) -> tuple[list[Found], Tally]: ...
+
+    def write(self, found: Sequence[Found]) -> Tally: ...
+
+
+@dataclass(slots=True)
+class Totals:
+    """How many rows of a file were read, and what became of them; `reasons` counts why rows were refused."""
+
+    read: int = 0
+    created: int = 0
+    changed: int = 0
+    unchanged: int = 0
+    skipped: int = 0
+    refused: int = 0
+    reasons: Counter[str] = field(default_factory=Counter)
+
+    def add(self, rows: int, *tallies: Tally) -> None:
+        self.read += rows
+        for tally in tallies:
+            self.created += tally.created
+            self.changed += tally.changed
+            self.unchanged += tally.unchanged
+            self.skipped += tally.skipped
+            self.refused += tally.refused
+            self.reasons.update(reject.reason for reject in tally.rejects)
+
+
+class Rejects:
+    """The file that refused rows go to, as JSON lines; it comes to be with the first of them."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.file: TextIO | None = None
+
+    def add(self, rejects: Sequence[Reject], *, source: Path) -> None:
+        if rejects and self.file is None:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self.file = self.path.open("w", encoding="utf-8")
+        if self.file is not None:
+            for reject in rejects:
+                line = {
+                    "file": source.name,
+                    "number": reject.row.number,
+                    "reason": reject.reason,
+                    "row": reject.row.content,
+                }
+                self.file.write(json.dumps(line, default=_text) + "\n")
+            self.file.flush()
+
+    def close(self) -> None:
+        if self.file is not None:
+            self.file.close()
+
+
+def run(
+    importer: Import[Found],
+    path: Path,
+    *,
+    market: Market | None,
+    rejects: Rejects,
+    now: datetime,
+    dry_run: bool = False,
+    on_batch: Callable[[int, Totals], None] = lambda _position, _totals: None,
+) -> Totals:
+    """Import a file; after each batch `on_batch` hears how many bytes are read and what became of the rows.
+
+    Each batch is one transaction, so a run that is killed leaves whole batches and the next one completes it. Two
+    runs of one source take turns by batch. Nothing is left of a dry run, not even its ImportRun.
+    Raises UnreadableFileError when the file is not what the importer reads; what came before it is stored.
+    """
+    totals = Totals()
+    with path.open("rb") as stream, _recorded(importer.source, path, market, totals, rejects, now, dry_run) as save:
+        numbered = (Row(number, content) for number, content in enumerate(importer.rows(stream), start=1))
+        while rows := list(islice(numbered, BATCH)):
+            found, tally = importer.read(rows)
+            stored = _store(importer, found, market=market, dry_run=dry_run)
+            totals.add(len(rows), tally, stored)
+            refused = sorted((*tally.rejects, *stored.rejects), key=lambda reject: reject.row.number)
+            rejects.add(refused, source=path)
+            save()
+            on_batch(stream.tell(), totals)
+    return totals
+
+
+@contextmanager
+def _recorded(
+    source: str,
+    path: Path,
+    market: Market | None,
+    totals: Totals,
+    rejects: Rejects,
+    now: datetime,
+    dry_run: bool,
+) -> Iterator[Callable[[], None]]:
+    """Keep the run's ImportRun: gives what brings its counts up to date, and ends with it done or failed."""
+    if dry_run:
+        yield lambda: None
+        return
+    _bury_the_dead()
+    row = ImportRun.objects.create(source_id=source, market=market, file=str(path)[-400:], started_at=now)
+
+    def save(**columns: Any) -> None:
+        counts = {name: count for name, count in asdict(totals).items() if name != "reasons"}
+        file = str(rejects.path)[-400:] if totals.refused else ""
+        ImportRun.objects.filter(pk=row.pk).update(**counts, rejects_file=file, **columns)
+
+    # As long as this connection lives, others can tell that the run does.
+    _ask("SELECT pg_advisory_lock(%s, %s)", RUN_LOCK, row.pk)
+    try:
+        yield save
+        save(state=ImportRun.State.DONE, finished_at=Now())
+    except BaseException as error:
+        words = str(error) or type(error).__name__
+        save(state=ImportRun.State.FAILED, error=words, finished_at=Now())
+        raise
+    finally:
+        _ask("SELECT pg_advisory_unlock(%s, %s)", RUN_LOCK, row.pk)
+
+
+def _bury_the_dead() -> None:
+    """Say of runs that were killed that they failed."""
+    for row in ImportRun.objects.filter(state=ImportRun.State.RUNNING).order_by("pk"):
+        if _ask("SELECT pg_try_advisory_lock(%s, %s)", RUN_LOCK, row.pk):
+            ImportRun.objects.filter(pk=row.pk, state=ImportRun.State.RUNNING).update(
+                state=ImportRun.State.FAILED, error="The run was killed. Import the file again.", finished_at=Now()
+            )
+            _ask("SELECT pg_advisory_unlock(%s, %s)", RUN_LOCK, row.pk)
+
+
+def _store(importer: Import[Found], found: Sequence[Found], *, market: Market | None, dry_run: bool) -> Tally:
+    """Write a batch; when the database refuses it, write its rows one by one, so that only broken ones are left."""
+    for _ in range(TRIES):
+        try:
+            return _write(importer, found, market=market, dry_run=dry_run)
+        except IntegrityError:
+            continue
+        except DataError:
+            break
+    tally = Tally()
+    for each in found:
+        try:
+            written = _write(importer, [each], market=market, dry_run=dry_run)
+        except (DataError, IntegrityError) as error:
+            tally.rejects.append(Reject(each.row, f"The database refuses it: {str(error).splitlines()[0]}"))
+        else:
+            tally.created += written.created
+            tally.changed += written.changed
+            tally.unchanged += written.unchanged
+    return tally
+
+
+def _write(importer: Import[Found], found: Sequence[Found], *, market: Market | None, dry_run: bool) -> Tally:
+    if not found:
+        return Tally()
+    with transaction.atomic():
+        for timeout in ("statement_timeout", "lock_timeout"):
+            _ask("SELECT set_config(%s, %s, true)", timeout, str(PATIENCE_MS))
+        _take_turns(importer.source, market)
+        tally = importer.write(found)
+        transaction.set_rollback(dry_run)
+    return tally
+
+
+def _take_turns(source: str, market: Market | None) -> None:
+    """Wait until no other run of this source writes into the same market; held until the transaction ends."""
+    if market is None:
+        _ask("SELECT pg_advisory_xact_lock(%s, hashtext(%s))", BATCH_LOCK, source)
+    else:
+        # A run without a market writes into all of them; runs with one only exclude that one.
+        _ask("SELECT pg_advisory_xact_lock_shared(%s, hashtext(%s))", BATCH_LOCK, source)
+        _ask("SELECT pg_advisory_xact_lock(%s, hashtext(%s))", BATCH_LOCK, f"{source} {market.slug}")
+
+
+def _ask(query: str, *parameters: str | int) -> Any:
+    """The first value that a query answers."""
+    with connection.cursor() as cursor:
+        cursor.execute(query, parameters)
+        return cursor.fetchone()[0]
+
+
+def _text(content: object) -> str:
+    """A line of bytes as text, for the rejects."""
+    return content.decode(errors="replace").rstrip() if isinstance(content, bytes) else repr(content)

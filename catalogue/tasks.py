@@ -1,0 +1,30 @@
+"""Celery tasks of the catalogue."""
+
+import logging
+from typing import Any
+
+from django.utils import timezone
+from kombu.exceptions import OperationalError
+
+from catalogue import opening
+from config.celery import app
+
+logger = logging.getLogger(__name__)
+
+# What one task does at most: some 15 s of work, far from its time limit.
+SLICE = 50_000
+
+
+@app.task(name="catalogue.tasks.refresh_open_spans")
+def refresh_open_spans(**_: Any) -> None:
+    """Work out the open spans that are due, and ring again when that was only a slice of them."""
+    if opening.refresh(now=timezone.now(), at_most=SLICE) == SLICE:
+        refresh_open_spans.delay()
+
+
+def ring_for_open_spans() -> None:
+    """Ask a worker to refresh the spans; call it after the commit. Without a broker the beat asks within the hour."""
+    try:
+        refresh_open_spans.apply_async(retry=False)
+    except OperationalError as error:
+        logger.warning("The broker is away, so the open spans are worked out by the next beat: %s", error)
