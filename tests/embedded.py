@@ -1,12 +1,8 @@
-"""The pytest plugin that gives a run its own PostgreSQL and Valkey, before Django reads its settings.
-
-Loaded by `-p tests.embedded`. DATABASE_URL and REDIS_URL, when both are set, name servers of yours instead.
-"""
+"""The servers of a test run: its own PostgreSQL and Valkey, unless DATABASE_URL and REDIS_URL name servers of yours."""
 
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,18 +10,13 @@ import pytest
 from config.stack import Stack, StackError
 
 
-@pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_load_initial_conftests(early_config: pytest.Config) -> Iterator[None]:
-    """Start the servers first; they stop when pytest ends, also by Ctrl-C or by an error in its configuration."""
-    wishes = early_config.known_args_namespace
-    given = "DATABASE_URL" in os.environ and "REDIS_URL" in os.environ
-    if not (wishes.help or wishes.version or given):
-        start(early_config)
-    yield
-
-
 def start(config: pytest.Config) -> None:
-    """Start a stack in a temporary directory and point the environment at it, until `config` is cleaned up."""
+    """Start a stack in a temporary directory and point the environment at it, until `config` is cleaned up.
+
+    It stops when pytest ends, also by Ctrl-C or by an error in its configuration.
+    """
+    if "DATABASE_URL" in os.environ and "REDIS_URL" in os.environ:
+        return
     state_dir = Path(tempfile.mkdtemp(prefix="tablewire-tests-"))
     config.add_cleanup(lambda: shutil.rmtree(state_dir))
     stack = Stack(state_dir, durable=False, shared_buffers="128MB")

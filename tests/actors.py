@@ -1,0 +1,50 @@
+"""Worlds and actors that all tests share."""
+
+from collections.abc import Iterator
+
+import pytest
+from django.core.cache import caches
+from django.test import Client
+
+from accounts.models import Account, ApiKey, Venue
+from config.api.limits import local_counts
+
+
+@pytest.fixture(autouse=True)
+def _fresh_counts() -> Iterator[None]:
+    """No test pays for the calls of another."""
+    caches["limits"].clear()
+    local_counts.windows.clear()
+    return
+
+
+@pytest.fixture
+def venue(db: None) -> Venue:
+    """A venue in Rome without a menu and without tables."""
+    account = Account.objects.create(name="Trattoria Ltd")
+    return Venue.objects.create(account=account, name="Trattoria", timezone="Europe/Rome", currency="EUR")
+
+
+@pytest.fixture
+def other_venue(db: None) -> Venue:
+    """A venue of somebody else."""
+    account = Account.objects.create(name="Bistro SARL")
+    return Venue.objects.create(account=account, name="Bistro", timezone="Europe/Paris", currency="EUR")
+
+
+def client_of(venue: Venue) -> Client:
+    """A caller with a fresh key of the venue."""
+    key = ApiKey.issue(venue, name="test")
+    return Client(headers={"authorization": f"Bearer {key.text}"})
+
+
+@pytest.fixture
+def api(venue: Venue) -> Client:
+    """A caller of the venue."""
+    return client_of(venue)
+
+
+@pytest.fixture
+def other_api(other_venue: Venue) -> Client:
+    """A caller of the other venue."""
+    return client_of(other_venue)
