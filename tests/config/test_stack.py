@@ -8,7 +8,7 @@ import stat
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -71,7 +71,9 @@ def kill_all(pid: int) -> None:
     """kill -9 of a process and of everything below it, the top first, so that nobody can stop in order."""
     top = psutil.Process(pid)
     for process in [top, *top.children(recursive=True)]:
-        process.kill()
+        # A child may end with the parent that was killed just now.
+        with suppress(psutil.NoSuchProcess):
+            process.kill()
 
 
 def is_alive(pid: int) -> bool:
