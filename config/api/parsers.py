@@ -15,6 +15,9 @@ from config.api.refusal import InvalidRequest
 
 MAX_DEPTH = 32
 LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+UNCLEAN = "Text holds a NUL or half a surrogate pair, which no text may hold."
+# A text that does not end is taken to the end at once: tried anew from each of its quotes, 1 MiB would last hours.
+BRACKET = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[\[{\]}]', re.DOTALL)
 
 
 class Malformed(InvalidRequest):
@@ -26,7 +29,9 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) != len(pairs):
         seen: set[str] = set()
         twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
-        raise Malformed(f"The key `{twice}` stands twice in one object.", param=twice)
+        if not is_clean(twice):
+            raise Malformed(UNCLEAN)
+        raise Malformed(f"The key `{twice[:80]}` stands twice in one object.", param=twice[:80])
     return found
 
 
@@ -69,15 +74,20 @@ def parse(raw: bytes) -> Mapping[str, Any]:
     if not isinstance(value, dict):
         raise Malformed("The body must be a JSON object.")
     for path, words in _texts(value, ""):
-        if "\x00" in words or LONE_SURROGATE.search(words):
-            raise Malformed("Text holds a NUL or half a surrogate pair, which no text may hold.", param=path or None)
+        if not is_clean(words):
+            raise Malformed(UNCLEAN, param=path[:200] or None)
     return value
 
 
+def is_clean(words: str) -> bool:
+    """Whether PostgreSQL and UTF-8 can hold this text."""
+    return "\x00" not in words and not LONE_SURROGATE.search(words)
+
+
 def _depth(text: str) -> int:
-    """How deep the brackets nest; a bracket within a string counts too, which only errs on the safe side by 32."""
+    """How deep the brackets nest, up to the first mistake of the text."""
     depth = deepest = 0
-    for bracket in re.findall(r'"(?:[^"\\]|\\.)*"|[\[{\]}]', text):
+    for bracket in BRACKET.findall(text):
         if bracket in "[{":
             depth += 1
             deepest = max(deepest, depth)
