@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 from datetime import date, time
+from itertools import islice
 from typing import Any
 
 from django.core.exceptions import ValidationError
@@ -17,6 +18,8 @@ from config.api.refusal import unknown
 # No control characters but tab, line feed and carriage return; said in the OpenAPI document too.
 CLEAN = r"^[^\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]*$"
 CLEAN_LINE = r"^[^\u0000-\u001f\u007f]*$"
+# So many unknown keys of one object are told by name.
+MOST_STRANGERS = 10
 
 
 class Text(serializers.CharField):
@@ -50,7 +53,7 @@ class Text(serializers.CharField):
             self.fail("type")
         if not self.allow_blank and not data.strip():
             self.fail("blank")
-        if not re.match(self.clean, data):
+        if not re.fullmatch(self.clean, data):
             self.fail("control")
         if self.pattern and not re.fullmatch(self.pattern, data, re.ASCII):
             raise serializers.ValidationError(self.hint or f"This must match {self.pattern}.")
@@ -131,12 +134,14 @@ class Shape(serializers.Serializer[Any]):
     }
 
     def to_internal_value(self, data: Any) -> dict[str, Any]:
-        """Return the values. Raises ValidationError with every problem found, unknown keys first."""
+        """Return the values. Raises ValidationError with every problem, beginning with ten of the unknown keys."""
         if not isinstance(data, Mapping):
             self.fail("invalid")
         known = [name for name, field in self.fields.items() if not field.read_only]
+        # Each is compared with all known ones, and a body may hold a hundred thousand.
         strangers: dict[str, Any] = {
-            str(name): [unknown("field", str(name)[:80], known).message] for name in data if name not in known
+            str(name)[:80]: [unknown("field", str(name)[:80], known).message]
+            for name in islice((name for name in data if name not in known), MOST_STRANGERS)
         }
         try:
             values: dict[str, Any] = super().to_internal_value(data)
@@ -159,6 +164,12 @@ class Shapes(serializers.ListField):
         "min_length": "This must have at least {min_length} element.",
         "max_length": "This must have at most {max_length} elements.",
     }
+
+    def to_internal_value(self, data: Any) -> Any:
+        """Return the values. Refuses too many before it reads any, lest a body of empty objects costs minutes."""
+        if isinstance(data, list) and self.max_length is not None and len(data) > self.max_length:
+            self.fail("max_length", max_length=self.max_length)
+        return super().to_internal_value(data)
 
 
 class Day(Text):
