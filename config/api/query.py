@@ -19,7 +19,8 @@ def read(request: HttpRequest | Request, known: Sequence[str]) -> dict[str, str]
     """
     try:
         pairs = parse_qsl(
-            request.META.get("QUERY_STRING", ""),
+            # WSGI hands on bytes as latin-1 letters, and not every client encodes what is not ASCII.
+            request.META.get("QUERY_STRING", "").encode("latin-1").decode(),
             keep_blank_values=True,
             errors="strict",
             max_num_fields=MAX_PARAMETERS,
