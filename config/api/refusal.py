@@ -51,7 +51,8 @@ class Problem:
 class Refusal(Exception):
     """A request that was understood and is not carried out.
 
-    A subclass stands beside the rule that raises it and sets `code`; the message is written for the caller.
+    A subclass stands beside the rule that raises it and sets `code`; the message is written for the caller. `details`
+    are all problems that were found, the headline among them; a refusal that names a parameter has at least that one.
     `extra` is added to the error body (`{"suggestions": [...]}`), `headers` to the answer.
     """
 
@@ -69,7 +70,7 @@ class Refusal(Exception):
         super().__init__(message)
         self.message = message
         self.param = param
-        self.details = list(details)
+        self.details = list(details) or ([Problem(param, message)] if param else [])
         self.extra = dict(extra or {})
         self.headers = dict(headers or {})
 
