@@ -198,7 +198,7 @@ def test_accept_is_ignored_for_there_is_only_json(operation: Operation, accept: 
 
 
 def test_a_body_of_unknown_fields_is_answered_with_the_first_ten(operation: Operation) -> None:
-    response = operation.send({f"{operation.text}{number}": 1 for number in range(50_000)})
+    response = operation.send({f"{operation.text}{number}": 1 for number in range(30_000)})
     assert refusal_of(response) == (400, "invalid_request", f"{operation.text}0")
     strangers = [problem["param"] for problem in response.json()["error"]["details"] if problem["param"][-1].isdigit()]
     assert strangers == [f"{operation.text}{number}" for number in range(10)]

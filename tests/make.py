@@ -1,0 +1,89 @@
+"""Builders: rows and bodies that are right, but for what a test says of them."""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from django.test import Client
+from django.utils import timezone
+
+from accounts.models import Account, ApiKey, Venue
+from orders.models import Order
+from reservations import booking
+from reservations.models import Reservation
+
+
+def venue(name: str = "Osteria", *, timezone: str = "Europe/Rome", **fields: Any) -> Venue:
+    """A venue of an account of its own."""
+    return Venue.objects.create(account=Account.objects.create(name=name), name=name, timezone=timezone, **fields)
+
+
+def client(venue: Venue, *, allowance: int = 1000, **options: Any) -> Client:
+    """A caller with a fresh key of the venue; `options` are those of the test client."""
+    return client_with(ApiKey.issue(venue, name="test", allowance=allowance).text, **options)
+
+
+def client_with(key: str, **options: Any) -> Client:
+    """A caller who sends this key."""
+    return Client(headers={"authorization": f"Bearer {key}"}, **options)
+
+
+def order_body(**changes: Any) -> dict[str, Any]:
+    """What `POST /orders` needs and no more."""
+    return {
+        "customer_id": "cust_123",
+        "items": [{"menu_item_id": "margherita", "quantity": 2}],
+        "payment_method": "card",
+    } | changes
+
+
+def reservation_body(**changes: Any) -> dict[str, Any]:
+    """What `POST /reservations` needs and no more, for a day in a month."""
+    return {
+        "customer_name": "Ada Lovelace",
+        "customer_email": "ada@example.com",
+        "date": (timezone.now() + timedelta(days=30)).date().isoformat(),
+        "time": "19:30",
+        "party_size": 4,
+    } | changes
+
+
+def order(
+    venue: Venue,
+    *,
+    status: str = "pending",
+    now: datetime | None = None,
+    items: Sequence[Mapping[str, Any]] = ({"menu_item_id": "margherita", "quantity": 2},),
+    **fields: Any,
+) -> Order:
+    """An order of the venue that has come to this status."""
+    now = now or timezone.now()
+    order = Order.place(
+        venue, now=now, items=items, **({"customer_id": "cust_123", "payment_method": "card"} | fields)
+    )
+    order.move_to(status, now=now)
+    return order
+
+
+def reservation(
+    venue: Venue,
+    *,
+    status: str = "pending",
+    starts_at: datetime = datetime(2031, 5, 3, 17, 30, tzinfo=UTC),
+    party_size: int = 4,
+    **fields: Any,
+) -> Reservation:
+    """A reservation of the venue that has come to this status; like those of the staff it may be of the past."""
+    now = timezone.now()
+    at_venue = starts_at.astimezone(ZoneInfo(venue.timezone))
+    reservation = Reservation(
+        venue=venue,
+        date=at_venue.date(),
+        time=at_venue.time(),
+        party_size=party_size,
+        **({"customer_name": "Ada Lovelace", "customer_email": "ada@example.com"} | fields),
+    )
+    booking.write_down(reservation, starts_at=starts_at, now=now)
+    reservation.move_to(status, now=now)
+    return reservation
