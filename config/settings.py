@@ -4,12 +4,12 @@ Every variable that is read here stands in docs/settings.md. A wrong value stops
 """
 
 import os
+import secrets
 from pathlib import Path
 from typing import Any
 
 import django_stubs_ext
 import environ
-from django.core.management.utils import get_random_secret_key
 
 from config.stack import read_up
 
@@ -32,8 +32,9 @@ BROKER_URL = env.str("BROKER_URL", REDIS_URL)
 # Who we are --------------------------------------------------------------------------------------------------------
 DEBUG = env.bool("DEBUG", False)
 secret_key_file = STATE_DIR / "secret_key"
-SECRET_KEY = env.str(
-    "SECRET_KEY", secret_key_file.read_text() if secret_key_file.is_file() else get_random_secret_key()
+# Not by `env`, which takes a value that begins with a dollar sign for the name of another variable.
+SECRET_KEY = os.environ.get("SECRET_KEY") or (
+    secret_key_file.read_text() if secret_key_file.is_file() else secrets.token_urlsafe(48)
 )
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
 PUBLIC_BASE_URL = env.str("PUBLIC_BASE_URL", embedded.get("base_url") or "http://127.0.0.1:8000")

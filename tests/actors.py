@@ -1,7 +1,5 @@
 """Worlds and actors that all tests share."""
 
-from collections.abc import Iterator
-
 import pytest
 from django.core.cache import caches
 from django.test import Client
@@ -11,11 +9,10 @@ from config.api.limits import local_counts
 
 
 @pytest.fixture(autouse=True)
-def _fresh_counts() -> Iterator[None]:
+def _fresh_counts() -> None:
     """No test pays for the calls of another."""
     caches["limits"].clear()
     local_counts.windows.clear()
-    return
 
 
 @pytest.fixture

@@ -42,7 +42,7 @@ def test_the_models_and_the_migrations_agree() -> None:
 
 
 def test_every_environment_variable_is_documented() -> None:
-    read = set(re.findall(r'env(?:\.\w+)?\(\s*"([A-Z_]+)"', (ROOT / "config" / "settings.py").read_text()))
+    read = set(re.findall(r'env(?:iron)?(?:\.\w+)?\(\s*"([A-Z_]+)"', (ROOT / "config" / "settings.py").read_text()))
     assert len(read) > 10
     documented = set(re.findall(r"^\| `([A-Z_]+)`", (ROOT / "docs" / "settings.md").read_text(), re.MULTILINE))
     assert read == documented
