@@ -1,0 +1,1 @@
+"""Generated restaurants and reviews: the same seed and numbers make the same rows."""
