@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
+from typing import Generic, TypeVar
 
 from django.core import signing
 
@@ -14,6 +15,7 @@ signer = signing.Signer(salt="catalogue.cursors")
 
 # A value of a sort key. JSON brings each of them back as it was, floats to the last bit.
 Key = int | float | str
+Row = TypeVar("Row")
 
 
 class BadCursor(InvalidRequest):
@@ -29,6 +31,21 @@ class Cursor:
 
     after: tuple[Key, ...]
     as_of: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listing(Generic[Row]):
+    """A page of at most `limit` rows, as of a moment; `next_cursor` is None on the last one."""
+
+    rows: Sequence[Row]
+    limit: int
+    next_cursor: str | None = None
+    as_of: datetime
+
+    @property
+    def has_more(self) -> bool:
+        """Whether another page follows."""
+        return self.next_cursor is not None
 
 
 def fingerprint(*question: object) -> str:

@@ -1,12 +1,13 @@
 """From a name to a place: what `near` means, and the search of the landmark dictionary."""
 
 from dataclasses import dataclass
-from typing import Any
+from datetime import datetime
 from uuid import UUID
 
 from django.db import connection
 
-from catalogue import geo
+from catalogue import cursors, geo
+from catalogue.cursors import Cursor, Listing
 from catalogue.geo import Location
 from catalogue.names import Names
 from config.api.ids import encode
@@ -44,7 +45,6 @@ class Place:
 class Resolution:
     """What `near` was taken to mean, and what else it could have meant, likeliest first."""
 
-    near: str
     place: Place
     alternatives: tuple[Place, ...]
 
@@ -83,9 +83,11 @@ WITH exact AS MATERIALIZED (
       AND NOT EXISTS (SELECT FROM exact) AND NOT EXISTS (SELECT FROM beginning)
     ORDER BY r.review_count DESC, r.id LIMIT %(most)s
 ), misspelt AS MATERIALIZED (
-    SELECT n.landmark_id, word_similarity(fold(%(name)s), n.folded)::float8 AS likeness
+    SELECT n.landmark_id,
+        greatest(word_similarity(fold(%(name)s), n.folded), similarity(fold(%(name)s), n.folded))::float8 AS likeness
     FROM catalogue_landmarkname n JOIN catalogue_landmark l ON l.id = n.landmark_id
-    WHERE fold(%(name)s) <%% n.folded
+    WHERE (fold(%(name)s) <%% n.folded
+           OR (fold(%(name)s) %% n.folded AND similarity(fold(%(name)s), n.folded) >= 0.5))
       AND (%(market)s::text IS NULL OR l.market_id = %(market)s)
       AND NOT EXISTS (SELECT FROM exact) AND NOT EXISTS (SELECT FROM beginning) AND NOT EXISTS (SELECT FROM named)
 ), alike AS MATERIALIZED (
@@ -143,7 +145,7 @@ def resolve(near: str, *, market: str | None, names: Names) -> Resolution:
             param="near",
             extra={"suggestions": likely},
         )
-    return Resolution(near=near, place=places[0], alternatives=tuple(places[1:]))
+    return Resolution(place=places[0], alternatives=tuple(places[1:]))
 
 
 def _place(row_id: UUID, name: str, kind: str, market: str | None, lat: float, lng: float) -> Place:
@@ -168,36 +170,50 @@ FROM catalogue_landmark r LEFT JOIN matching ON matching.landmark_id = r.id
 WHERE CASE WHEN %(q)s::text IS NULL THEN true ELSE matching.landmark_id IS NOT NULL END
   AND (%(reach)s::float8 IS NULL OR r.position <@ circle({geo.CENTER_SQL}, %(reach)s))
 ORDER BY likeness DESC NULLS LAST, metres, r.market_id IS NULL, r.prominence DESC, r.name, r.id
-LIMIT %(limit)s OFFSET %(offset)s
+LIMIT %(rows)s OFFSET %(offset)s
 """  # noqa: S608  # the fragment is a constant of catalogue.geo
 
 
-def look_up(*, q: str | None, ll: tuple[float, float] | None, limit: int, offset: int = 0) -> list[Found]:
+def look_up(
+    *,
+    q: str | None = None,
+    ll: tuple[float, float] | None = None,
+    limit: int,
+    cursor: str | None = None,
+    now: datetime,
+) -> Listing[Found]:
     """Search the dictionary: best matches of `q` first (whole, begun, misspelt), equal ones nearest to `ll` first.
 
-    Without `q` those within 20 km of `ll`; without either the most prominent. One query.
+    Without `q` those within 20 km of `ll`, nearest first; without either all of them, the most prominent first. One
+    query. Raises BadCursor.
     """
+    question = cursors.fingerprint("landmarks", q, ll)
+    now = now.replace(microsecond=0)
+    begin = cursors.read(cursor, question=question, now=now) if cursor else Cursor(after=(0,), as_of=now)
+    offset = int(begin.after[0])
     center = Location(*ll) if ll else None
     point = geo.project(center) if center else None
-    parameters: dict[str, Any] = {
+    parameters = {
         "q": q,
-        "lat": center and center.lat,
-        "lng": center and center.lng,
-        "x": point and point.x,
-        "y": point and point.y,
+        "lat": center.lat if center else None,
+        "lng": center.lng if center else None,
+        "x": point.x if point else None,
+        "y": point.y if point else None,
         "reach": AROUND_M * geo.stretch(center, radius_m=AROUND_M).high if center and not q else None,
-        "limit": limit,
+        "rows": limit + 1,
         "offset": offset,
     }
-    with connection.cursor() as cursor:
-        cursor.execute(LOOK_UP, parameters)
-        rows = cursor.fetchall()
-    return [
+    with connection.cursor() as db:
+        db.execute(LOOK_UP, parameters)
+        rows = db.fetchall()
+    found = [
         Found(
             place=_place(*row[:6]),
             wikidata=row[6],
             names=tuple(row[7]),
             distance_m=None if row[8] is None else round(row[8]),
         )
-        for row in rows
+        for row in rows[:limit]
     ]
+    more = cursors.write((offset + limit,), as_of=begin.as_of, question=question) if len(rows) > limit else None
+    return Listing(rows=found, limit=limit, next_cursor=more, as_of=begin.as_of)

@@ -1,5 +1,6 @@
 """Finding: from a question to a page of hits."""
 
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import datetime, time, timedelta
 from decimal import Decimal
@@ -8,7 +9,7 @@ from uuid import UUID
 from zoneinfo import ZoneInfo
 
 import orjson
-from django.db import connection
+from django.db import connection, transaction
 
 from catalogue import cursors, flow, geo, landmarks
 from catalogue.cursors import Cursor, Key
@@ -18,6 +19,10 @@ from catalogue.names import Names
 from catalogue.search.question import OPEN_AHEAD, OPEN_BEHIND, Query, Sort
 from catalogue.search.statement import Statement
 from config.api.refusal import InvalidRequest
+
+# One wrong letter in a word of five leaves half of its trigrams; the bound that PostgreSQL comes with is 0.6.
+LIKENESS = "SELECT set_config('pg_trgm.word_similarity_threshold', %s::text, true)"
+LEAST_LIKENESS = "0.45"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +68,16 @@ class Page:
     limit: int
     next_cursor: str | None
     as_of: datetime
-    near: landmarks.Resolution | None
+    near: str | None
+    resolved: landmarks.Place | None
+    alternatives: tuple[landmarks.Place, ...]
     open_at: datetime | None
     attribution: list[Attribution]
+
+    @property
+    def has_more(self) -> bool:
+        """Whether another page follows."""
+        return self.next_cursor is not None
 
 
 def find(query: Query, *, now: datetime) -> Page:
@@ -115,7 +127,9 @@ def find(query: Query, *, now: datetime) -> Page:
         limit=query.limit,
         next_cursor=next_cursor,
         as_of=cursor.as_of,
-        near=near,
+        near=query.near,
+        resolved=near.place if near else None,
+        alternatives=near.alternatives if near else (),
         open_at=statement.open_at,
         attribution=sorted({source for row in shown for source in row.attributions}, key=lambda source: source.source),
     )
@@ -190,7 +204,12 @@ class _Row(NamedTuple):
 
 def _rows(statement: Statement) -> list[tuple[tuple[Key, ...], _Row]]:
     """Run it; each row with its sort key. A row more than asked for says that there is another page."""
-    with connection.cursor() as cursor:
+    with ExitStack() as held:
+        if statement.by_letters:
+            held.enter_context(transaction.atomic())
+        cursor = held.enter_context(connection.cursor())
+        if statement.by_letters:
+            cursor.execute(LIKENESS, [LEAST_LIKENESS])
         cursor.execute(statement.sql(), statement.parameters())
         found: list[tuple[Any, ...]] = cursor.fetchall()
     keys = len(statement.columns)

@@ -1,0 +1,124 @@
+"""The catalogue over HTTP."""
+
+from typing import Any
+
+from django.utils import timezone
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from catalogue import filters, groups, landmarks, search, serializers
+from catalogue.cursors import Listing
+from catalogue.models import Cuisine, Landmark, Market, Restaurant
+from config.api import openapi
+from config.api.viewsets import StrictViewSet
+
+# A dictionary is listed whole; it would have to be paged beyond this.
+DICTIONARY = 1_000
+
+SLUG = OpenApiParameter(
+    "slug",
+    {"type": "string", "pattern": serializers.SLUG, "maxLength": 120},
+    OpenApiParameter.PATH,
+    description="The restaurant's name in the address: small letters, digits and hyphens.",
+)
+
+
+class RestaurantViewSet(StrictViewSet[Restaurant]):
+    """Search restaurants and look one up."""
+
+    queryset = Restaurant.objects.none()
+    serializer_class = serializers.RestaurantRecord
+    filter_backends = []
+    lookup_field = "slug"
+    # Anything else cannot be a slug, and need not be looked up.
+    lookup_value_regex = "[a-z0-9-]{1,120}"
+    reads_query = ("list", "retrieve")
+
+    @extend_schema(
+        operation_id="search_restaurants",
+        summary="Search restaurants",
+        parameters=[filters.Search],
+        responses=openapi.answers({200: serializers.SearchAnswer}),
+    )
+    def list(self, request: Request) -> Response:
+        """Around a landmark or a point, open now or at a moment, by words, cuisine, price and rating. Free; no key.
+
+        Nothing in reach is an empty list. `near` that means nothing is 400 `place_not_resolved` with suggestions.
+        Restaurants that have closed for good are not listed, those without a location not found by place.
+        """
+        query = search.Query(**filters.Search.read(request))
+        page = search.find(query, now=timezone.now())
+        return Response(serializers.SearchAnswer(page).data)
+
+    @extend_schema(
+        operation_id="get_restaurant",
+        summary="Look a restaurant up",
+        parameters=[SLUG, filters.Selection],
+        responses=openapi.answers({200: serializers.RestaurantRecord}, refusals=[404]),
+    )
+    def retrieve(self, request: Request, slug: str) -> Response:
+        """Its slug, its name and the field groups that were asked for. `core` is free; no key."""
+        selection = filters.Selection.read(request)
+        values = groups.record(slug, groups=selection["fields"], now=timezone.now())
+        return Response(serializers.RestaurantRecord(values).data)
+
+
+class LandmarkViewSet(StrictViewSet[Landmark]):
+    """The places that `near` understands."""
+
+    queryset = Landmark.objects.none()
+    serializer_class = serializers.LandmarkRecord
+    filter_backends = []
+
+    @extend_schema(
+        operation_id="search_landmarks",
+        summary="Search landmarks",
+        parameters=[filters.LookUp],
+        responses=openapi.answers({200: serializers.LandmarkAnswer}),
+    )
+    def list(self, request: Request) -> Response:
+        """Landmarks, museums, parks, neighborhoods and cities: whole matches first, then begun, then misspelt ones."""
+        found = landmarks.look_up(**filters.LookUp.read(request), now=timezone.now())
+        return Response(serializers.LandmarkAnswer(found).data)
+
+
+class MarketViewSet(StrictViewSet[Market]):
+    """The markets."""
+
+    queryset = Market.objects.none()
+    serializer_class = serializers.MarketRecord
+    filter_backends = []
+    reads_query = ()
+
+    @extend_schema(
+        operation_id="list_markets",
+        summary="List the markets",
+        responses=openapi.answers({200: serializers.MarketAnswer}),
+    )
+    def list(self, request: Request) -> Response:
+        """The cities that the catalogue covers, by name."""
+        return Response(serializers.MarketAnswer(whole(Market.objects.order_by("name")[:DICTIONARY])).data)
+
+
+class CuisineViewSet(StrictViewSet[Cuisine]):
+    """The cuisines."""
+
+    queryset = Cuisine.objects.none()
+    serializer_class = serializers.CuisineRecord
+    filter_backends = []
+    reads_query = ()
+
+    @extend_schema(
+        operation_id="list_cuisines",
+        summary="List the cuisines",
+        responses=openapi.answers({200: serializers.CuisineAnswer}),
+    )
+    def list(self, request: Request) -> Response:
+        """The slugs that `cuisine` takes, with their labels, by slug."""
+        return Response(serializers.CuisineAnswer(whole(Cuisine.objects.order_by("slug")[:DICTIONARY])).data)
+
+
+def whole(rows: Any) -> Listing[Any]:
+    """A dictionary as a list of one page."""
+    return Listing(rows=list(rows), limit=DICTIONARY, as_of=timezone.now())

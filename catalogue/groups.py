@@ -1,0 +1,124 @@
+"""The groups of a restaurant's fields: what the selector `fields` names, and what each of them holds."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Prefetch
+
+from catalogue import flow
+from catalogue.geo import Location
+from catalogue.hours import Hours, State
+from catalogue.models import Restaurant, SourceRecord
+from catalogue.opening import CLOSED
+from catalogue.search import Attribution
+from config.api.ids import encode
+from config.api.refusal import NotFound
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Fields that are asked for together.
+
+    `read` gives their values, of a restaurant with its market, cuisine and source records loaded, at a moment.
+    """
+
+    read: Callable[[Restaurant, datetime], Mapping[str, Any]]
+    in_lists: bool = False
+
+
+def record(slug: str, *, groups: Sequence[str], now: datetime) -> dict[str, Any]:
+    """One restaurant: its slug, its name and the fields of the groups.
+
+    Two queries, and those of the groups. Raises NotFound.
+    """
+    found = Restaurant.objects.select_related("market", "cuisine").prefetch_related(
+        Prefetch("source_records", SourceRecord.objects.select_related("source").order_by("source", "record"))
+    )
+    restaurant = found.filter(slug=slug).first()
+    if restaurant is None:
+        raise NotFound("There is no restaurant of this slug.")
+    values: dict[str, Any] = {"slug": restaurant.slug, "name": restaurant.name}
+    for group in groups:
+        values |= GROUPS[group].read(restaurant, now)
+    return values
+
+
+def state(restaurant: Restaurant, *, at: datetime) -> State:
+    """Open or not at a moment. A closure outranks the hours."""
+    if restaurant.status in CLOSED:
+        return State("closed", open_now=False, next_change=None)
+    if restaurant.hours is None:
+        return State("unknown", open_now=None, next_change=None)
+    return Hours.from_json(restaurant.hours).state(at)
+
+
+def core(restaurant: Restaurant, now: datetime) -> dict[str, Any]:
+    """The free fields. One query, for the flow offer."""
+    zone = restaurant.market.timezone
+    records = list(restaurant.source_records.all())
+    return {
+        "id": encode("rst", restaurant.pk),
+        "alt_names": restaurant.alt_names,
+        "status": restaurant.status,
+        "market": restaurant.market_id,
+        "neighborhood": restaurant.neighborhood,
+        "address": {
+            "line1": restaurant.line1,
+            "locality": restaurant.locality,
+            "region": restaurant.region,
+            "postal_code": restaurant.postal_code,
+            "country": restaurant.country,
+            "formatted": formatted(restaurant),
+        },
+        "location": None
+        if restaurant.latitude is None or restaurant.longitude is None
+        else Location(restaurant.latitude, restaurant.longitude),
+        "phone": restaurant.phone,
+        "phone_verified": restaurant.phone_verified_at is not None,
+        "phone_verified_at": restaurant.phone_verified_at,
+        "website": restaurant.website,
+        "rating": restaurant.rating,
+        "review_count": restaurant.review_count,
+        "price_level": restaurant.price_level,
+        "cuisine": restaurant.cuisine.label if restaurant.cuisine else None,
+        "cuisines": restaurant.cuisines,
+        "hours": {
+            **(restaurant.hours or Hours(zone, periods=(), special_days=(), known=False).to_json()),
+            **asdict(state(restaurant, at=now)),
+        },
+        "attributes": restaurant.attributes,
+        "flow_offer": flow.next_offers({restaurant.pk: zone}, now=now).get(restaurant.pk),
+        "external_ids": restaurant.external_ids,
+        "sources": [
+            {
+                "source": each.source_id,
+                "record": each.record,
+                "license": each.source.license,
+                "updated_at": each.updated_at,
+                "fields": each.fields,
+            }
+            for each in records
+        ],
+        "attribution": [
+            Attribution(source=source.key, text=source.attribution, license=source.license)
+            for source in {each.source_id: each.source for each in records}.values()
+        ],
+        "verified_at": restaurant.verified_at,
+        "updated_at": restaurant.updated_at,
+        "version": restaurant.version,
+    }
+
+
+def formatted(restaurant: Restaurant) -> str | None:
+    """The address in one line: "Flæsketorvet 100, 1711 Copenhagen, DK"; None where only the country is known."""
+    town = " ".join(part for part in (restaurant.postal_code, restaurant.locality) if part)
+    parts = [part for part in (restaurant.line1, town, restaurant.region) if part]
+    return ", ".join([*parts, restaurant.country]) if parts else None
+
+
+# The selector knows these; a group that is not here is unknown to a caller.
+GROUPS: Mapping[str, Group] = {
+    "core": Group(core, in_lists=True),
+}

@@ -1,0 +1,129 @@
+"""Builders of the catalogue's rows; what a test does not say is something plausible."""
+
+from collections.abc import Iterable
+from datetime import UTC, datetime, time
+from itertools import count
+from typing import Any
+
+from catalogue.models import (
+    Cuisine,
+    FlowRule,
+    Landmark,
+    LandmarkName,
+    Market,
+    Restaurant,
+    Source,
+    SourceRecord,
+)
+
+# A Saturday; 19:00 in Copenhagen.
+NOW = datetime(2026, 11, 21, 18, 0, tzinfo=UTC)
+
+TIVOLI = (55.6737, 12.5681)
+
+numbers = count(1)
+
+
+def source(key: str = "osm", **fields: Any) -> Source:
+    """A source; the same one when it is there."""
+    given = {"name": key, "license": "ODbL-1.0", "attribution": f"© {key}", **fields}
+    return Source.objects.get_or_create(key=key, defaults=given)[0]
+
+
+def market(slug: str = "copenhagen", **fields: Any) -> Market:
+    """Copenhagen, or a market that lies where Copenhagen does; the same one when it is there."""
+    given: dict[str, Any] = {
+        "name": slug.replace("-", " ").title(),
+        "country": "DK",
+        "timezone": "Europe/Copenhagen",
+        "currency": "DKK",
+        "calling_code": "45",
+        "latitude": 55.6761,
+        "longitude": 12.5683,
+        "radius_m": 25_000,
+        **fields,
+    }
+    return Market.objects.get_or_create(slug=slug, defaults=given)[0]
+
+
+def cuisine(slug: str = "seafood") -> Cuisine:
+    """A cuisine; the same one when it is there."""
+    return Cuisine.objects.get_or_create(slug=slug, defaults={"label": slug.capitalize()})[0]
+
+
+def unsaved(**fields: Any) -> Restaurant:
+    """A restaurant for bulk_create; its market and cuisine are stored."""
+    number = next(numbers)
+    cuisines = fields.pop("cuisines", ["seafood"])
+    given: dict[str, Any] = {
+        "slug": f"place-{number}",
+        "name": f"Place {number}",
+        "country": "DK",
+        "latitude": TIVOLI[0],
+        "longitude": TIVOLI[1],
+        "cuisine": cuisine(cuisines[0]) if cuisines else None,
+        "cuisines": cuisines,
+        "created_at": NOW,
+        "updated_at": NOW,
+        **fields,
+    }
+    if not isinstance(given.get("market"), Market):
+        given["market"] = market(given.get("market", "copenhagen"))
+    return Restaurant(**given)
+
+
+def restaurant(**fields: Any) -> Restaurant:
+    """A seafood place at Tivoli of which little is known."""
+    made = unsaved(**fields)
+    made.save(force_insert=True)
+    return made
+
+
+def week(
+    opens: str, closes: str, *, timezone: str = "Europe/Copenhagen", days: Iterable[int] = range(7)
+) -> dict[str, Any]:
+    """Hours in JSON: the same every day; a close that is not after its open lies on the next day."""
+    return {
+        "timezone": timezone,
+        "known": True,
+        "periods": [
+            {
+                "kind": "regular",
+                "open": {"day": day, "time": opens},
+                "close": {"day": day if closes > opens else (day + 1) % 7, "time": closes},
+            }
+            for day in days
+        ],
+        "special_days": [],
+        "display": [],
+        "osm": None,
+    }
+
+
+def landmark(name: str, *names: str, at: tuple[float, float] = TIVOLI, **fields: Any) -> Landmark:
+    """A landmark with its names."""
+    given: dict[str, Any] = {"kind": Landmark.Kind.LANDMARK, "source": source("tablewire"), **fields}
+    if isinstance(given.get("market"), str):
+        given["market"] = market(given["market"])
+    made = Landmark.objects.create(name=name, latitude=at[0], longitude=at[1], **given)
+    LandmarkName.objects.bulk_create(LandmarkName(landmark=made, name=each) for each in (name, *names))
+    return made
+
+
+def rule(place: Restaurant, *, percent: int = 30, at: str = "17:30", weekdays: Iterable[int] = range(7)) -> FlowRule:
+    """A discount of every day."""
+    return FlowRule.objects.create(
+        restaurant=place, percent=percent, time=time.fromisoformat(at), weekdays=list(weekdays)
+    )
+
+
+def listed(place: Restaurant, key: str = "osm", record: str | None = None) -> SourceRecord:
+    """What a source says of a restaurant."""
+    return SourceRecord.objects.create(
+        restaurant=place,
+        source=source(key),
+        record=record or f"node/{next(numbers)}",
+        digest="0" * 64,
+        fields=["name", "hours"],
+        updated_at=NOW,
+    )

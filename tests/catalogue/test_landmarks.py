@@ -1,0 +1,183 @@
+from datetime import timedelta
+
+import pytest
+
+from catalogue import dictionaries, landmarks
+from catalogue.cursors import BadCursor
+from catalogue.landmarks import PlaceNotResolved, Resolution
+from catalogue.names import Names
+from config.api.ids import encode
+from tests.catalogue import make
+
+pytestmark = pytest.mark.django_db
+
+
+def resolve(near: str, *, market: str | None = None) -> Resolution:
+    return landmarks.resolve(near, market=market, names=Names.load())
+
+
+def test_tivoli_means_tivoli_gardens_in_copenhagen() -> None:
+    dictionaries.load()
+    make.landmark("Tivoli", at=(41.96, 12.79), prominence=99)
+    make.landmark("Tivoli Castle", at=(46.05, 14.49))
+
+    found = resolve("tivoli").place
+
+    assert (found.name, found.market, found.kind) == ("Tivoli Gardens", "copenhagen", "park")
+
+
+def test_each_landmark_of_our_own_is_found_by_its_name_and_its_market() -> None:
+    dictionaries.load()
+    names = Names.load()
+    for row in dictionaries.read("landmarks"):
+        found = landmarks.resolve(f"{row['name']}, {row['market']}", market=None, names=names)
+        assert (found.place.name, found.place.market) == (row["name"], row["market"])
+
+
+def test_an_imported_landmark_is_found_without_its_market() -> None:
+    made = make.landmark("David Collection", at=(55.68497, 12.57857), kind="museum")
+    found = resolve("David Collection")
+    assert found.place.id == encode("lm", made.pk)
+    assert (found.place.lat, found.place.lng) == (55.68497, 12.57857)
+    assert found.alternatives == ()
+
+
+@pytest.mark.parametrize("near", ["KØDBYEN", "kodbyen", "Kødbyen"])
+def test_case_and_accents_do_not_matter(near: str) -> None:
+    make.landmark("Kødbyen", market="copenhagen")
+    assert resolve(near).place.name == "Kødbyen"
+
+
+def test_a_translation_names_the_same_place() -> None:
+    make.landmark("The Little Mermaid", "Den lille Havfrue", market="copenhagen")
+    assert resolve("den lille havfrue").place.name == "The Little Mermaid"
+
+
+def test_a_whole_name_goes_before_a_begun_one() -> None:
+    make.landmark("Park Lane", market="copenhagen", prominence=90)
+    make.landmark("Park", market="copenhagen", prominence=1)
+    assert resolve("park").place.name == "Park"
+    assert resolve("park").alternatives == ()
+
+
+def test_a_begun_word_goes_after_a_begun_name() -> None:
+    make.landmark("Parken Stadium", market="copenhagen", prominence=90)
+    make.landmark("Park Lane", market="copenhagen", prominence=1)
+    found = resolve("park")
+    assert [found.place.name, *(place.name for place in found.alternatives)] == ["Park Lane", "Parken Stadium"]
+
+
+def test_of_equal_names_the_most_prominent_is_meant_and_the_others_are_told() -> None:
+    make.landmark("Chinatown", market="london", prominence=40)
+    make.landmark("Chinatown", market="singapore", prominence=80)
+    make.landmark("Chinatown", prominence=99)
+    found = resolve("chinatown")
+    assert found.place.market == "singapore"
+    assert [place.market for place in found.alternatives] == ["london", None]
+
+
+def test_a_market_tells_equal_names_apart() -> None:
+    make.landmark("Soho", market="london", prominence=80)
+    make.landmark("SoHo", market="new-york", prominence=70)
+    assert resolve("soho", market="new-york").place.market == "new-york"
+    assert resolve("Soho, New York").place.market == "new-york"
+    assert resolve("soho, new-york").place.market == "new-york"
+    assert resolve("soho, london", market="new-york").place.market == "new-york"
+
+
+def test_a_comma_may_also_be_part_of_the_name() -> None:
+    make.landmark("Saint-Paul, Paris", market="paris")
+    assert resolve("Saint-Paul, Paris").place.name == "Saint-Paul, Paris"
+
+
+@pytest.mark.parametrize(
+    ("near", "meant"),
+    [("tivolli", "Tivoli Gardens"), ("Tivoli Gradens", "Tivoli Gardens"), ("rosenborg slodt", "Rosenborg Castle")],
+)
+def test_a_misspelt_name_is_understood(near: str, meant: str) -> None:
+    make.landmark("Tivoli Gardens", market="copenhagen")
+    make.landmark("Rosenborg Castle", "Rosenborg Slot", market="copenhagen")
+    assert resolve(near).place.name == meant
+
+
+def test_the_name_or_the_address_of_a_restaurant_is_a_place_too() -> None:
+    place = make.restaurant(name="Kødbyens Fiskebar", line1="Flæsketorvet 100", latitude=55.668, longitude=12.559)
+    for near in (
+        "kodbyens fiskebar",
+        "Flæsketorvet 100",
+        "flaesketorvet 100, 1711 København V",
+        "Flæsketorvet 100, Copenhagen",
+    ):
+        found = resolve(near).place
+        assert (found.id, found.kind, found.lat, found.lng) == (encode("rst", place.pk), "restaurant", 55.668, 12.559)
+
+
+def test_a_landmark_goes_before_a_restaurant_of_its_name_and_a_restaurant_before_a_misspelt_landmark() -> None:
+    make.restaurant(name="Nyhavn")
+    make.restaurant(name="Nyhavnet")
+    make.landmark("Nyhavn", market="copenhagen")
+    assert resolve("nyhavn").place.kind == "landmark"
+    assert resolve("nyhavnet").place.kind == "restaurant"
+
+
+def test_a_restaurant_without_a_location_is_no_reference_point() -> None:
+    make.restaurant(name="Somewhere", latitude=None, longitude=None)
+    with pytest.raises(PlaceNotResolved):
+        resolve("somewhere")
+
+
+def test_a_name_that_nothing_has_is_refused_with_those_that_are_like_it() -> None:
+    make.landmark("Central Station", "Hovedbanegården", market="copenhagen")
+    with pytest.raises(PlaceNotResolved) as refused:
+        resolve("xyzzy xyzzy central")
+    assert refused.value.code == "place_not_resolved"
+    assert refused.value.param == "near"
+    assert refused.value.extra == {"suggestions": ["Central Station"]}
+
+
+@pytest.mark.parametrize("near", ["%", "_", "\\", "'", "́", "!!!", "a%b", "😀", "%s", "%(name)s"])
+def test_signs_mean_nothing_special(near: str) -> None:
+    make.landmark("Tivoli Gardens", market="copenhagen")
+    with pytest.raises(PlaceNotResolved):
+        resolve(near)
+
+
+def test_a_look_up_lists_whole_then_begun_then_misspelt_names() -> None:
+    for name in ("Rosenborg", "Rosenborg Castle", "Castle Rosenborgg", "Tivoli"):
+        make.landmark(name, market="copenhagen")
+    found = landmarks.look_up(q="rosenborg", limit=10, now=make.NOW).rows
+    assert [each.place.name for each in found] == ["Rosenborg", "Rosenborg Castle", "Castle Rosenborgg"]
+    assert [each.distance_m for each in found] == [None, None, None]
+
+
+def test_of_equal_matches_the_nearest_comes_first() -> None:
+    make.landmark("City Museum", at=(51.5, -0.12), market="london", prominence=90)
+    make.landmark("City Museum", at=(55.67, 12.55), market="copenhagen", prominence=10)
+    found = landmarks.look_up(q="city museum", ll=make.TIVOLI, limit=10, now=make.NOW).rows
+    assert [each.place.market for each in found] == ["copenhagen", "london"]
+
+
+def test_a_point_alone_lists_what_lies_within_twenty_kilometres() -> None:
+    make.landmark("Near", at=(55.6738, 12.5681))
+    make.landmark("Here", at=(55.6737, 12.5681))
+    make.landmark("Far", at=(55.9, 12.5681))
+    found = landmarks.look_up(ll=make.TIVOLI, limit=10, now=make.NOW).rows
+    assert [(each.place.name, each.distance_m) for each in found] == [("Here", 0), ("Near", 11)]
+
+
+def test_pages_of_a_look_up_follow_one_another() -> None:
+    for number in range(5):
+        make.landmark(f"Gate {number}")
+    names, cursor = [], None
+    while True:
+        page = landmarks.look_up(limit=2, cursor=cursor, now=make.NOW)
+        names += [each.place.name for each in page.rows]
+        cursor = page.next_cursor
+        if cursor is None:
+            break
+    assert names == [f"Gate {number}" for number in range(5)]
+    first = landmarks.look_up(limit=2, now=make.NOW).next_cursor
+    with pytest.raises(BadCursor):
+        landmarks.look_up(q="gate", limit=2, cursor=first, now=make.NOW)
+    with pytest.raises(BadCursor):
+        landmarks.look_up(limit=2, cursor=first, now=make.NOW + timedelta(hours=2))

@@ -1,0 +1,530 @@
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import UTC, datetime, time, timedelta
+from decimal import Decimal
+from random import Random
+from typing import Any
+
+import pytest
+from django.db import connection
+from pytest_django import DjangoAssertNumQueries
+
+from catalogue import geo, opening, search
+from catalogue.cursors import BadCursor
+from catalogue.geo import Location
+from catalogue.models import Restaurant
+from catalogue.search import Hit, Query, Sort
+from catalogue.search.statement import Statement
+from config.api.refusal import InvalidRequest
+from tests.catalogue import make
+from tests.catalogue.make import NOW, TIVOLI
+
+pytestmark = pytest.mark.django_db
+
+
+def find(now: datetime = NOW, **question: Any) -> list[Hit]:
+    """The hits of the first page."""
+    return search.find(Query(**question), now=now).hits
+
+
+def names(now: datetime = NOW, **question: Any) -> list[str]:
+    return [hit.name for hit in find(now, **question)]
+
+
+def walk(query: Query) -> Iterator[list[Hit]]:
+    """Page after page."""
+    while True:
+        page = search.find(query, now=NOW)
+        yield page.hits
+        if page.next_cursor is None:
+            return
+        query = replace(query, cursor=page.next_cursor)
+
+
+def refused(**question: Any) -> InvalidRequest:
+    with pytest.raises(InvalidRequest) as refusal:
+        search.find(Query(**question), now=NOW)
+    return refusal.value
+
+
+# Place ---------------------------------------------------------------------------------------------------------------
+def test_the_nearest_order_is_that_of_the_great_circle() -> None:
+    random = Random(3)
+    center = Location(*TIVOLI)
+    Restaurant.objects.bulk_create(
+        make.unsaved(
+            latitude=center.lat + random.uniform(-0.2, 0.2), longitude=center.lng + random.uniform(-0.35, 0.35)
+        )
+        for _ in range(500)
+    )
+    away = {
+        place.slug: geo.distance_m(center, Location(place.latitude or 0, place.longitude or 0))
+        for place in Restaurant.objects.all()
+    }
+    for radius in (1_500, 5_000, 20_000):
+        expected = sorted((slug for slug in away if away[slug] <= radius), key=lambda slug: away[slug])
+        found = [hit for page in walk(Query(ll=TIVOLI, radius=radius, limit=7)) for hit in page]
+        assert [hit.slug for hit in found] == expected
+        assert [hit.distance_m for hit in found] == [round(away[slug]) for slug in expected]
+    assert len(expected) > 300
+
+
+def test_a_hit_carries_the_walk_from_the_reference_point() -> None:
+    make.restaurant(latitude=TIVOLI[0] + 0.0044247, longitude=TIVOLI[1])
+    hit = find(ll=TIVOLI)[0]
+    assert (hit.distance_m, hit.walking_distance_m, hit.walking_minutes) == (492, 640, 8)
+
+
+def test_without_a_reference_point_there_is_no_distance() -> None:
+    make.restaurant()
+    hit = find()[0]
+    assert (hit.distance_m, hit.walking_distance_m, hit.walking_minutes) == (None, None, None)
+
+
+def test_near_reaches_fifteen_hundred_metres_unless_a_radius_is_given() -> None:
+    make.restaurant(name="in", latitude=TIVOLI[0] + 0.0134)
+    make.restaurant(name="out", latitude=TIVOLI[0] + 0.0136)
+    make.landmark("Tivoli", market="copenhagen")
+    assert names(near="tivoli") == ["in"]
+    assert names(near="tivoli", radius=1_600) == ["in", "out"]
+
+
+def test_nothing_in_reach_is_an_empty_list() -> None:
+    make.restaurant(latitude=56.5)
+    make.landmark("Tivoli", market="copenhagen")
+    page = search.find(Query(near="tivoli"), now=NOW)
+    assert (page.hits, page.next_cursor, page.attribution) == ([], None, [])
+    assert page.resolved is not None
+
+
+def test_the_answer_says_what_near_was_taken_to_mean() -> None:
+    make.landmark("Chinatown", market="london", prominence=40)
+    make.landmark("Chinatown", market="singapore", prominence=80)
+    page = search.find(Query(near="Chinatown"), now=NOW)
+    assert page.near == "Chinatown"
+    assert page.resolved is not None
+    assert (page.resolved.name, page.resolved.market) == ("Chinatown", "singapore")
+    assert [place.market for place in page.alternatives] == ["london"]
+
+
+def test_a_restaurant_without_a_location_is_found_by_words_and_never_by_place() -> None:
+    make.restaurant(name="Nowhere", latitude=None, longitude=None)
+    assert names(ll=TIVOLI, radius=20_000) == []
+    hit = find(q="nowhere")[0]
+    assert hit.location is None
+
+
+@pytest.mark.parametrize(
+    ("status", "listed"),
+    [
+        ("open", True),
+        ("unverified", True),
+        ("temporarily_closed", True),
+        ("permanently_closed", False),
+        ("moved", False),
+    ],
+)
+def test_what_has_closed_for_good_is_not_listed(status: str, listed: bool) -> None:
+    make.restaurant(status=status)
+    assert len(find(ll=TIVOLI)) == listed
+    assert len(find(q="place")) == listed
+
+
+# Words ---------------------------------------------------------------------------------------------------------------
+def test_the_whole_name_goes_before_its_words_and_these_before_the_cuisine() -> None:
+    make.restaurant(name="Harbour", cuisines=["pizza"], review_count=900)
+    make.restaurant(name="Old Pizza House", review_count=500)
+    make.restaurant(name="Pizza", review_count=1)
+    make.restaurant(name="New Pizza House", review_count=600)
+    assert names(q="pizza") == ["Pizza", "New Pizza House", "Old Pizza House", "Harbour"]
+
+
+def test_the_last_word_may_be_unfinished() -> None:
+    make.restaurant(name="Kødbyens Fiskebar")
+    assert names(q="fisk") == ["Kødbyens Fiskebar"]
+    assert names(q="kodbyens fi") == ["Kødbyens Fiskebar"]
+
+
+@pytest.mark.parametrize("q", ["kodbyens fiskebra", "fiskebarr", "KØDBYENS  FISKBAR", "kødbyenz"])
+def test_a_misspelt_name_is_found(q: str) -> None:
+    make.restaurant(name="Kødbyens Fiskebar")
+    make.restaurant(name="Noma")
+    assert names(q=q) == ["Kødbyens Fiskebar"]
+
+
+def test_words_are_found_in_other_names_and_the_neighborhood() -> None:
+    make.restaurant(name="A", alt_names=["Fiskehuset"])
+    make.restaurant(name="B", neighborhood="Nørrebro")
+    assert names(q="fiskehuset") == ["A"]
+    assert names(q="norrebro") == ["B"]
+
+
+def test_misspelt_names_are_tried_only_when_no_word_matches() -> None:
+    make.restaurant(name="Sushi Bar")
+    make.restaurant(name="Sushy Bar")
+    assert names(q="sushi bar") == ["Sushi Bar"]
+
+
+def test_pages_of_misspelt_names_follow_one_another() -> None:
+    Restaurant.objects.bulk_create(make.unsaved(name=f"Fiskebar {letter}") for letter in "ABCDE")
+    found = [hit.name for page in walk(Query(q="fiskebra", limit=2)) for hit in page]
+    assert sorted(found) == [f"Fiskebar {letter}" for letter in "ABCDE"]
+
+
+@pytest.mark.parametrize("q", ["!!!", "'", "a:*", "((", "| & !", "\\", "%", "½", "😀", "%s", "<->", "a'b"])
+def test_signs_in_q_are_no_syntax(q: str) -> None:
+    make.restaurant(name="Noma", cuisines=[])
+    assert names(q=q) == []
+
+
+# Open ----------------------------------------------------------------------------------------------------------------
+def test_open_now_keeps_the_open_ones_past_midnight_too() -> None:
+    make.restaurant(name="day", hours=make.week("09:00", "17:00"))
+    make.restaurant(name="night", hours=make.week("18:00", "03:00"))
+    make.restaurant(name="unknown")
+    make.restaurant(name="closed", hours=make.week("00:00", "00:00"), status="temporarily_closed")
+    opening.refresh(now=NOW)
+    assert names(open="now") == ["night"]
+    assert names(datetime(2026, 11, 22, 1, 30, tzinfo=UTC), open="now") == ["night"]
+    assert names(datetime(2026, 11, 22, 2, 0, tzinfo=UTC), open="now") == []
+    assert names(datetime(2026, 11, 22, 8, 0, tzinfo=UTC), open="now") == ["day"]
+
+
+def test_a_hit_says_whether_it_is_open_and_when_that_changes_on_its_own_clock() -> None:
+    make.restaurant(name="night", review_count=9, hours=make.week("18:00", "03:00"))
+    make.restaurant(name="day", review_count=8, hours=make.week("09:00", "17:00"))
+    make.restaurant(name="always", review_count=7, hours=make.week("00:00", "00:00"))
+    make.restaurant(name="closed", review_count=6, hours=make.week("18:00", "03:00"), status="temporarily_closed")
+    make.restaurant(name="unknown", review_count=5)
+    opening.refresh(now=NOW)
+    assert [(hit.name, hit.open_now, hit.next_change and hit.next_change.isoformat()) for hit in find()] == [
+        ("night", True, "2026-11-22T03:00:00+01:00"),
+        ("day", False, "2026-11-22T09:00:00+01:00"),
+        ("always", True, None),
+        ("closed", False, None),
+        ("unknown", None, None),
+    ]
+
+
+def test_spans_that_have_run_out_say_nothing() -> None:
+    make.restaurant(hours=make.week("18:00", "03:00"))
+    opening.refresh(now=NOW)
+    hit = find(NOW + timedelta(days=16))[0]
+    assert (hit.open_now, hit.next_change) == (None, None)
+
+
+def test_a_closure_counts_before_the_spans_are_computed_anew() -> None:
+    make.restaurant(hours=make.week("18:00", "03:00"))
+    opening.refresh(now=NOW)
+    Restaurant.objects.update(status="temporarily_closed", spans_until=None)
+    assert find(open="now") == []
+    assert find()[0].open_now is False
+
+
+def test_a_time_of_day_is_the_next_one_on_the_clock_of_the_place() -> None:
+    make.market("tokyo", timezone="Asia/Tokyo", latitude=35.68, longitude=139.69)
+    make.market("copenhagen")
+    assert search.find(Query(ll=TIVOLI, open=time(19, 30)), now=NOW).open_at == datetime(
+        2026, 11, 21, 18, 30, tzinfo=UTC
+    )
+    assert search.find(Query(ll=TIVOLI, open=time(19, 0)), now=NOW).open_at == NOW
+    assert search.find(Query(ll=TIVOLI, open=time(1, 0)), now=NOW).open_at == datetime(2026, 11, 22, 0, 0, tzinfo=UTC)
+    assert search.find(Query(market="tokyo", open=time(12, 0)), now=NOW).open_at == datetime(
+        2026, 11, 22, 3, 0, tzinfo=UTC
+    )
+
+
+def test_a_time_of_day_that_the_clock_skips_is_the_moment_of_the_skip() -> None:
+    make.market("copenhagen")
+    eve = datetime(2027, 3, 27, 20, 0, tzinfo=UTC)
+    assert search.find(Query(ll=TIVOLI, open=time(2, 30)), now=eve).open_at == datetime(2027, 3, 28, 1, 0, tzinfo=UTC)
+
+
+def test_a_moment_is_asked_for_within_two_weeks() -> None:
+    make.restaurant(name="night", hours=make.week("18:00", "03:00"))
+    opening.refresh(now=NOW)
+    assert names(open=NOW + timedelta(days=14)) == ["night"]
+    assert names(open=NOW + timedelta(days=13, hours=12)) == []
+    assert names(open=NOW - timedelta(minutes=59)) == ["night"]
+    assert refused(open=NOW + timedelta(days=14, seconds=1)).param == "open"
+    assert refused(open=NOW - timedelta(minutes=61)).param == "open"
+
+
+# Filters and order ---------------------------------------------------------------------------------------------------
+def world(random: Random, *, size: int) -> list[Restaurant]:
+    """Restaurants of all kinds within 2 km of Tivoli."""
+    for slug in ("copenhagen", "malmo"):
+        make.market(slug)
+    for slug in ("seafood", "danish", "sushi", "pizza"):
+        make.cuisine(slug)
+    made = [
+        make.unsaved(
+            market=random.choice(["copenhagen", "malmo"]),
+            neighborhood=random.choice(["Vesterbro", "Nørrebro", "Indre By", None]),
+            cuisines=random.sample(["seafood", "danish", "sushi", "pizza"], k=random.randint(0, 3)),
+            price_level=random.choice([None, 1, 2, 3, 4]),
+            rating=random.choice([None, *(Decimal(tenths) / 10 for tenths in range(10, 51))]),
+            review_count=random.choice([0, 0, 5, 5, 100, 2000]),
+            latitude=TIVOLI[0] + random.uniform(-0.015, 0.015),
+            longitude=TIVOLI[1] + random.uniform(-0.02, 0.02),
+            hours=random.choice([None, make.week("09:00", "17:00"), make.week("18:00", "02:00")]),
+        )
+        for _ in range(size)
+    ]
+    Restaurant.objects.bulk_create(made)
+    opening.refresh(now=NOW)
+    return made
+
+
+def metres(place: Restaurant) -> float:
+    return geo.distance_m(Location(*TIVOLI), Location(place.latitude or 0, place.longitude or 0))
+
+
+def is_night(place: Restaurant) -> bool:
+    return place.hours is not None and place.hours["periods"][0]["open"]["time"] == "18:00"
+
+
+REFERENCE: dict[str, tuple[Any, Callable[[Restaurant], object]]] = {
+    "market": ("malmo", lambda place: place.market_id == "malmo"),
+    "neighborhood": ("norrebro", lambda place: place.neighborhood == "Nørrebro"),
+    "open": ("now", is_night),
+    "cuisine": (("sushi", "pizza"), lambda place: {"sushi", "pizza"} & set(place.cuisines)),
+    "price": ((2, 4), lambda place: place.price_level in (2, 4)),
+    "price_max": (3, lambda place: place.price_level is not None and place.price_level <= 3),
+    "rating_min": (Decimal("3.7"), lambda place: place.rating is not None and place.rating >= Decimal("3.7")),
+    "reviews_min": (5, lambda place: place.review_count >= 5),
+    "ll": (TIVOLI, lambda place: metres(place) <= 1_500),
+}
+ORDERS: dict[Sort, Callable[[Restaurant], Any]] = {
+    Sort.BEST: lambda place: (-place.review_count, place.pk),
+    Sort.REVIEWS: lambda place: (-place.review_count, place.pk),
+    Sort.RATING: lambda place: (-(place.rating or 0), -place.review_count, place.pk),
+    Sort.DISTANCE: lambda place: (metres(place), place.pk),
+}
+
+
+def test_each_filter_and_all_of_them_in_each_order_do_what_the_words_say() -> None:
+    random = Random(4)
+    places = world(random, size=300)
+    choices = [[name] for name in REFERENCE]
+    choices += [random.sample(sorted(REFERENCE), k=random.randint(0, 5)) for _ in range(30)]
+    seen = set()
+    for chosen in choices:
+        sort = random.choice([sort for sort in Sort if sort is not Sort.DISTANCE or "ll" in chosen])
+        question = {name: REFERENCE[name][0] for name in chosen}
+        kept = [place for place in places if all(REFERENCE[name][1](place) for name in chosen)]
+        order = ORDERS[Sort.DISTANCE if sort is Sort.BEST and "ll" in chosen else sort]
+        found = [hit.slug for page in walk(Query(**question, sort=sort, limit=random.choice([9, 50]))) for hit in page]
+        assert found == [place.slug for place in sorted(kept, key=order)], (chosen, sort)
+        seen.add(len(found))
+    assert len(seen) > 10
+
+
+@pytest.mark.parametrize("sort", list(Sort))
+def test_pages_neither_miss_nor_repeat_what_stays_while_others_come_and_go(sort: Sort) -> None:
+    random = Random(5)
+    places = [place for place in world(random, size=120) if metres(place) <= 1_500]
+    staying, leaving = places[:50], places[50:]
+    found: list[str] = []
+    for hits in walk(Query(ll=TIVOLI, sort=sort, limit=5)):
+        found += [hit.slug for hit in hits]
+        Restaurant.objects.filter(pk__in=[place.pk for place in leaving[:3]]).delete()
+        leaving = leaving[3:]
+        make.restaurant(
+            review_count=random.randint(0, 2000), rating="4.2", latitude=TIVOLI[0] + random.uniform(0, 0.01)
+        )
+    assert len(found) == len(set(found))
+    assert {place.slug for place in staying} <= set(found)
+
+
+def test_later_pages_speak_of_the_moment_of_the_first() -> None:
+    Restaurant.objects.bulk_create(make.unsaved(hours=make.week("09:00", "19:30")) for _ in range(3))
+    opening.refresh(now=NOW)
+    first = search.find(Query(open="now", limit=1), now=NOW + timedelta(milliseconds=300))
+    later = search.find(Query(open="now", limit=1, cursor=first.next_cursor), now=NOW + timedelta(minutes=45))
+    assert first.as_of == later.as_of == later.open_at == NOW
+    assert [hit.open_now for hit in later.hits] == [True]
+
+
+def test_a_cursor_is_good_for_its_own_question_for_an_hour() -> None:
+    Restaurant.objects.bulk_create(make.unsaved() for _ in range(3))
+    cursor = search.find(Query(limit=1), now=NOW).next_cursor
+    assert cursor is not None
+    assert len(search.find(Query(limit=2, cursor=cursor), now=NOW + timedelta(hours=1)).hits) == 2
+    for question, now in (
+        (Query(cursor=cursor, reviews_min=0), NOW),
+        (Query(cursor=cursor, sort=Sort.RATING), NOW),
+        (Query(cursor=cursor), NOW + timedelta(hours=1, seconds=1)),
+        (Query(cursor=cursor[:-1] + ("A" if cursor[-1] != "A" else "B")), NOW),
+        (Query(cursor="x"), NOW),
+        (Query(cursor="☃:☃"), NOW),
+    ):
+        with pytest.raises(BadCursor) as refusal:
+            search.find(question, now=now)
+        assert refusal.value.param == "cursor"
+
+
+def test_a_cursor_does_not_outlive_the_place_that_its_name_meant() -> None:
+    make.landmark("Gate", market="copenhagen", prominence=1)
+    Restaurant.objects.bulk_create(make.unsaved() for _ in range(3))
+    cursor = search.find(Query(near="gate", limit=1), now=NOW).next_cursor
+    make.landmark("Gate", at=(55.6, 12.5), market="copenhagen", prominence=2)
+    with pytest.raises(BadCursor):
+        search.find(Query(near="gate", limit=1, cursor=cursor), now=NOW)
+
+
+def test_names_that_are_not_known_are_refused_with_those_that_are_like_them() -> None:
+    make.restaurant()
+    assert (refused(cuisine=("seefood",)).param, refused(cuisine=("seefood",)).extra) == (
+        "cuisine",
+        {"suggestions": ["seafood"]},
+    )
+    assert (refused(market="kopenhagen").param, refused(market="kopenhagen").extra) == (
+        "market",
+        {"suggestions": ["copenhagen"]},
+    )
+
+
+def test_parameters_that_need_one_another_are_named() -> None:
+    assert refused(radius=100).param == "radius"
+    assert refused(sort=Sort.DISTANCE).param == "sort"
+    assert refused(near="tivoli", ll=TIVOLI).param == "ll"
+    assert refused(open=time(12, 0)).param == "open"
+    assert refused(near="tivoli").code == "place_not_resolved"
+
+
+# What a hit carries --------------------------------------------------------------------------------------------------
+def test_a_hit_carries_what_is_known_and_none_for_the_rest() -> None:
+    make.restaurant(
+        slug="kodbyens-fiskebar",
+        name="Kødbyens Fiskebar",
+        neighborhood="Vesterbro",
+        rating="4.5",
+        review_count=812,
+        price_level=3,
+        cuisines=["seafood", "danish"],
+        phone="+4532155656",
+    )
+    make.restaurant(cuisines=[])
+    full, bare = find()
+    assert full == Hit(
+        slug="kodbyens-fiskebar",
+        name="Kødbyens Fiskebar",
+        neighborhood="Vesterbro",
+        market="copenhagen",
+        rating=Decimal("4.5"),
+        review_count=812,
+        price_level=3,
+        cuisine="Seafood",
+        cuisines=["seafood", "danish"],
+        phone="+4532155656",
+        walking_distance_m=None,
+        walking_minutes=None,
+        distance_m=None,
+        open_now=None,
+        next_change=None,
+        flow_offer=None,
+        location=Location(*TIVOLI),
+    )
+    assert (bare.neighborhood, bare.rating, bare.price_level, bare.cuisine, bare.cuisines, bare.phone) == (
+        None,
+        None,
+        None,
+        None,
+        [],
+        None,
+    )
+
+
+def test_each_source_of_the_hits_is_attributed_once() -> None:
+    make.listed(make.restaurant(), "osm")
+    second = make.restaurant()
+    make.listed(second, "osm")
+    make.listed(second, "demo")
+    make.listed(make.restaurant(status="moved"), "wikidata")
+    page = search.find(Query(), now=NOW)
+    assert [(each.source, each.text, each.license) for each in page.attribution] == [
+        ("demo", "© demo", "ODbL-1.0"),
+        ("osm", "© osm", "ODbL-1.0"),
+    ]
+
+
+# Cost ----------------------------------------------------------------------------------------------------------------
+def test_a_page_costs_at_most_four_queries_whatever_its_length(
+    django_assert_num_queries: DjangoAssertNumQueries,
+) -> None:
+    make.landmark("Tivoli", market="copenhagen")
+    for _ in range(30):
+        place = make.restaurant(hours=make.week("00:00", "00:00"))
+        make.rule(place)
+        make.listed(place)
+    opening.refresh(now=NOW)
+    with django_assert_num_queries(2):
+        assert len(find()) == 20
+    with django_assert_num_queries(4):
+        everything: dict[str, Any] = {
+            "near": "tivoli",
+            "open": "now",
+            "cuisine": ("seafood",),
+            "market": "copenhagen",
+            "q": "p",
+        }
+        assert len(find(**everything, limit=30)) == 30
+    # Inside a test the transaction of the misspelt names is a savepoint: two more.
+    with django_assert_num_queries(6):
+        assert len(find(q="plaze")) == 20
+
+
+SOME = """
+INSERT INTO catalogue_restaurant (id, slug, name, alt_names, status, market_id, country, line1, latitude,
+    longitude, review_count, star_counts, cuisine_id, cuisines, open_spans, spans_until, attributes, external_ids,
+    created_at, updated_at, version)
+SELECT gen_random_uuid(), 'some-' || n, 'Some ' || md5(n::text), '{}', 'open', 'market-' || n %% 10, 'DK',
+    'Street ' || n,
+    55.67 + (n %% 200 - 100) * 0.001, 12.56 + (n / 200 - 50) * 0.002, n %% 977, '{}', 'seafood', '{seafood}',
+    tstzmultirange(tstzrange(now(), now() + interval '8 hours')), now() + interval '15 days', '{}', '{}', now(),
+    now(), 1
+FROM generate_series(1, %s) AS n
+"""
+
+
+@pytest.fixture
+def _many() -> None:
+    """20,000 restaurants in a grid of 20 by 12 km."""
+    for number in range(10):
+        make.market(f"market-{number}")
+    make.cuisine()
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL statement_timeout = 0")
+        cursor.execute(SOME, [20_000])
+        cursor.execute("ANALYZE catalogue_restaurant")
+
+
+def plan(**question: Any) -> str:
+    """How PostgreSQL would find a page."""
+    query = Query(**question)
+    center = Location(*query.ll) if query.ll else None
+    statement = Statement(query=query, center=center, open_at=NOW if query.open else None, now=NOW)
+    with connection.cursor() as cursor:
+        cursor.execute(f"EXPLAIN {statement.sql()}", statement.parameters())
+        return "\n".join(line for (line,) in cursor.fetchall())
+
+
+@pytest.mark.usefixtures("_many")
+@pytest.mark.parametrize(
+    ("question", "index"),
+    [
+        ({"ll": TIVOLI}, "restaurant_by_position"),
+        ({"ll": TIVOLI, "open": "now"}, "restaurant_by_position"),
+        ({"ll": TIVOLI, "radius": 3000, "sort": Sort.RATING}, "restaurant_by_position"),
+        ({"market": "market-7"}, "restaurant_by_market_best"),
+        ({}, "restaurant_by_reviews"),
+        ({"q": "some 1f0e3dad"}, "restaurant_by_words"),
+    ],
+)
+def test_a_search_among_many_uses_the_index_and_never_reads_the_whole_table(
+    question: dict[str, Any], index: str
+) -> None:
+    found = plan(**question)
+    assert index in found
+    assert "Seq Scan on catalogue_restaurant" not in found
