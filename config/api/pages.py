@@ -76,7 +76,7 @@ def answer(
         }
     )
     response["Link"] = ", ".join(
-        f'<{address(request, number, page.limit)}>; rel="{name}"'
+        f'<{address(request, number)}>; rel="{name}"'
         for name, number in (
             ("first", 1),
             ("prev", page.number - 1 if 1 < page.number <= pages + 1 else 0),
@@ -88,9 +88,9 @@ def answer(
     return response
 
 
-def address(request: Request, number: int, limit: int) -> str:
-    """The same request for another page."""
-    parameters = {**request.query_params.dict(), "page": str(number), "limit": str(limit)}
+def address(request: Request, number: int) -> str:
+    """The same request for another page; a limit that was left out stays left out, for it may be above the most."""
+    parameters = {**request.query_params.dict(), "page": str(number)}
     return request.build_absolute_uri(f"{request.path}?{urlencode(parameters)}")
 
 
