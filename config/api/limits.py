@@ -82,15 +82,15 @@ class LocalCounts:
         self.lock = threading.Lock()
         self.windows: dict[str, tuple[int, int]] = {}
 
-    def count(self, allowance: Allowance, now: int) -> tuple[int, int]:
-        """Count one call; return the count and the second in which its window ends."""
+    def count(self, bucket: str, window_s: int, now: int) -> tuple[int, int]:
+        """Count one call; return the count and the second with which its window has ended."""
         with self.lock:
             if len(self.windows) >= self.MOST:
                 self.windows = {name: window for name, window in self.windows.items() if window[1] > now}
-            count, ends = self.windows.get(allowance.bucket, (0, 0))
+            count, ends = self.windows.get(bucket, (0, 0))
             if ends <= now:
-                count, ends = 0, now + allowance.window_s
-            self.windows[allowance.bucket] = (count + 1, ends)
+                count, ends = 0, now + window_s
+            self.windows[bucket] = (count + 1, ends)
             return count + 1, ends
 
 
@@ -143,7 +143,7 @@ class Doorway(ABC):
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         """Serve a request on one of our paths; pass on any other."""
-        if request.path_info != self.prefix and not request.path_info.startswith(f"{self.prefix}/"):
+        if not self.serves(request):
             return self.get_response(request)
         request.request_id = encode("req", new_id())  # type: ignore[attr-defined]
         try:
@@ -156,20 +156,31 @@ class Doorway(ABC):
         self.stamp(request, response, usage)
         return response
 
+    def serves(self, request: HttpRequest) -> bool:
+        """Whether the path is one of ours."""
+        return request.path_info == self.prefix or request.path_info.startswith(f"{self.prefix}/")
+
+    def process_exception(self, request: HttpRequest, error: Exception) -> None:
+        """Sign what broke, so that its entry in the log is found by the id that the caller is told."""
+        if self.serves(request):
+            error.add_note(f"request_id: {errors.id_of(request)}")
+
     def count(self, request: HttpRequest, allowance: Allowance) -> Usage:
         """Count this call in the shared store, or in this process while the store is away."""
         usage = get_usage(
             request,
             group=f"{self.policy}:",
             key=lambda _group, _request: allowance.bucket,
-            rate=(allowance.limit, allowance.window_s),
+            # It counts each limit apart; ours is compared below, so that keys of one family share a count.
+            rate=(1, allowance.window_s),
             increment=True,
         )
         now = int(time.time())
         if usage["limit"]:
-            count, ends = usage["count"], now + max(usage["time_left"], 0)
+            # The second in which it sees a window end still belongs to that window.
+            count, ends = usage["count"], now + max(usage["time_left"], 0) + 1
         else:
-            count, ends = local_counts.count(allowance, now)
+            count, ends = local_counts.count(f"{self.policy}:{allowance.bucket}", allowance.window_s, now)
         return Usage(limit=allowance.limit, window_s=allowance.window_s, count=count, resets_at=ends, now=now)
 
     def answer(self, request: HttpRequest, entry: Entry, usage: Usage) -> HttpResponseBase:
