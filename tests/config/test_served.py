@@ -1,0 +1,175 @@
+"""What only a real server can be sent or can suffer: raw bodies, two processes, a database or a store that is away."""
+
+import http.client
+import json
+import socket
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+
+from accounts.models import ApiKey, Venue
+from tests import make
+from tests.served import NOWHERE, database_url, served
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+LIMIT = 1024 * 1024
+RATE_HEADERS = ("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset")
+
+
+@pytest.fixture(scope="module")
+def web(django_db_setup: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A web server on the tests' database and counters."""
+    with served(tmp_path_factory.mktemp("web") / "web.log") as base_url:
+        yield base_url
+
+
+@pytest.fixture
+def bearer(venue: Venue) -> dict[str, str]:
+    """The headers of a caller of the venue."""
+    return {"Authorization": f"Bearer {ApiKey.issue(venue, name='test').text}"}
+
+
+@pytest.fixture(params=["POST /orders", "POST /reservations", "PUT /orders/<id>/status"])
+def operation(request: pytest.FixtureRequest, venue: Venue) -> tuple[str, str, dict[str, Any], int]:
+    """Method, path, good body and status of each operation that takes a body."""
+    if request.param == "POST /orders":
+        return "POST", "/api/v1/orders", make.order_body(), 201
+    if request.param == "POST /reservations":
+        return "POST", "/api/v1/reservations", make.reservation_body(), 201
+    return "PUT", f"/api/v1/orders/{make.order(venue).public_id}/status", {"status": "completed"}, 200
+
+
+def exchange(base_url: str, head: list[bytes], body: bytes = b"") -> tuple[int, dict[str, Any]]:
+    """Send these bytes as they are; return the status and the JSON of the answer."""
+    address = urlsplit(base_url)
+    with socket.create_connection((address.hostname, address.port), timeout=10) as wire:
+        wire.sendall(b"\r\n".join([*head, b"Host: 127.0.0.1", b"Connection: close", b"", body]))
+        response = http.client.HTTPResponse(wire)
+        response.begin()
+        return response.status, json.loads(response.read())
+
+
+def pieces(raw: bytes, size: int) -> Iterator[bytes]:
+    """The bytes in pieces, which httpx sends as chunks."""
+    yield from (raw[start : start + size] for start in range(0, len(raw), size))
+
+
+# Bodies ------------------------------------------------------------------------------------------------------------
+def test_a_body_in_chunks_is_read(
+    web: str, bearer: dict[str, str], operation: tuple[str, str, dict[str, Any], int]
+) -> None:
+    method, path, good, status = operation
+    headers = bearer | {"Content-Type": "application/json"}
+    response = httpx.request(method, web + path, content=pieces(json.dumps(good).encode(), 7), headers=headers)
+    assert (response.request.headers["Transfer-Encoding"], response.status_code) == ("chunked", status)
+
+
+def test_a_body_in_chunks_over_the_limit_is_refused(
+    web: str, bearer: dict[str, str], operation: tuple[str, str, dict[str, Any], int]
+) -> None:
+    method, path, good, status = operation
+    raw = json.dumps(good).encode()
+    whole = httpx.request(method, web + path, content=pieces(raw.ljust(LIMIT), 65536), headers=bearer)
+    assert whole.status_code == status
+    over = httpx.request(method, web + path, content=pieces(raw.ljust(LIMIT + 1), 65536), headers=bearer)
+    assert over.status_code == 400
+    assert over.json()["error"]["message"] == "The body is larger than 1048576 bytes."
+
+
+def test_a_body_that_announces_too_much_is_refused_before_it_comes(
+    web: str, bearer: dict[str, str], operation: tuple[str, str, dict[str, Any], int]
+) -> None:
+    method, path, _, _ = operation
+    line = f"{method} {path} HTTP/1.1".encode()
+    credentials = f"Authorization: {bearer['Authorization']}".encode()
+    status, answer = exchange(web, [line, credentials, b"Content-Length: 10000000000"])
+    assert (status, answer["error"]["code"]) == (400, "invalid_request")
+
+
+def test_a_body_without_type_and_accept_is_served(
+    web: str, bearer: dict[str, str], operation: tuple[str, str, dict[str, Any], int]
+) -> None:
+    method, path, good, expected = operation
+    raw = json.dumps(good).encode()
+    line = f"{method} {path} HTTP/1.1".encode()
+    credentials = f"authorization: {bearer['Authorization']}".encode()
+    status, answer = exchange(web, [line, credentials, f"Content-Length: {len(raw)}".encode()], raw)
+    assert (status, answer["object"]) == (expected, path.split("/")[3][:-1])
+
+
+def test_a_query_of_raw_utf_8_is_read(web: str, bearer: dict[str, str]) -> None:
+    credentials = f"Authorization: {bearer['Authorization']}".encode()
+    status, answer = exchange(web, ["GET /api/v1/orders?tisch=grün&größe=3 HTTP/1.1".encode(), credentials])
+    assert status == 400
+    assert [problem["param"] for problem in answer["error"]["details"]] == ["tisch", "größe"]
+
+
+def test_two_authorization_headers_are_no_credentials(web: str, bearer: dict[str, str]) -> None:
+    credentials = f"Authorization: {bearer['Authorization']}".encode()
+    status, answer = exchange(web, [b"GET /api/v1/orders HTTP/1.1", credentials, credentials])
+    assert (status, answer["error"]["code"]) == (401, "invalid_credentials")
+
+
+# Counts ------------------------------------------------------------------------------------------------------------
+def test_of_160_calls_by_16_threads_to_two_processes_exactly_the_allowance_of_100_passes(
+    web: str, venue: Venue, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    key = ApiKey.issue(venue, name="test", allowance=100).text
+    with ExitStack() as held:
+        second = held.enter_context(served(tmp_path_factory.mktemp("second") / "web.log"))
+        api = held.enter_context(httpx.Client(headers={"Authorization": f"Bearer {key}"}))
+        threads = held.enter_context(ThreadPoolExecutor(16))
+        urls = [f"{base_url}/api/v1/orders" for base_url in (web, second)] * 80
+        answers = list(threads.map(api.get, urls))
+    assert Counter(response.status_code for response in answers) == {200: 100, 429: 60}
+    left = [int(response.headers["X-RateLimit-Remaining"]) for response in answers if response.status_code == 200]
+    assert sorted(left) == list(range(100))
+
+
+# Parts that are away -----------------------------------------------------------------------------------------------
+def test_without_the_counters_calls_are_served_and_limited_by_the_process(
+    venue: Venue, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    key = ApiKey.issue(venue, name="test", allowance=5).text
+    log = tmp_path_factory.mktemp("storeless") / "web.log"
+    with (
+        served(log, REDIS_URL=f"redis://{NOWHERE}") as web,
+        httpx.Client(headers={"Authorization": f"Bearer {key}"}) as api,
+    ):
+        answers = [api.get(f"{web}/api/v1/orders") for _ in range(7)]
+        assert [response.status_code for response in answers] == [200] * 5 + [429] * 2
+        left = [response.headers["X-RateLimit-Remaining"] for response in answers]
+        assert left == ["4", "3", "2", "1", "0", "0", "0"]
+        ready = api.get(f"{web}/readyz")
+        assert (ready.status_code, ready.json()) == (
+            200,
+            {"status": "degraded", "parts": {"database": "ok", "counters": "away"}},
+        )
+
+
+def test_without_the_database_calls_are_told_to_come_back(
+    bearer: dict[str, str], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    log = tmp_path_factory.mktemp("baseless") / "web.log"
+    with served(log, DATABASE_URL=database_url(address=NOWHERE)) as web, httpx.Client(headers=bearer) as api:
+        for response in (api.get(f"{web}/api/v1/orders"), api.post(f"{web}/api/v1/orders", json=make.order_body())):
+            assert (response.status_code, response.headers["Retry-After"]) == (503, "2")
+            assert response.headers["Content-Type"] == "application/json"
+            assert response.json()["error"]["code"] == "service_unavailable"
+            assert [response.headers[name].isdigit() for name in RATE_HEADERS] == [True, True, True]
+        assert api.get(f"{web}/livez").json() == {"status": "ok"}
+        ready = api.get(f"{web}/readyz")
+        assert (ready.status_code, ready.json()) == (
+            503,
+            {"status": "away", "parts": {"database": "away", "counters": "ok"}},
+        )
+        # What no database is needed for is answered as ever.
+        unknown = httpx.get(f"{web}/api/v1/orders")
+        assert (unknown.status_code, unknown.json()["error"]["code"]) == (401, "missing_credentials")
