@@ -1,4 +1,4 @@
-"""Starts the servers before Django reads its settings, and brings in the actors."""
+"""Starts the servers before Django reads its settings, and brings in the actors and the running product."""
 
 import os
 
@@ -16,4 +16,5 @@ def pytest_configure(config: pytest.Config) -> None:
     embedded.start(config)
     os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
     django.setup()
-    config.pluginmanager.import_plugin("tests.actors")
+    for plugin in ("tests.actors", "tests.running"):
+        config.pluginmanager.import_plugin(plugin)

@@ -2,6 +2,7 @@
 
 import re
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -64,7 +65,9 @@ def test_the_openapi_documents_are_in_date() -> None:
 
 
 def test_the_layers_hold() -> None:
-    found = subprocess.run(["lint-imports"], cwd=ROOT, capture_output=True, text=True, check=False)
+    found = subprocess.run(
+        [Path(sys.executable).with_name("lint-imports")], cwd=ROOT, capture_output=True, text=True, check=False
+    )
     assert found.returncode == 0, found.stdout
 
 

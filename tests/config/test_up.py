@@ -1,31 +1,23 @@
-"""`manage.py up` as a newcomer meets it: started for real, asked over HTTP, interrupted and killed.
+"""`manage.py up` as a newcomer meets it: started for real, asked over HTTP, interrupted and killed."""
 
-One run, with 60 restaurants, serves all tests that leave it as they found it; its state directory is temporary.
-"""
-
-import http.client
 import json
 import os
 import signal
 import stat
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import psutil
 import psycopg
-import pytest
 from django.conf import settings
 
 from config.stack import up_file
+from tests.running import Up, ask, environment, eventually, is_alive, manage, running
 
-REPLACEMENTS = ("DATABASE_URL", "REDIS_URL", "BROKER_URL", "SECRET_KEY", "PUBLIC_BASE_URL", "ALLOWED_HOSTS")
 SHAPE = {
     "base_url": str,
     "management": {
@@ -56,78 +48,6 @@ SHAPE = {
         "facilitator": None,
     },
 }
-
-
-@dataclass(frozen=True)
-class Up:
-    """A running `manage.py up`: its process and what it said of itself."""
-
-    process: subprocess.Popen[bytes]
-    state_dir: Path
-    said: dict[str, Any]
-
-    @property
-    def pids(self) -> list[int]:
-        """The processes that it says to consist of."""
-        return [pid for pid in self.said["pids"].values() if pid is not None]
-
-
-def environment(state_dir: Path) -> dict[str, str]:
-    """This environment without the servers of the test run, so that the embedded ones of `state_dir` are meant."""
-    kept = {name: value for name, value in os.environ.items() if name not in REPLACEMENTS}
-    return {**kept, "TABLEWIRE_STATE_DIR": str(state_dir)}
-
-
-def manage(state_dir: Path, *words: str, **more: str) -> subprocess.CompletedProcess[str]:
-    """Run another command on the state directory."""
-    command = [sys.executable, "manage.py", *words]
-    env = environment(state_dir) | more
-    return subprocess.run(command, cwd=settings.BASE_DIR, env=env, capture_output=True, text=True, check=False)
-
-
-@contextmanager
-def running(state_dir: Path, *words: str) -> Iterator[Up]:
-    """`manage.py up` on a free port, ready; stopped at the end if it still runs."""
-    command = [sys.executable, "manage.py", "up", "--port", "0", "--json", "--state-dir", str(state_dir), *words]
-    env = environment(state_dir.with_name("not used"))
-    with subprocess.Popen(command, cwd=settings.BASE_DIR, env=env, stdout=subprocess.PIPE) as process:
-        assert process.stdout is not None
-        try:
-            yield Up(process=process, state_dir=state_dir, said=json.loads(process.stdout.readline()))
-        finally:
-            process.terminate()
-
-
-@pytest.fixture(scope="module")
-def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
-    """A seeded run with 60 restaurants."""
-    with running(tmp_path_factory.mktemp("up") / "state with spaces", "--restaurants", "60") as up:
-        yield up
-
-
-def ask(url: str, *, method: str = "GET", key: str | None = None, body: Any = None) -> tuple[int, Any]:
-    """The status and the JSON of an answer."""
-    parts = urlsplit(url)
-    connection = http.client.HTTPConnection(parts.netloc, timeout=30)
-    headers = {"Content-Type": "application/json"} | ({"Authorization": f"Bearer {key}"} if key else {})
-    connection.request(method, url, body=body and json.dumps(body), headers=headers)
-    response = connection.getresponse()
-    content = json.loads(response.read())
-    connection.close()
-    return response.status, content
-
-
-def eventually(holds: Callable[[], bool], *, within_s: float = 30) -> bool:
-    """Look again and again until it holds or the time is up."""
-    until = time.monotonic() + within_s
-    while not (result := holds()) and time.monotonic() < until:
-        time.sleep(0.05)
-    return result
-
-
-def is_alive(pid: int) -> bool:
-    """Whether the process runs; one that only waits to be reaped does not."""
-    return psutil.pid_exists(pid) and bool(psutil.Process(pid).status() != psutil.STATUS_ZOMBIE)
 
 
 def shape(value: Any, like: Any) -> Any:
