@@ -133,9 +133,9 @@ class LandmarkImport:
 
     def _read(self, row: Row) -> ReadLandmark:
         line: Mapping[str, Any] = row.content
-        check_storable(line)
         if None in line or None in line.values():
             raise RejectedError("The line has not as many fields as the header.")
+        check_storable(line)
         wikidata, name, kind = line["qid"].strip(), line["name"].strip(), line["kind"].strip().casefold()
         if not _QID.fullmatch(wikidata):
             raise RejectedError(f"qid: {wikidata!r} is not a Wikidata id such as Q42.")
@@ -145,12 +145,7 @@ class LandmarkImport:
             raise RejectedError(f"kind: {kind!r} is none of {', '.join(sorted(KINDS))}.")
         location = read_location(_float(line["latitude"]), _float(line["longitude"]))
         market = self.atlas.nearest(location)
-        if market is None:
-            return ReadLandmark(row, wikidata, name, KINDS[kind], location, None)
-        # "East Coast Park, Singapore": within Singapore nobody says so.
-        return ReadLandmark(
-            row, wikidata, name.removesuffix(f", {market.name}"), KINDS[kind], location, market.slug
-        )
+        return ReadLandmark(row, wikidata, name, KINDS[kind], location, market.slug if market else None)
 
     def _landmark(self, each: ReadLandmark) -> Landmark:
         return Landmark(

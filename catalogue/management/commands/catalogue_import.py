@@ -46,7 +46,8 @@ class Command(BaseCommand):
         for path in options["files"]:
             if not path.is_file():
                 raise CommandError(f"No such file: {path}")
-        dictionaries.load()
+        if not Market.objects.exists():
+            dictionaries.load()
         market = _market(options["market"])
         atlas = Atlas.load(only=market)
         rejects_path = options["rejects"] or settings.STATE_DIR / "rejects" / f"{source}-{now:%Y%m%dT%H%M%S%f}.jsonl"
@@ -70,7 +71,8 @@ class Command(BaseCommand):
                     else:
                         results.append((path, totals))
         self._summarise(results, rejects, dry_run=dry_run)
-        if source != "landmarks" and not dry_run:
+        is_changed = any(totals.created or totals.changed for _, totals in results)
+        if source != "landmarks" and not dry_run and (is_changed or problems):
             tasks.ring_for_open_spans()
         if problems:
             raise CommandError("\n".join(problems))

@@ -1,0 +1,197 @@
+"""Open spans: what is written for a restaurant, when it is written again, and by how many workers at once."""
+
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, date, datetime, timedelta
+from threading import Barrier
+from typing import Any
+
+import pytest
+from django.db import connection, transaction
+
+from catalogue import dictionaries, opening
+from catalogue.fields import Span
+from catalogue.hours import read_osm
+from catalogue.models import Restaurant
+from catalogue.tasks import refresh_open_spans
+
+# A Saturday in Copenhagen, an hour ahead of UTC.
+NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
+TODAY = date(2026, 11, 21)
+DAY = timedelta(days=1)
+
+
+@pytest.fixture
+def _markets(db: None) -> None:
+    dictionaries.load()
+
+
+pytestmark = pytest.mark.usefixtures("_markets")
+
+
+def hours(text: str, *, on: date = TODAY) -> dict[str, Any]:
+    return read_osm(text, timezone="Europe/Copenhagen", on=on).to_json()
+
+
+def restaurant(slug: str = "noma", **columns: Any) -> Restaurant:
+    return Restaurant.objects.create(
+        slug=slug, name=slug, market_id="copenhagen", country="DK", created_at=NOW, updated_at=NOW, **columns
+    )
+
+
+def hours_of(place: Restaurant) -> dict[str, Any]:
+    place.refresh_from_db()
+    assert place.hours is not None
+    return dict(place.hours)
+
+
+def utc(day: int, hour: int, *, month: int = 11) -> datetime:
+    return datetime(2026, month, day, hour, tzinfo=UTC)
+
+
+def spans(place: Restaurant) -> list[Span] | None:
+    place.refresh_from_db()
+    return place.open_spans
+
+
+def test_open_spans_reach_from_yesterday_to_fifteen_days_ahead() -> None:
+    place = restaurant(hours=hours("Fr-Sa 18:00-02:00"))
+    assert opening.refresh(now=NOW) == 1
+    assert spans(place) == [
+        (utc(20, 17), utc(21, 1)),
+        (utc(21, 17), utc(22, 1)),
+        (utc(27, 17), utc(28, 1)),
+        (utc(28, 17), utc(29, 1)),
+        (utc(4, 17, month=12), utc(5, 1, month=12)),
+        (utc(5, 17, month=12), utc(6, 1, month=12)),
+    ]
+    assert place.spans_until == NOW + 15 * DAY
+
+
+def test_a_span_that_lasts_over_the_end_is_cut_there() -> None:
+    place = restaurant(hours=hours("24/7"))
+    opening.refresh(now=NOW)
+    assert spans(place) == [(NOW - DAY, NOW + 15 * DAY)]
+
+
+@pytest.mark.parametrize("status", ["temporarily_closed", "permanently_closed", "moved"])
+def test_closure_outranks_hours(status: str) -> None:
+    place = restaurant(hours=hours("24/7"), status=status)
+    opening.refresh(now=NOW)
+    assert spans(place) == []
+    assert place.spans_until == NOW + 15 * DAY
+
+
+@pytest.mark.parametrize("stated", [None, "by appointment", "Mo-Fr"])
+def test_unknown_hours_are_not_closed_hours_and_are_not_tried_again(stated: str | None) -> None:
+    place = restaurant(hours=hours(stated) if stated else None)
+    assert opening.refresh(now=NOW) == 1
+    assert spans(place) is None
+    assert opening.refresh(now=NOW) == 0
+
+
+def test_known_hours_that_are_never_open_are_closed() -> None:
+    place = restaurant(hours=hours("Mo-Su off"))
+    opening.refresh(now=NOW)
+    assert spans(place) == []
+
+
+@pytest.mark.parametrize("broken", [[], "24/7", {"timezone": "Mars/Olympus"}, {"periods": 7}])
+def test_broken_hours_are_unknown_and_do_not_stop_the_others(broken: object) -> None:
+    bad = restaurant(hours=broken)
+    good = restaurant("geranium", hours=hours("24/7"))
+    assert opening.refresh(now=NOW) == 2
+    assert spans(bad) is None
+    assert spans(good) == [(NOW - DAY, NOW + 15 * DAY)]
+
+
+def test_a_restaurant_is_worked_out_once_a_day() -> None:
+    restaurant(hours=hours("24/7"))
+    assert opening.refresh(now=NOW) == 1
+    assert opening.refresh(now=NOW + DAY) == 0
+    assert opening.refresh(now=NOW + DAY + timedelta(seconds=1)) == 1
+
+
+def test_who_changes_hours_empties_spans_until_and_gets_them_worked_out() -> None:
+    place = restaurant(hours=hours("24/7"))
+    opening.refresh(now=NOW)
+    Restaurant.objects.filter(pk=place.pk).update(hours=hours("Sa 12:00-14:00"), spans_until=None)
+    assert opening.refresh(now=NOW) == 1
+    assert spans(place) == [
+        (utc(21, 11), utc(21, 13)),
+        (utc(28, 11), utc(28, 13)),
+        (utc(5, 11, month=12), utc(5, 13, month=12)),
+    ]
+
+
+def test_dated_hours_are_read_again_as_time_passes() -> None:
+    place = restaurant(hours=hours("24/7; Dec 24 off", on=date(2026, 9, 1)))
+    assert hours_of(place)["special_days"] == []
+    opening.refresh(now=datetime(2026, 12, 20, 12, tzinfo=UTC))
+    assert spans(place) == [
+        (utc(19, 12, month=12), utc(23, 23, month=12)),
+        (utc(24, 23, month=12), datetime(2027, 1, 4, 12, tzinfo=UTC)),
+    ]
+    assert hours_of(place)["special_days"] == [{"date": "2026-12-24", "periods": []}]
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        {"special_days": [{"date": "2026-12-23", "periods": []}]},
+        {"periods": [{"open": {"day": 0, "time": "10:00"}, "close": {"day": 0, "time": "11:00"}}]},
+    ],
+)
+def test_hours_that_somebody_edited_are_not_read_again(edit: dict[str, Any]) -> None:
+    edited = hours("24/7; Dec 24 off", on=date(2026, 9, 1)) | edit
+    place = restaurant(hours=edited)
+    opening.refresh(now=datetime(2026, 12, 20, 12, tzinfo=UTC))
+    place.refresh_from_db()
+    assert place.hours == edited
+
+
+def test_a_slice_leaves_the_rest_for_the_next() -> None:
+    for number in range(5):
+        restaurant(f"noma-{number}", hours=hours("24/7"))
+    assert [opening.refresh(now=NOW, batch=2, at_most=3) for _ in range(3)] == [3, 2, 0]
+
+
+def test_the_task_works_out_what_is_due() -> None:
+    place = restaurant(hours=hours("24/7"))
+    refresh_open_spans(an_argument_of_tomorrow=1)
+    assert spans(place) is not None
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_row_that_another_worker_holds_is_passed_over() -> None:
+    held, _ = restaurant("held"), restaurant("free")
+
+    def refresh() -> int:
+        try:
+            return opening.refresh(now=NOW)
+        finally:
+            connection.close()
+
+    with transaction.atomic(), ThreadPoolExecutor(1) as thread:
+        Restaurant.objects.select_for_update().get(pk=held.pk)
+        assert thread.submit(refresh).result() == 1
+    assert opening.refresh(now=NOW) == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_workers_share_the_rows_and_do_none_twice() -> None:
+    for number in range(200):
+        restaurant(f"noma-{number}")
+    start = Barrier(2)
+
+    def refresh() -> int:
+        try:
+            start.wait()
+            return opening.refresh(now=NOW, batch=10)
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(2) as threads:
+        done = [each.result() for each in [threads.submit(refresh), threads.submit(refresh)]]
+    # Who finds the last rows claimed leaves them to who claimed them.
+    assert sum(done) == 200
+    assert not Restaurant.objects.filter(spans_until=None).exists()
