@@ -131,15 +131,15 @@ def test_nothing_else_of_the_site_is_counted(client: Client, api: Client) -> Non
         ("2001:db8:1:3::9", None, 0, "2001:db8:1:3::"),
         ("fe80::1%eth0", None, 0, "fe80::"),
         ("::ffff:203.0.113.7", None, 0, "203.0.113.7"),
-        ("", None, 0, "0.0.0.0"),
+        ("", None, 0, "0.0.0.0"),  # noqa: S104  # an address without a peer, not one to bind
     ],
 )
 def test_the_address_of_a_caller(
     settings: Settings, remote: str, forwarded: str | None, proxies: int, expected: str
 ) -> None:
     settings.TRUSTED_PROXIES = proxies
-    extra = {"HTTP_X_FORWARDED_FOR": forwarded} if forwarded is not None else {}
-    assert client_address(RequestFactory().get("/", REMOTE_ADDR=remote, **extra)) == expected
+    headers = {"x-forwarded-for": forwarded} if forwarded is not None else {}
+    assert client_address(RequestFactory().get("/", REMOTE_ADDR=remote, headers=headers)) == expected
 
 
 # Counting ----------------------------------------------------------------------------------------------------------
