@@ -50,7 +50,7 @@ def week(kind: str, rng: random.Random) -> Week:
 
 @lru_cache(maxsize=4096)
 def to_json(kept: Week, timezone: str, special_days: tuple[SpecialDay, ...]) -> str:
-    """The week as the JSON text of catalogue.hours.Hours and its special days."""
+    """The week and its special days as the JSON text of catalogue.hours.Hours."""
     weekly = tuple(chain.from_iterable(_periods(day, spans) for day, spans in enumerate(kept.days)))
     hours = Hours(timezone=timezone, periods=ALWAYS if kept.always else weekly, special_days=special_days)
     return orjson.dumps(hours.to_json()).decode()

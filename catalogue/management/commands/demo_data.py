@@ -56,10 +56,10 @@ class Command(BaseCommand):
                 f"The rows of seed {options['seed']} are already there. Give another --seed, or --if-empty."
             ) from None
         if loaded.restaurants >= load.LARGE:
-            # Hours of work for one process at this size would be minutes for the worker's slices.
+            # Minutes of work, which the worker does in slices.
             tasks.ring_for_open_spans()
         elif loaded.restaurants:
-            opening.refresh(now=now)
+            opening.refresh(now=now, at_most=loaded.restaurants)
         self.stdout.write(
             f"demo_data: {loaded.restaurants} restaurants, {loaded.reviews} reviews and {loaded.rules} offers"
             f" in {time.monotonic() - started:.1f} s"
@@ -70,7 +70,7 @@ class Command(BaseCommand):
         """A bar on a terminal; elsewhere a line for each tenth, so that a log stays short."""
         if self.stderr.isatty():
             columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-            with Progress(*columns, console=Console(stderr=True)) as progress:
+            with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
                 places = progress.add_task("restaurants", total=restaurants)
                 texts = progress.add_task("reviews", total=reviews)
 
