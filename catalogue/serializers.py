@@ -239,6 +239,13 @@ class LandmarkAnswer(serializers.Serializer[Any]):
     pagination = ListingRecord(source="*")
 
 
+class CenterRecord(serializers.Serializer[Any]):
+    """The middle of a market, in degrees."""
+
+    lat = serializers.FloatField(min_value=-85, max_value=85, source="latitude")
+    lng = serializers.FloatField(min_value=-180, max_value=180, source="longitude")
+
+
 class MarketRecord(serializers.Serializer[Any]):
     """A city that the catalogue covers."""
 
@@ -247,7 +254,7 @@ class MarketRecord(serializers.Serializer[Any]):
     country = serializers.RegexField("^[A-Z]{2}$", help_text="ISO 3166-1 alpha-2.")
     timezone = serializers.CharField(help_text="IANA name.")
     currency = serializers.RegexField("^[A-Z]{3}$", help_text="ISO 4217.")
-    location = LocationRecord()
+    location = CenterRecord(source="*")
     radius_m = serializers.IntegerField(min_value=1, help_text="How far it reaches.")
 
 

@@ -1,0 +1,419 @@
+from typing import Any
+
+import pytest
+import time_machine
+from django.test import Client
+from pytest_django import DjangoAssertNumQueries
+
+from catalogue import dictionaries, opening
+from config.api.ids import encode
+from tests.catalogue import make
+from tests.catalogue.make import NOW
+
+
+@pytest.fixture(autouse=True)
+def _saturday_evening(db: None) -> Any:
+    """The clock stands at NOW."""
+    with time_machine.travel(NOW, tick=False):
+        yield
+
+
+def refused(client: Client, address: str) -> dict[str, Any]:
+    """The error of a 400."""
+    response = client.get(address)
+    assert response.status_code == 400, response.content
+    error: dict[str, Any] = response.json()["error"]
+    return error
+
+
+def test_a_search_answers_in_the_documented_shape(client: Client) -> None:
+    park = make.landmark("Tivoli", kind="park", market="copenhagen")
+    place = make.restaurant(
+        slug="kodbyens-fiskebar",
+        name="Kødbyens Fiskebar",
+        neighborhood="Vesterbro",
+        rating="4.5",
+        review_count=812,
+        price_level=3,
+        phone="+4532155656",
+        hours=make.week("17:30", "23:00"),
+        latitude=make.TIVOLI[0] + 0.0044247,
+    )
+    make.rule(place, percent=20, at="20:00")
+    make.rule(place, percent=30, at="20:00")
+    make.listed(place)
+    opening.refresh(now=NOW)
+
+    response = client.get("/v1/restaurants", {"near": "tivoli", "open": "now"})
+
+    assert response.status_code == 200
+    assert response["Content-Type"] == "application/json"
+    assert response.json() == {
+        "data": [
+            {
+                "slug": "kodbyens-fiskebar",
+                "name": "Kødbyens Fiskebar",
+                "neighborhood": "Vesterbro",
+                "market": "copenhagen",
+                "rating": 4.5,
+                "review_count": 812,
+                "price_level": 3,
+                "cuisine": "Seafood",
+                "cuisines": ["seafood"],
+                "phone": "+4532155656",
+                "walking_distance_m": 640,
+                "walking_minutes": 8,
+                "distance_m": 492,
+                "open_now": True,
+                "next_change": "2026-11-21T23:00:00+01:00",
+                "flow_offer": {"percent": 30, "time": "20:00", "date": "2026-11-21"},
+                "location": {"lat": make.TIVOLI[0] + 0.0044247, "lng": 12.5681},
+            }
+        ],
+        "pagination": {"limit": 20, "next_cursor": None, "has_more": False, "as_of": "2026-11-21T18:00:00Z"},
+        "query": {
+            "near": "tivoli",
+            "resolved": {
+                "id": encode("lm", park.pk),
+                "name": "Tivoli",
+                "kind": "park",
+                "market": "copenhagen",
+                "lat": 55.6737,
+                "lng": 12.5681,
+            },
+            "alternatives": [],
+            "open_at": "2026-11-21T18:00:00Z",
+            "distance_method": "estimated",
+        },
+        "attribution": [{"source": "osm", "text": "© osm", "license": "ODbL-1.0"}],
+    }
+
+
+def test_a_record_answers_in_the_documented_shape(client: Client) -> None:
+    place = make.restaurant(
+        slug="kodbyens-fiskebar",
+        name="Kødbyens Fiskebar",
+        alt_names=["Fiskebaren"],
+        neighborhood="Vesterbro",
+        line1="Flæsketorvet 100",
+        postal_code="1711",
+        locality="Copenhagen",
+        rating="4.5",
+        review_count=812,
+        price_level=3,
+        phone="+4532155656",
+        phone_verified_at=NOW,
+        website="https://fiskebaren.example",
+        hours=make.week("17:30", "23:00", days=[5]),
+        attributes={"outdoor_seating": True},
+        external_ids={"osm": "node/1"},
+    )
+    make.rule(place, percent=30, at="17:30", weekdays=[0, 1])
+    make.listed(place, record="node/1")
+
+    response = client.get("/v1/restaurants/kodbyens-fiskebar")
+
+    assert response.status_code == 200
+    assert response.json() == {
+        "slug": "kodbyens-fiskebar",
+        "name": "Kødbyens Fiskebar",
+        "id": encode("rst", place.pk),
+        "alt_names": ["Fiskebaren"],
+        "status": "open",
+        "market": "copenhagen",
+        "neighborhood": "Vesterbro",
+        "address": {
+            "line1": "Flæsketorvet 100",
+            "locality": "Copenhagen",
+            "region": None,
+            "postal_code": "1711",
+            "country": "DK",
+            "formatted": "Flæsketorvet 100, 1711 Copenhagen, DK",
+        },
+        "location": {"lat": 55.6737, "lng": 12.5681},
+        "phone": "+4532155656",
+        "phone_verified": True,
+        "phone_verified_at": "2026-11-21T18:00:00Z",
+        "website": "https://fiskebaren.example",
+        "rating": 4.5,
+        "review_count": 812,
+        "price_level": 3,
+        "cuisine": "Seafood",
+        "cuisines": ["seafood"],
+        "hours": {
+            "timezone": "Europe/Copenhagen",
+            "state": "open",
+            "open_now": True,
+            "next_change": "2026-11-21T23:00:00+01:00",
+            "periods": [
+                {"kind": "regular", "open": {"day": 5, "time": "17:30"}, "close": {"day": 5, "time": "23:00"}}
+            ],
+            "special_days": [],
+            "display": [],
+            "osm": None,
+        },
+        "attributes": {"outdoor_seating": True},
+        "flow_offer": {"percent": 30, "time": "17:30", "date": "2026-11-23"},
+        "external_ids": {"osm": "node/1"},
+        "sources": [
+            {
+                "source": "osm",
+                "record": "node/1",
+                "license": "ODbL-1.0",
+                "updated_at": "2026-11-21T18:00:00Z",
+                "fields": ["name", "hours"],
+            }
+        ],
+        "attribution": [{"source": "osm", "text": "© osm", "license": "ODbL-1.0"}],
+        "verified_at": None,
+        "updated_at": "2026-11-21T18:00:00Z",
+        "version": 1,
+    }
+
+
+def test_of_a_bare_record_null_is_kept(client: Client) -> None:
+    make.restaurant(slug="bare", cuisines=[], latitude=None, longitude=None)
+    record = client.get("/v1/restaurants/bare").json()
+    assert {name for name, value in record.items() if value is None} == {
+        "neighborhood",
+        "location",
+        "phone",
+        "phone_verified_at",
+        "website",
+        "rating",
+        "price_level",
+        "cuisine",
+        "flow_offer",
+        "verified_at",
+    }
+    assert record["address"]["formatted"] is None
+    assert record["hours"] == {
+        "timezone": "Europe/Copenhagen",
+        "state": "unknown",
+        "open_now": None,
+        "next_change": None,
+        "periods": [],
+        "special_days": [],
+        "display": [],
+        "osm": None,
+    }
+
+
+@pytest.mark.parametrize("status", ["temporarily_closed", "permanently_closed", "moved"])
+def test_a_closure_outranks_the_hours_of_a_record(client: Client, status: str) -> None:
+    place = make.restaurant(hours=make.week("00:00", "00:00"), status=status)
+    hours = client.get(f"/v1/restaurants/{place.slug}").json()["hours"]
+    assert (hours["state"], hours["open_now"], hours["next_change"]) == ("closed", False, None)
+
+
+def test_an_offer_is_the_next_within_a_week_on_the_clock_of_the_restaurant(client: Client) -> None:
+    tokyo = make.market("tokyo", timezone="Asia/Tokyo", country="JP")
+    # In Tokyo it is Sunday, three in the morning.
+    place = make.restaurant(market=tokyo)
+    make.rule(place, percent=10, at="02:59", weekdays=[6])
+    make.rule(place, percent=20, at="03:00", weekdays=[5])
+    make.rule(place, percent=15, at="03:00", weekdays=[5])
+
+    def offer() -> Any:
+        return client.get(f"/v1/restaurants/{place.slug}").json()["flow_offer"]
+
+    assert offer() == {"percent": 20, "time": "03:00", "date": "2026-11-28"}
+    place.flow_rules.filter(percent=20).update(active=False)
+    assert offer() == {"percent": 15, "time": "03:00", "date": "2026-11-28"}
+    place.flow_rules.filter(percent=15).delete()
+    assert offer() == {"percent": 10, "time": "02:59", "date": "2026-11-29"}
+    place.flow_rules.all().delete()
+    assert offer() is None
+
+
+def test_a_place_that_is_closed_for_a_while_offers_nothing(client: Client) -> None:
+    place = make.restaurant(status="temporarily_closed")
+    make.rule(place)
+    assert client.get(f"/v1/restaurants/{place.slug}").json()["flow_offer"] is None
+    assert client.get("/v1/restaurants").json()["data"][0]["flow_offer"] is None
+
+
+def test_a_record_costs_three_queries(client: Client, django_assert_num_queries: DjangoAssertNumQueries) -> None:
+    place = make.restaurant()
+    for key in ("osm", "demo", "wikidata"):
+        make.listed(place, key)
+    make.rule(place)
+    with django_assert_num_queries(3):
+        client.get(f"/v1/restaurants/{place.slug}")
+
+
+@pytest.mark.parametrize("slug", ["nothing-here", "Kodbyens", "a_b", "a%00b", "a.b", "x" * 200, "%E2%98%83"])
+def test_what_is_no_slug_of_ours_is_not_found(client: Client, slug: str) -> None:
+    response = client.get(f"/v1/restaurants/{slug}")
+    assert response.status_code == 404
+    assert response.json()["error"]["code"] == "not_found"
+
+
+@pytest.mark.parametrize("path", ["restaurants", "landmarks", "markets", "cuisines", "restaurants/a-place"])
+def test_both_slash_forms_are_served_and_other_methods_refused(client: Client, path: str) -> None:
+    make.restaurant(slug="a-place")
+    assert client.get(f"/v1/{path}").content == client.get(f"/v1/{path}/").content
+    assert client.head(f"/v1/{path}").status_code == 200
+    for method in ("post", "put", "patch", "delete", "options"):
+        response = getattr(client, method)(f"/v1/{path}")
+        assert (response.status_code, response.json()["error"]["code"]) == (405, "method_not_allowed")
+
+
+@pytest.mark.parametrize(
+    ("query", "param"),
+    [
+        ("nere=tivoli", "nere"),
+        ("near=a&near=b", "near"),
+        ("near=", "near"),
+        ("near=%20", "near"),
+        ("near=" + "x" * 121, "near"),
+        ("near=a%00b", "near"),
+        ("near=a%0Ab", "near"),
+        ("q=%7F", "q"),
+        ("ll=55.6", "ll"),
+        ("ll=55.6,12.5,1", "ll"),
+        ("ll=86,0", "ll"),
+        ("ll=85.1,0", "ll"),
+        ("ll=0,180.1", "ll"),
+        ("ll=nan,nan", "ll"),
+        ("ll=1e1,1", "ll"),
+        ("ll=%D9%A1,1", "ll"),
+        ("ll=1,1&radius=0", "radius"),
+        ("ll=1,1&radius=20001", "radius"),
+        ("ll=1,1&radius=1.5", "radius"),
+        ("radius=100", "radius"),
+        ("open=yes", "open"),
+        ("open=24:00", "open"),
+        ("open=7:30", "open"),
+        ("open=NOW", "open"),
+        ("open=2026-11-21", "open"),
+        ("open=2026-11-21T19:00:00", "open"),
+        ("open=2026-11-31T19:00:00Z", "open"),
+        ("open=2026-11-21T19:00:00+01:00", "open"),
+        ("open=2026-12-25T19:00:00Z", "open"),
+        ("open=12:00", "open"),
+        ("cuisine=Seafood", "cuisine"),
+        ("cuisine=seafood,", "cuisine"),
+        ("cuisine=seafood,,sushi", "cuisine"),
+        ("cuisine=unheard-of", "cuisine"),
+        ("market=atlantis", "market"),
+        ("price=0", "price"),
+        ("price=1,5", "price"),
+        ("price=1-2", "price"),
+        ("price_max=5", "price_max"),
+        ("rating_min=0.9", "rating_min"),
+        ("rating_min=5.1", "rating_min"),
+        ("rating_min=NaN", "rating_min"),
+        ("rating_min=4,5", "rating_min"),
+        ("reviews_min=-1", "reviews_min"),
+        ("reviews_min=1000000000", "reviews_min"),
+        ("sort=price", "sort"),
+        ("sort=distance", "sort"),
+        ("limit=0", "limit"),
+        ("limit=51", "limit"),
+        ("limit=abc", "limit"),
+        ("limit=-1", "limit"),
+        ("limit=1.5", "limit"),
+        ("limit=%2B5", "limit"),
+        ("limit=%D9%A5", "limit"),
+        ("cursor=abc", "cursor"),
+        ("fields=reviews", "fields"),
+        ("fields=core,", "fields"),
+        ("fields=Core", "fields"),
+        ("near=a&ll=1,1", "ll"),
+        ("format=xml", "format"),
+    ],
+)
+def test_what_a_search_does_not_understand_is_refused_by_name(client: Client, query: str, param: str) -> None:
+    make.restaurant()
+    error = refused(client, f"/v1/restaurants?{query}")
+    assert (error["code"], error["param"]) == ("invalid_request", param)
+
+
+@pytest.mark.parametrize("query", ["near=%FF", "q=%ED%A0%80", "%FF=1"])
+def test_what_is_not_utf_8_is_refused(client: Client, query: str) -> None:
+    assert refused(client, f"/v1/restaurants?{query}")["code"] == "invalid_request"
+
+
+def test_a_misspelt_parameter_is_refused_with_the_nearest_known_one(client: Client) -> None:
+    assert "Did you mean `near`?" in refused(client, "/v1/restaurants?nera=tivoli")["message"]
+
+
+def test_a_place_that_nothing_is_called_is_refused_with_suggestions(client: Client) -> None:
+    make.landmark("Central Station", market="copenhagen")
+    error = refused(client, "/v1/restaurants?near=xyzzy+xyzzy+central")
+    assert (error["code"], error["param"], error["suggestions"]) == (
+        "place_not_resolved",
+        "near",
+        ["Central Station"],
+    )
+
+
+def test_letters_that_nobody_encoded_are_understood(client: Client) -> None:
+    make.landmark("Kødbyen", market="copenhagen")
+    assert client.get("/v1/restaurants?near=Kødbyen").json()["query"]["resolved"]["name"] == "Kødbyen"
+
+
+def test_next_cursor_leads_through_all_pages(client: Client) -> None:
+    for _ in range(7):
+        make.restaurant()
+    slugs: list[str] = []
+    parameters = {"limit": "3"}
+    for size, more in ((3, True), (3, True), (1, False)):
+        page = client.get("/v1/restaurants", parameters).json()
+        assert len(page["data"]) == size
+        assert page["pagination"]["has_more"] is more
+        assert (page["pagination"]["next_cursor"] is not None) is more
+        slugs += [hit["slug"] for hit in page["data"]]
+        parameters = {"limit": "3", "cursor": page["pagination"]["next_cursor"]}
+    assert len(set(slugs)) == 7
+
+
+@pytest.mark.parametrize(
+    ("query", "param"), [("fields=menu", "fields"), ("near=tivoli", "near"), ("fields=", "fields")]
+)
+def test_what_a_record_does_not_understand_is_refused_before_it_is_looked_up(
+    client: Client, query: str, param: str
+) -> None:
+    assert refused(client, f"/v1/restaurants/nothing-here?{query}")["param"] == param
+
+
+def test_landmarks_are_listed_with_all_their_names(client: Client) -> None:
+    park = make.landmark("Tivoli Gardens", "Tivoli", kind="park", market="copenhagen", wikidata="Q860898")
+    assert client.get("/v1/landmarks", {"q": "tivoli", "ll": "55.6737,12.5681"}).json() == {
+        "data": [
+            {
+                "id": encode("lm", park.pk),
+                "name": "Tivoli Gardens",
+                "kind": "park",
+                "market": "copenhagen",
+                "location": {"lat": 55.6737, "lng": 12.5681},
+                "names": ["Tivoli", "Tivoli Gardens"],
+                "wikidata": "Q860898",
+                "distance_m": 0,
+            }
+        ],
+        "pagination": {"limit": 20, "next_cursor": None, "has_more": False, "as_of": "2026-11-21T18:00:00Z"},
+    }
+    assert refused(client, "/v1/landmarks?near=tivoli")["param"] == "near"
+
+
+def test_the_dictionaries_are_listed_whole(client: Client) -> None:
+    dictionaries.load()
+    markets = client.get("/v1/markets").json()
+    assert [market["slug"] for market in markets["data"]][:3] == ["barcelona", "berlin", "copenhagen"]
+    assert markets["data"][2] == {
+        "slug": "copenhagen",
+        "name": "Copenhagen",
+        "country": "DK",
+        "timezone": "Europe/Copenhagen",
+        "currency": "DKK",
+        "location": {"lat": 55.6761, "lng": 12.5683},
+        "radius_m": 25_000,
+    }
+    assert markets["pagination"]["has_more"] is False
+    cuisines = client.get("/v1/cuisines").json()["data"]
+    assert cuisines == sorted(cuisines, key=lambda cuisine: str(cuisine["slug"]))
+    assert {"slug": "seafood", "label": "Seafood"} in cuisines
+    assert refused(client, "/v1/markets?limit=1")["param"] == "limit"
+    assert refused(client, "/v1/cuisines?limit=1")["param"] == "limit"
