@@ -6,8 +6,10 @@ import zlib
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, ClassVar, Self
+from zoneinfo import available_timezones
 
 from django.contrib.auth.models import AbstractUser, BaseUserManager
+from django.core.exceptions import ValidationError
 from django.db import models
 from django.db.models import F, Func, Q
 
@@ -77,17 +79,34 @@ class Membership(models.Model):
         return f"{self.user} of {self.account}"
 
 
+def is_a_zone(name: str) -> None:
+    """Raise ValidationError for a name that the zone database does not have; orders and tables would fail by it."""
+    if name not in available_timezones():
+        raise ValidationError("There is no time zone %(name)s.", params={"name": name})
+
+
 class Venue(models.Model):
     """A restaurant of an account: what an API key stands for, and the owner of orders and reservations."""
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="venues")
     name = models.CharField(max_length=200)
-    timezone = models.CharField(max_length=64, default="UTC", help_text="IANA name: the wall clock of this venue")
+    timezone = models.CharField(
+        max_length=64, default="UTC", validators=[is_a_zone], help_text="IANA name: the wall clock of this venue"
+    )
     currency = models.CharField(max_length=3, default="EUR", help_text="ISO 4217")
     is_sandbox = models.BooleanField(default=False, help_text="For trying out: its keys begin with rk_test_")
     max_days_ahead = models.PositiveSmallIntegerField(default=365, help_text="How far ahead a table can be reserved")
     created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                name="venue_currency_is_three_capitals",
+                condition=Q(currency__regex="^[A-Z]{3}$"),
+                violation_error_message="The currency is a code of ISO 4217: EUR.",
+            )
+        ]
 
     def __str__(self) -> str:
         return self.name
