@@ -25,9 +25,9 @@ def landmark_id(market: str, name: str) -> UUID:
 
 
 def load() -> None:
-    """Bring the four tables and the landmarks' names to what the files say, in one transaction.
+    """Bring the four tables and the landmarks' names to what the files say: six statements in one transaction.
 
-    Rows of other sources stay as they are. A concurrent load waits for this one and then finds nothing to change.
+    Rows that the files do not name stay as they are. A concurrent load waits for this one, then changes nothing.
     """
     with transaction.atomic():
         # Every load writes in the files' order, so two of them wait for each other and cannot deadlock.
@@ -60,7 +60,11 @@ def load() -> None:
         )
         rows = {landmark_id(row["market"], row["name"]): row for row in read("landmarks")}
         _load_landmarks(rows)
-        _load_names({(pk, name) for pk, row in rows.items() for name in _names(row)})
+        # Names that an import or staff added stay. Of two that fold to one (Tokyo, Tōkyō), the first is kept.
+        LandmarkName.objects.bulk_create(
+            [LandmarkName(landmark_id=pk, name=name) for pk, row in rows.items() for name in _names(row)],
+            ignore_conflicts=True,
+        )
 
 
 def _market(row: dict[str, str]) -> Market:
@@ -102,22 +106,6 @@ def _load_landmarks(rows: Mapping[UUID, Mapping[str, str]]) -> None:
         update_conflicts=True,
         unique_fields=["id"],
         update_fields=["name", "kind", "market", "latitude", "longitude", "prominence", "wikidata", "source"],
-    )
-
-
-def _load_names(wanted: set[tuple[UUID, str]]) -> None:
-    held = {
-        (landmark, name): pk
-        for pk, landmark, name in LandmarkName.objects.filter(
-            landmark__in={landmark for landmark, _ in wanted}
-        ).values_list("pk", "landmark_id", "name")
-    }
-    stale = sorted(held[name] for name in held.keys() - wanted)
-    LandmarkName.objects.filter(pk__in=stale).delete()
-    # Two spellings that fold to one name (Tōkyō, Tokyo) are one for every look-up: the first in the alphabet stays.
-    LandmarkName.objects.bulk_create(
-        [LandmarkName(landmark_id=landmark, name=name) for landmark, name in sorted(wanted - held.keys())],
-        ignore_conflicts=True,
     )
 
 
