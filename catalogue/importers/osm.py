@@ -78,7 +78,7 @@ def rows(stream: BinaryIO) -> Iterator[Any]:
                 raise UnreadableFileError("This is no GeoJSON FeatureCollection: it has no list of `features`.")
     except (ijson.JSONError, UnicodeDecodeError) as error:
         words = str(error).strip().splitlines() or ["unreadable"]
-        raise UnreadableFileError(f"This is no GeoJSON, or it is cut off: {words[0]}.") from error
+        raise UnreadableFileError(f"This is no GeoJSON, or it is cut off: {words[0].rstrip('.')}.") from error
 
 
 def sketch(content: Any) -> Sketch | None:

@@ -70,7 +70,8 @@ class Command(BaseCommand):
                         problems.append(f"{path}: {error}")
                     else:
                         results.append((path, totals))
-        self._summarise(results, rejects, dry_run=dry_run)
+        if results:
+            self._summarise(results, rejects, dry_run=dry_run)
         is_changed = any(totals.created or totals.changed for _, totals in results)
         if source != "landmarks" and not dry_run and (is_changed or problems):
             tasks.ring_for_open_spans()
