@@ -5,10 +5,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from django.contrib.messages import get_messages
 from django.test import Client
 from django.utils import timezone
 
-from accounts.models import Account, ApiKey, Venue
+from accounts.models import Account, ApiKey, User, Venue
 from orders.models import Order
 from reservations import booking
 from reservations.models import Reservation
@@ -27,6 +28,18 @@ def client(venue: Venue, *, allowance: int = 1000, **options: Any) -> Client:
 def client_with(key: str, **options: Any) -> Client:
     """A caller who sends this key."""
     return Client(headers={"authorization": f"Bearer {key}"}, **options)
+
+
+def staff() -> Client:
+    """A superuser who has signed in to the back office."""
+    client = Client()
+    client.force_login(User.objects.create_superuser("staff@example.com", "secret"))
+    return client
+
+
+def messages_of(response: Any) -> list[str]:
+    """What the back office said in this answer."""
+    return [str(message) for message in get_messages(response.wsgi_request)]
 
 
 def order_body(**changes: Any) -> dict[str, Any]:

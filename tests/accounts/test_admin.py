@@ -1,0 +1,136 @@
+"""The back office of accounts: its pages, and keys that are issued, shown once and revoked."""
+
+import re
+
+import pytest
+from django.contrib.admin.models import LogEntry
+from django.contrib.auth.models import Permission
+from django.test import Client
+from django.urls import reverse
+from pytest_django import DjangoAssertNumQueries
+
+from accounts.models import Account, ApiKey, Membership, User, Venue
+from tests import make
+
+KEYS = "/admin/accounts/apikey/"
+
+
+@pytest.fixture
+def staff(db: None) -> Client:
+    """A superuser in the back office."""
+    return make.staff()
+
+
+@pytest.mark.parametrize("model", ["user", "account", "venue", "apikey"])
+def test_the_pages_of_a_model_open(
+    staff: Client, venue: Venue, model: str, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    """The session, the user and what the page shows."""
+    key = ApiKey.issue(venue, name="test").row
+    user = User.objects.create_user("ada@example.com")
+    Membership.objects.create(account=venue.account, user=user, role="owner")
+    row = {"user": user, "account": venue.account, "venue": venue, "apikey": key}[model]
+    pages = [
+        reverse(f"admin:accounts_{model}_changelist"),
+        f"{reverse(f'admin:accounts_{model}_changelist')}?q=trattoria+a",
+        reverse(f"admin:accounts_{model}_add"),
+        reverse(f"admin:accounts_{model}_change", args=[row.pk]),
+    ]
+    for page in pages:
+        with django_assert_max_num_queries(10):
+            assert staff.get(page).status_code == 200
+
+
+def test_a_list_of_keys_costs_the_same_for_one_and_for_forty(
+    staff: Client, venue: Venue, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    for number in (1, 39):
+        for _ in range(number):
+            ApiKey.issue(make.venue(), name="test")
+        # Session, user, two counts, rows.
+        with django_assert_num_queries(5):
+            staff.get(KEYS)
+
+
+def test_a_new_key_is_shown_once_and_works(staff: Client, venue: Venue) -> None:
+    response = staff.post(f"{KEYS}add/", {"venue": str(venue.pk), "name": "Till", "allowance": "500"})
+    assert response.status_code == 302
+    shown = next(text for text in make.messages_of(response) if "shown only now" in text)
+    key = re.search(r"rk_live_\w{46}", shown)
+    assert key is not None
+    row = ApiKey.objects.get()
+    assert (row.name, row.allowance, row.start, row.end) == ("Till", 500, key[0][:12], key[0][-4:])
+    assert make.client_with(key[0]).get("/api/v1/orders")["X-RateLimit-Limit"] == "500"
+    assert key[0] in staff.get(KEYS).content.decode()
+    for page in (KEYS, f"{KEYS}{row.pk}/change/", f"{KEYS}{row.pk}/history/"):
+        assert key[0] not in staff.get(page).content.decode()
+    assert LogEntry.objects.get().object_id == str(row.pk)
+
+
+def test_saving_a_key_again_leaves_its_secret_and_its_venue(staff: Client, venue: Venue, other_venue: Venue) -> None:
+    issued = ApiKey.issue(venue, name="old")
+    response = staff.post(
+        f"{KEYS}{issued.row.pk}/change/", {"venue": str(other_venue.pk), "name": "new", "allowance": "7"}
+    )
+    assert response.status_code == 302
+    row = ApiKey.objects.of_text(issued.text).get()
+    assert (row.name, row.allowance, row.venue) == ("new", 7, venue)
+
+
+def test_an_allowance_of_nothing_is_refused_in_the_form(staff: Client, venue: Venue) -> None:
+    response = staff.post(f"{KEYS}add/", {"venue": str(venue.pk), "name": "Till", "allowance": "0"})
+    assert response.status_code == 200
+    assert not ApiKey.objects.exists()
+
+
+def test_a_zone_that_does_not_exist_is_refused_in_the_form(staff: Client, venue: Venue) -> None:
+    fields = {"account": str(venue.account_id), "name": "Trattoria", "currency": "EUR", "max_days_ahead": "365"}
+    path = f"/admin/accounts/venue/{venue.pk}/change/"
+    assert staff.post(path, fields | {"timezone": "Europe/Rom"}).status_code == 200
+    assert staff.post(path, fields | {"timezone": "Asia/Tokyo", "currency": "yen"}).status_code == 200
+    venue.refresh_from_db()
+    assert (venue.timezone, venue.currency) == ("Europe/Rome", "EUR")
+    assert staff.post(path, fields | {"timezone": "Asia/Tokyo"}).status_code == 302
+
+
+def test_revoking_is_at_once_and_counts_only_those_that_worked(staff: Client, venue: Venue) -> None:
+    first, second = ApiKey.issue(venue, name="first"), ApiKey.issue(venue, name="second")
+    for selected, said in (([first], "1 revoked."), ([first, second], "1 revoked.")):
+        response = staff.post(
+            KEYS, {"action": "revoke", "_selected_action": [str(issued.row.pk) for issued in selected]}
+        )
+        assert make.messages_of(response)[-1] == said
+    assert make.client_with(first.text).get("/api/v1/orders").json()["error"]["code"] == "revoked_api_key"
+
+
+def test_a_key_cannot_be_deleted(staff: Client, venue: Venue) -> None:
+    row = ApiKey.issue(venue, name="test").row
+    assert staff.post(f"{KEYS}{row.pk}/delete/", {"post": "yes"}).status_code == 403
+    assert staff.post(KEYS, {"action": "delete_selected", "_selected_action": [str(row.pk)]}).status_code == 302
+    assert ApiKey.objects.filter(pk=row.pk, revoked_at=None).exists()
+
+
+def test_staff_who_may_only_look_cannot_revoke(venue: Venue) -> None:
+    row = ApiKey.issue(venue, name="test").row
+    user = User.objects.create_user("host@example.com", is_staff=True)
+    user.user_permissions.set(Permission.objects.filter(codename="view_apikey"))
+    host = Client()
+    host.force_login(user)
+    assert host.get(KEYS).status_code == 200
+    host.post(KEYS, {"action": "revoke", "_selected_action": [str(row.pk)]})
+    assert host.get("/admin/accounts/venue/").status_code == 403
+    row.refresh_from_db()
+    assert row.revoked_at is None
+
+
+def test_what_holds_orders_cannot_be_deleted_with_them(staff: Client, venue: Venue) -> None:
+    make.order(venue)
+    for path in (f"/admin/accounts/venue/{venue.pk}/delete/", f"/admin/accounts/account/{venue.account_id}/delete/"):
+        assert staff.post(path, {"post": "yes"}).status_code in (200, 403)
+    assert (Account.objects.count(), Venue.objects.count()) == (1, 1)
+
+
+def test_only_staff_come_in(venue: Venue, client: Client) -> None:
+    client.force_login(User.objects.create_user("guest@example.com"))
+    for path in ("/admin/", KEYS):
+        assert client.get(path)["Location"].startswith("/admin/login/")
