@@ -46,8 +46,7 @@ class Command(BaseCommand):
         for path in options["files"]:
             if not path.is_file():
                 raise CommandError(f"No such file: {path}")
-        if not Market.objects.exists():
-            dictionaries.load()
+        dictionaries.load()
         market = _market(options["market"])
         atlas = Atlas.load(only=market)
         rejects_path = options["rejects"] or settings.STATE_DIR / "rejects" / f"{source}-{now:%Y%m%dT%H%M%S%f}.jsonl"
