@@ -209,5 +209,3 @@ LOGGING = {
     "root": {"handlers": ["console"], "level": env.str("LOG_LEVEL", "INFO")},
     "loggers": {"django.request": {"level": "ERROR"}, "django.security": {"level": "ERROR"}},
 }
-
-os.environ.setdefault("PGCLIENTENCODING", "UTF8")

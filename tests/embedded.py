@@ -1,4 +1,4 @@
-"""The servers of a test run: its own PostgreSQL and Valkey, unless DATABASE_URL and REDIS_URL name servers of yours."""
+"""The servers of a test run: its own PostgreSQL and Valkey, unless DATABASE_URL and REDIS_URL name others."""
 
 import os
 import shutil
