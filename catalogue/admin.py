@@ -1,0 +1,370 @@
+"""Where staff find, read and mend the catalogue."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import admin, messages
+from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
+from django.db import models, transaction
+from django.db.models import F, Func, Model, QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+from django.utils import timezone
+from django.utils.html import format_html_join
+from django.utils.safestring import SafeString
+
+from catalogue.hours import Hours, InvalidHoursError
+from catalogue.long_tables import LongTableAdmin, fold
+from catalogue.models import (
+    Cuisine,
+    FlowRule,
+    ImportRun,
+    Landmark,
+    LandmarkName,
+    Market,
+    Restaurant,
+    Review,
+    Source,
+    SourceRecord,
+)
+from catalogue.tasks import ring_for_open_spans
+
+WEEKDAYS = [(0, "Mon"), (1, "Tue"), (2, "Wed"), (3, "Thu"), (4, "Fri"), (5, "Sat"), (6, "Sun")]
+# What the open spans are worked out from.
+BEHIND_SPANS = {"hours", "status", "latitude", "longitude"}
+
+
+class RestaurantForm(forms.ModelForm[Restaurant]):
+    """A restaurant whose hours make sense and whose cuisines are known."""
+
+    website = forms.URLField(required=False, max_length=500, empty_value=None, assume_scheme="https")
+
+    def clean_hours(self) -> dict[str, Any] | None:
+        """Bring hours into the form that the catalogue keeps."""
+        hours = self.cleaned_data["hours"]
+        if hours is None:
+            return None
+        try:
+            return Hours.from_json(hours).to_json()
+        except (InvalidHoursError, AttributeError, TypeError) as error:
+            raise forms.ValidationError(f"These are no hours: {error}") from error
+
+    def clean_cuisines(self) -> list[str]:
+        """Refuse a slug that is not in the dictionary."""
+        slugs: list[str] = self.cleaned_data["cuisines"] or []
+        known = set(Cuisine.objects.filter(slug__in=slugs).values_list("slug", flat=True))
+        strangers = [slug for slug in slugs if slug not in known]
+        if strangers:
+            raise forms.ValidationError(f"No such cuisine: {', '.join(strangers)}.")
+        return slugs
+
+
+class SourceRecordInline(admin.TabularInline[SourceRecord, Restaurant]):
+    """What the sources say, for reading."""
+
+    model = SourceRecord
+    extra = 0
+    can_delete = False
+    fields = ["source", "record", "fields", "updated_at"]
+    readonly_fields = ["source", "record", "fields", "updated_at"]
+    ordering = ["source", "record"]
+
+    def has_add_permission(self, request: HttpRequest, obj: Restaurant | None = None) -> bool:
+        """Importers write these."""
+        return False
+
+
+class FlowRuleForm(forms.ModelForm[FlowRule]):
+    """A weekly discount, its days to be ticked."""
+
+    weekdays = forms.TypedMultipleChoiceField(choices=WEEKDAYS, coerce=int, widget=forms.CheckboxSelectMultiple)
+
+
+class FlowRuleInline(admin.TabularInline[FlowRule, Restaurant]):
+    """The discounts of a restaurant."""
+
+    model = FlowRule
+    form = FlowRuleForm
+    extra = 0
+
+
+@admin.register(Restaurant)
+class RestaurantAdmin(LongTableAdmin):
+    """Restaurants. They are closed, never deleted, for others hold their slugs."""
+
+    form = RestaurantForm
+    list_display = ["name", "market", "neighborhood", "status", "cuisine", "rating", "review_count", "updated_at"]
+    list_select_related = ["market", "cuisine"]
+    list_filter = ["status", "market"]
+    search_fields = ["slug"]
+    search_help_text = "A part of the name, in any case and without accents, or the slug"
+    autocomplete_fields = ["cuisine"]
+    prepopulated_fields = {"slug": ["name"]}
+    inlines = [FlowRuleInline, SourceRecordInline]
+    actions = ["open_again", "close_for_a_while", "close_for_good"]
+    readonly_fields = [
+        "opening_hours",
+        "rating",
+        "review_count",
+        "star_counts",
+        "spans_until",
+        "version",
+        "created_at",
+        "updated_at",
+    ]
+    fieldsets = [
+        (
+            None,
+            {"fields": ["name", "slug", "alt_names", "status", ("market", "neighborhood"), ("cuisine", "cuisines")]},
+        ),
+        (
+            "Address",
+            {"fields": ["line1", ("postal_code", "locality", "region", "country"), ("latitude", "longitude")]},
+        ),
+        ("Contact", {"fields": [("phone", "phone_verified_at"), "website"]}),
+        ("Hours", {"fields": ["opening_hours", "hours"]}),
+        ("Guests", {"fields": ["price_level", ("rating", "review_count", "star_counts")]}),
+        ("More", {"fields": ["attributes", "external_ids", "verified_at"]}),
+        ("Record", {"fields": [("version", "created_at", "updated_at", "spans_until")]}),
+    ]
+
+    @admin.display(description="Opening hours")
+    def opening_hours(self, restaurant: Restaurant) -> SafeString | str:
+        """A line for each run of equal days."""
+        if not restaurant.hours:
+            return "unknown"
+        hours = Hours.from_json(restaurant.hours)
+        lines = [*hours.display, *(f"{special.date:%d %b %Y}: special" for special in hours.special_days)]
+        return format_html_join("", "{}<br>", ((line,) for line in lines)) or "unknown"
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Restaurant], search_term: str
+    ) -> tuple[QuerySet[Restaurant], bool]:
+        """Search by the trigram index over the folded names, or the exact slug."""
+        term = search_term.strip()
+        if not term:
+            return queryset, False
+        folded = queryset.alias(folded=Func("name", function="fold", output_field=models.TextField()))
+        return folded.filter(models.Q(folded__contains=fold(term)) | models.Q(slug=term)), False
+
+    def save_model(
+        self, request: HttpRequest, obj: Restaurant, form: forms.ModelForm[Restaurant], change: bool
+    ) -> None:
+        """Write only what was changed, for importers and the worker write the same rows.
+
+        Open spans that no longer hold are marked as missing in the same statement; the worker makes them anew.
+        """
+        obj.updated_at = timezone.now()
+        if not change:
+            obj.created_at = obj.updated_at
+            obj.save(force_insert=True)
+            transaction.on_commit(ring_for_open_spans)
+            return
+        written = [*form.changed_data, "updated_at", "version"]
+        obj.version = F("version") + 1
+        if BEHIND_SPANS & set(form.changed_data):
+            obj.spans_until = None
+            written.append("spans_until")
+            transaction.on_commit(ring_for_open_spans)
+        obj.save(update_fields=written)
+        obj.refresh_from_db(fields=["version"])
+
+    def has_delete_permission(self, request: HttpRequest, obj: Restaurant | None = None) -> bool:
+        """Closed, never deleted."""
+        return False
+
+    @admin.action(description="Mark the selected restaurants as open", permissions=["change"])
+    def open_again(self, request: HttpRequest, queryset: QuerySet[Restaurant]) -> HttpResponse | None:
+        """Ask, then set the status."""
+        return self.set_status(request, queryset, Restaurant.Status.OPEN, "open_again")
+
+    @admin.action(description="Mark the selected restaurants as temporarily closed", permissions=["change"])
+    def close_for_a_while(self, request: HttpRequest, queryset: QuerySet[Restaurant]) -> HttpResponse | None:
+        """Ask, then set the status."""
+        return self.set_status(request, queryset, Restaurant.Status.TEMPORARILY_CLOSED, "close_for_a_while")
+
+    @admin.action(description="Mark the selected restaurants as permanently closed", permissions=["change"])
+    def close_for_good(self, request: HttpRequest, queryset: QuerySet[Restaurant]) -> HttpResponse | None:
+        """Ask, then set the status."""
+        return self.set_status(request, queryset, Restaurant.Status.PERMANENTLY_CLOSED, "close_for_good")
+
+    def set_status(
+        self, request: HttpRequest, queryset: QuerySet[Restaurant], status: Restaurant.Status, action: str
+    ) -> HttpResponse | None:
+        """Show what would change; when that was confirmed, change it in one statement."""
+        others = queryset.exclude(status=status)
+        if "confirmed" in request.POST:
+            changed = others.order_by().update(
+                status=status, spans_until=None, updated_at=timezone.now(), version=F("version") + 1
+            )
+            transaction.on_commit(ring_for_open_spans)
+            self.message_user(request, f"{changed} restaurants are now {status.label.lower()}.", messages.SUCCESS)
+            return None
+        context = {
+            **self.admin_site.each_context(request),
+            "title": f"Mark as {status.label.lower()}?",
+            "count": others.count(),
+            "examples": others[:20],
+            "status": status.label.lower(),
+            "action": action,
+            "checkbox": ACTION_CHECKBOX_NAME,
+            "selected": request.POST.getlist(ACTION_CHECKBOX_NAME),
+            "select_across": request.POST.get("select_across", "0"),
+        }
+        return TemplateResponse(request, "catalogue/confirm_status.html", context)
+
+
+@admin.register(SourceRecord)
+class SourceRecordAdmin(LongTableAdmin):
+    """What a source says of a restaurant."""
+
+    list_display = ["record", "source", "restaurant", "updated_at"]
+    list_select_related = ["source", "restaurant"]
+    search_fields = ["record__exact"]
+    search_help_text = "The source's own id, whole"
+    autocomplete_fields = ["restaurant"]
+
+
+@admin.register(Review)
+class ReviewAdmin(LongTableAdmin):
+    """Reviews. Their words may be mended; stars and number belong to the restaurant's rating."""
+
+    list_display = ["author", "stars", "restaurant", "lang", "source", "created_at"]
+    list_select_related = ["restaurant", "source"]
+    search_fields = ["restaurant__slug__exact"]
+    search_help_text = "The slug of the restaurant, whole"
+    readonly_fields = ["restaurant", "stars", "source", "helpful_count", "visited_on", "created_at"]
+    fields = [
+        "restaurant",
+        ("stars", "author", "lang"),
+        "text",
+        ("owner_reply", "owner_replied_at"),
+        ("visited_on", "helpful_count", "source", "created_at"),
+    ]
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        """Reviews come from their sources."""
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Review | None = None) -> bool:
+        """The rating counts it."""
+        return False
+
+
+@admin.register(FlowRule)
+class FlowRuleAdmin(LongTableAdmin):
+    """Discounts that come back every week."""
+
+    form = FlowRuleForm
+    list_display = ["restaurant", "days", "time", "percent", "active"]
+    list_select_related = ["restaurant"]
+    search_fields = ["restaurant__slug__exact"]
+    search_help_text = "The slug of the restaurant, whole"
+    autocomplete_fields = ["restaurant"]
+
+    @admin.display(description="Days")
+    def days(self, rule: FlowRule) -> str:
+        """The weekdays in words."""
+        return " ".join(dict(WEEKDAYS)[day] for day in sorted(rule.weekdays))
+
+
+class LandmarkNameInline(admin.TabularInline[LandmarkName, Landmark]):
+    """All names of a landmark; it is found by none but these."""
+
+    model = LandmarkName
+    extra = 1
+    readonly_fields = ["folded"]
+
+
+@admin.register(Landmark)
+class LandmarkAdmin(LongTableAdmin):
+    """The places that `near` understands."""
+
+    list_display = ["name", "kind", "market", "prominence", "wikidata", "source"]
+    list_select_related = ["market", "source"]
+    list_filter = ["kind", "market"]
+    search_fields = ["name"]
+    search_help_text = "A part of any of its names, in any case and without accents"
+    inlines = [LandmarkNameInline]
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Landmark], search_term: str
+    ) -> tuple[QuerySet[Landmark], bool]:
+        """Search by the trigram index over the folded names."""
+        term = search_term.strip()
+        if not term:
+            return queryset, False
+        named = LandmarkName.objects.filter(folded__contains=fold(term)).values("landmark")
+        return queryset.filter(pk__in=named), False
+
+
+@admin.register(LandmarkName)
+class LandmarkNameAdmin(LongTableAdmin):
+    """Names of landmarks."""
+
+    list_display = ["name", "landmark", "folded"]
+    list_select_related = ["landmark"]
+    search_fields = ["folded__startswith"]
+    search_help_text = "The beginning of the name, in small letters and without accents"
+    autocomplete_fields = ["landmark"]
+    readonly_fields = ["folded"]
+
+
+@admin.register(Market)
+class MarketAdmin(admin.ModelAdmin[Market]):
+    """The cities that the catalogue covers."""
+
+    list_display = ["name", "slug", "country", "timezone", "currency", "radius_m"]
+    search_fields = ["name", "slug"]
+    ordering = ["name"]
+
+
+@admin.register(Cuisine)
+class CuisineAdmin(admin.ModelAdmin[Cuisine]):
+    """Kinds of kitchen."""
+
+    list_display = ["label", "slug"]
+    search_fields = ["label", "slug"]
+    ordering = ["slug"]
+
+
+@admin.register(Source)
+class SourceAdmin(admin.ModelAdmin[Source]):
+    """Where records come from, and their terms."""
+
+    list_display = ["name", "key", "license", "attribution"]
+    search_fields = ["name", "key"]
+    ordering = ["key"]
+
+
+@admin.register(ImportRun)
+class ImportRunAdmin(LongTableAdmin):
+    """What the importers did; for reading only."""
+
+    list_display = [
+        "started_at",
+        "source",
+        "market",
+        "state",
+        "read",
+        "created",
+        "changed",
+        "unchanged",
+        "skipped",
+        "refused",
+    ]
+    list_select_related = ["source", "market"]
+    list_filter = ["state"]
+    search_fields = ["file"]
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        """Importers write these."""
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        """Importers write these."""
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        """A log keeps its lines."""
+        return False
