@@ -4,6 +4,7 @@ from typing import Any
 
 from django.contrib import admin, messages
 from django.db.models import QuerySet
+from django.forms import ModelForm
 from django.http import HttpRequest
 from django.utils import timezone
 
@@ -62,7 +63,12 @@ class OrderAdmin(admin.ModelAdmin[Order]):
     def get_readonly_fields(self, request: HttpRequest, obj: Order | None = None) -> list[str]:
         """Staff mend an address; what was ordered stays."""
         named = [name for row in self.fields or () for name in ([row] if isinstance(row, str) else row)]
-        return [name for name in named if name not in ("delivery_address", "metadata")]
+        return [name for name in named if name != "delivery_address"]
+
+    def save_model(self, request: HttpRequest, obj: Order, form: ModelForm[Order], change: bool) -> None:
+        """Store the address alone: the row as it was read may be older than a move."""
+        if "delivery_address" in form.changed_data:
+            obj.deliver_to(obj.delivery_address, now=timezone.now())
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         """Orders come through the API."""

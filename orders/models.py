@@ -151,6 +151,11 @@ class Order(models.Model):
         if not moved and self.status != status:
             raise IllegalMove(f"This order is {self.status}, which is final.", param="status")
 
+    def deliver_to(self, address: str | None, *, now: datetime) -> None:
+        """Change where the order goes, None for pick-up; what else has changed meanwhile stays as it is."""
+        Order.objects.filter(pk=self.pk).update(delivery_address=address, version=F("version") + 1, updated_at=now)
+        self.refresh_from_db(fields=["delivery_address", "version", "updated_at"])
+
 
 class OrderItem(models.Model):
     """A line of an order."""
