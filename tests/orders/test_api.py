@@ -8,7 +8,6 @@ import pytest
 import time_machine
 from django.db import connection
 from django.test import Client
-from pytest_django import DjangoAssertNumQueries
 
 from accounts.models import Venue
 from orders.models import Order, OrderItem
@@ -278,7 +277,8 @@ def test_unknown_malformed_and_foreign_ids_are_alike(api: Client, other_venue: V
         assert (public_id, response.status_code) == (public_id, 404)
         bodies.add(response.content.decode().replace(response["X-Request-Id"], "req"))
     assert bodies == {
-        '{"error":{"code":"not_found","message":"There is no such order.","param":null,"request_id":"req","details":[]}}'
+        '{"error":{"code":"not_found","message":"There is no such order.",'
+        '"param":null,"request_id":"req","details":[]}}'
     }
     foreign.refresh_from_db()
     assert foreign.status == "pending"
@@ -352,48 +352,3 @@ def test_an_order_that_somebody_holds_too_long_is_told_to_come_back() -> None:
     assert (response.status_code, response.json()["error"]["code"]) == (503, "service_unavailable")
     assert response["Retry-After"] == "2"
     assert move(api, order.public_id, "completed").status_code == 200
-
-
-# Lists -------------------------------------------------------------------------------------------------------------
-@pytest.mark.django_db
-def test_the_newest_order_is_first_also_within_a_moment(api: Client, venue: Venue) -> None:
-    old = make.order(venue, now=NOON - timedelta(days=1))
-    twins = [make.order(venue, now=NOON) for _ in range(3)]
-    expected = [order.public_id for order in (*reversed(twins), old)]
-    assert [record["id"] for record in api.get(ORDERS).json()["data"]] == expected
-
-
-@pytest.mark.django_db
-def test_a_filtered_list_counts_what_matches(api: Client, venue: Venue) -> None:
-    for status in ("pending", "completed", "completed", "cancelled"):
-        make.order(venue, status=status)
-    answer = api.get(ORDERS, {"status": "completed", "limit": 1}).json()
-    assert [record["status"] for record in answer["data"]] == ["completed"]
-    assert answer["pagination"] == {"page": 1, "limit": 1, "total": 2, "total_pages": 2, "has_more": True}
-
-
-@pytest.mark.parametrize("count", [1, 20])
-@pytest.mark.django_db
-def test_a_list_costs_four_queries_however_long(
-    api: Client, venue: Venue, count: int, django_assert_num_queries: DjangoAssertNumQueries
-) -> None:
-    for _ in range(count):
-        make.order(venue, items=[{"menu_item_id": str(number), "quantity": 1} for number in range(5)])
-    # The key, the count, the orders, their lines.
-    with django_assert_num_queries(4):
-        answer = api.get(ORDERS).json()
-    assert sum(len(record["items"]) for record in answer["data"]) == 5 * count
-
-
-@pytest.mark.django_db
-def test_what_each_call_costs(api: Client, venue: Venue, django_assert_num_queries: DjangoAssertNumQueries) -> None:
-    order = make.order(venue)
-    # The key; the lines, the number and the order, between a savepoint and its release.
-    with django_assert_num_queries(6):
-        post(api)
-    # The key, the order, its lines.
-    with django_assert_num_queries(3):
-        api.get(f"{ORDERS}/{order.public_id}")
-    # And the conditional update, and what it left.
-    with django_assert_num_queries(5):
-        move(api, order.public_id, "completed")

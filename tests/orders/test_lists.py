@@ -1,0 +1,57 @@
+"""Lists of orders, and what each call costs."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from django.test import Client
+from pytest_django import DjangoAssertNumQueries
+
+from accounts.models import Venue
+from tests import make
+
+ORDERS = "/api/v1/orders"
+NOON = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+
+
+@pytest.mark.django_db
+def test_the_newest_order_is_first_also_within_a_moment(api: Client, venue: Venue) -> None:
+    old = make.order(venue, now=NOON - timedelta(days=1))
+    twins = [make.order(venue, now=NOON) for _ in range(3)]
+    expected = [order.public_id for order in (*reversed(twins), old)]
+    assert [record["id"] for record in api.get(ORDERS).json()["data"]] == expected
+
+
+@pytest.mark.django_db
+def test_a_filtered_list_counts_what_matches(api: Client, venue: Venue) -> None:
+    for status in ("pending", "completed", "completed", "cancelled"):
+        make.order(venue, status=status)
+    answer = api.get(ORDERS, {"status": "completed", "limit": "1"}).json()
+    assert [record["status"] for record in answer["data"]] == ["completed"]
+    assert answer["pagination"] == {"page": 1, "limit": 1, "total": 2, "total_pages": 2, "has_more": True}
+
+
+@pytest.mark.parametrize("count", [1, 20])
+@pytest.mark.django_db
+def test_a_list_costs_four_queries_however_long(
+    api: Client, venue: Venue, count: int, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    for _ in range(count):
+        make.order(venue, items=[{"menu_item_id": str(number), "quantity": 1} for number in range(5)])
+    # The key, the count, the orders, their lines.
+    with django_assert_num_queries(4):
+        answer = api.get(ORDERS).json()
+    assert sum(len(record["items"]) for record in answer["data"]) == 5 * count
+
+
+@pytest.mark.django_db
+def test_what_each_call_costs(api: Client, venue: Venue, django_assert_num_queries: DjangoAssertNumQueries) -> None:
+    order = make.order(venue)
+    # The key; the lines, the number and the order, between a savepoint and its release.
+    with django_assert_num_queries(6):
+        api.post(ORDERS, make.order_body(), content_type="application/json")
+    # The key, the order, its lines.
+    with django_assert_num_queries(3):
+        api.get(f"{ORDERS}/{order.public_id}")
+    # And the conditional update, and what it left.
+    with django_assert_num_queries(5):
+        api.put(f"{ORDERS}/{order.public_id}/status", {"status": "completed"}, content_type="application/json")
