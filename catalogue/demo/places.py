@@ -13,6 +13,7 @@ from catalogue.demo.plan import Anchor, Market
 METRES_PER_DEGREE = 111_195
 # Beyond this the nearest neighbourhood of ours says nothing of a place.
 OF_NEIGHBORHOOD_M = 3_500
+UNKNOWN_HOURS, ROUND_THE_CLOCK = 0.04, 0.06
 STATUSES = ("open",) * 965 + ("permanently_closed",) * 18 + ("temporarily_closed",) * 12 + ("moved",) * 5
 DIETS = {"vegan": ("diet_vegan", "diet_vegetarian"), "vegetarian": ("diet_vegetarian",), "pakistani": ("diet_halal",)}
 DAYTIME_KINDS = {"coffee-shop", "cafe", "bakery", "tea", "juice", "dessert", "ice-cream", "donut"}
@@ -76,7 +77,9 @@ class Builder:
         neighborhood = self._neighborhood(latitude, longitude)
         street = rng.choice(city.streets)
         name, native_name = self._name(rng, cuisine, street=street, area=neighborhood or self.market.name)
-        week = None if chance() < 0.04 else weeks.week(rng.choice(cuisine.weeks), rng)
+        # More round the clock than in life: a first search for open places is to find some at any hour.
+        kind = "always" if chance() < ROUND_THE_CLOCK else rng.choice(cuisine.weeks)
+        week = None if chance() < UNKNOWN_HOURS else weeks.week(kind, rng)
         holidays = rng.choice(self.calendar.holidays)
         status = rng.choice(STATUSES)
         offer = _offer(rng, week)
