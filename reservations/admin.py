@@ -30,8 +30,9 @@ class ReservationForm(forms.ModelForm[Reservation]):
         wanted["customer_phone"] = wanted.get("customer_phone") or None
         if not (wanted["customer_email"] or wanted["customer_phone"]):
             self.add_error("customer_email", "Give an e-mail address or a phone number.")
-        venue = wanted.get("venue") or self.instance.venue
-        if wanted.get("date") and wanted.get("time"):
+        # Chosen for a new reservation, unless the choice was wrong; fixed for an old one.
+        venue = wanted.get("venue") if self.instance._state.adding else self.instance.venue  # noqa: SLF001  # Django's documented attribute
+        if venue and wanted.get("date") and wanted.get("time"):
             try:
                 booking.moment_of(venue, day=wanted["date"], at=wanted["time"])
             except Refusal as refusal:
