@@ -4,10 +4,11 @@ from typing import Any
 
 from django.utils import timezone
 from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from catalogue import filters, groups, landmarks, search, serializers
+from catalogue import filters, groups, landmarks, openings, search, serializers
 from catalogue.cursors import Listing
 from catalogue.models import Cuisine, Landmark, Market, Restaurant
 from config.api import openapi
@@ -33,7 +34,7 @@ class RestaurantViewSet(StrictViewSet[Restaurant]):
     lookup_field = "slug"
     # Anything else cannot be a slug, and need not be looked up.
     lookup_value_regex = "[a-z0-9-]{1,120}"
-    reads_query = ("list", "retrieve")
+    reads_query = ("list", "retrieve", "hours")
 
     @extend_schema(
         operation_id="search_restaurants",
@@ -62,6 +63,19 @@ class RestaurantViewSet(StrictViewSet[Restaurant]):
         selection = filters.Selection.read(request)
         values = groups.record(slug, groups=selection["fields"], now=timezone.now())
         return Response(serializers.RestaurantRecord(values).data)
+
+    @extend_schema(
+        operation_id="get_restaurant_hours",
+        summary="See when a restaurant is open",
+        parameters=[SLUG, filters.Days],
+        responses=openapi.answers({200: serializers.OpeningsRecord}, refusals=[404]),
+    )
+    @action(detail=True)
+    def hours(self, request: Request, slug: str) -> Response:
+        """The open spans of some days with their special days, on the restaurant's clock. Free; no key."""
+        days = filters.Days.read(request)
+        found = openings.of_days(slug, first=days.get("from"), last=days.get("to"), now=timezone.now())
+        return Response(serializers.OpeningsRecord(found).data)
 
 
 class LandmarkViewSet(StrictViewSet[Landmark]):

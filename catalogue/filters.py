@@ -10,16 +10,17 @@ from rest_framework import serializers
 from rest_framework.request import Request
 
 from catalogue.groups import GROUPS
+from catalogue.openings import MOST_DAYS
 from catalogue.search import OPEN_AHEAD, RADIUS_M, Sort
 from config.api import query
-from config.api.fields import Text
+from config.api.fields import Day, Text
 from config.api.refusal import unknown
 
 SLUG = "[a-z0-9]+(-[a-z0-9]+)*"
 TIME = r"([01][0-9]|2[0-3]):[0-5][0-9]"
 # RFC 3339, section 5.6, without leap seconds.
-DAY = "[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])"
-MOMENT = rf"{DAY}T{TIME}:[0-5][0-9](\.[0-9]{{1,6}})?(Z|[+-]{TIME})"
+DATE = "[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])"
+MOMENT = rf"{DATE}T{TIME}:[0-5][0-9](\.[0-9]{{1,6}})?(Z|[+-]{TIME})"
 # Web Mercator ends at 85 degrees.
 LAT = r"-?(85(\.0{1,12})?|(8[0-4]|[0-7]?[0-9])(\.[0-9]{1,12})?)"
 LNG = r"-?(180(\.0{1,12})?|(1[0-7][0-9]|[0-9]?[0-9])(\.[0-9]{1,12})?)"
@@ -47,7 +48,17 @@ class Stars(serializers.Field[Decimal, str, str, Any]):
         return Decimal(data)
 
 
-class Listed(Text):
+class Read(Text):
+    """Text that is read as something else, which is why its length is judged first."""
+
+    def to_internal_value(self, data: Any) -> str:
+        """Return the text."""
+        if self.max_length and len(data) > self.max_length:
+            self.fail("max_length", max_length=self.max_length)
+        return super().to_internal_value(data)
+
+
+class Listed(Read):
     """Several values with commas between them; read as a tuple without repetitions."""
 
     def __init__(self, *, of: str, **options: Any) -> None:
@@ -70,7 +81,7 @@ class PriceLevels(Listed):
         return tuple(int(level) for level in super().to_internal_value(data))
 
 
-class Words(Text):
+class Words(Read):
     """A few words; read without needless white space."""
 
     def to_internal_value(self, data: Any) -> str:
@@ -78,7 +89,7 @@ class Words(Text):
         return " ".join(super().to_internal_value(data).split())
 
 
-class LatLng(Text):
+class LatLng(Read):
     """A point in degrees; read as (latitude, longitude)."""
 
     def __init__(self, **options: Any) -> None:
@@ -94,7 +105,7 @@ class LatLng(Text):
         return float(latitude), float(longitude)
 
 
-class OpenAt(Text):
+class OpenAt(Read):
     """`now`, a time of day or a moment; read as the word, a datetime.time or a datetime with its zone."""
 
     def __init__(self, **options: Any) -> None:
@@ -228,6 +239,17 @@ class Selection(Parameters):
     fields = FieldGroups(  # type: ignore[assignment]  # a name of the contract
         required=False, default=("core",), help_text="Field groups with commas between them. `core` is free."
     )
+
+
+class Days(Parameters):
+    """The parameters of GET /v1/restaurants/{slug}/hours."""
+
+    to = Day(required=False, help_text=f"The last day, at most {MOST_DAYS} days in all; six days after `from`.")
+
+    def get_fields(self) -> dict[str, Any]:
+        """Add the parameter whose name is a word of Python."""
+        first = Day(required=False, help_text="The first day, on the restaurant's clock; today when left out.")
+        return {"from": first, **super().get_fields()}
 
 
 class LookUp(Parameters):

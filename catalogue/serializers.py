@@ -218,6 +218,26 @@ class RestaurantRecord(serializers.Serializer[Any]):
     version = serializers.IntegerField(min_value=1)
 
 
+class OpeningRecord(serializers.Serializer[Any]):
+    """A span of time in which it is open, on its own clock."""
+
+    opens_at = Moment()
+    closes_at = Moment()
+
+
+class OpeningsRecord(serializers.Serializer[Any]):
+    """When a restaurant is open on some days; spans are merged, in order, and cut to these days."""
+
+    slug = serializers.RegexField(SLUG)
+    timezone = serializers.CharField(help_text="IANA name.")
+    to = serializers.DateField(source="last")
+    spans = OpeningRecord(many=True, allow_null=True, help_text="Null where the hours are not known.")
+
+    def get_fields(self) -> dict[str, Any]:
+        """Add the field whose name is a word of Python."""
+        return {"from": serializers.DateField(source="first"), **super().get_fields()}
+
+
 class LandmarkRecord(serializers.Serializer[Any]):
     """A place that `near` understands."""
 

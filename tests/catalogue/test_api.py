@@ -300,6 +300,8 @@ def test_both_slash_forms_are_served_and_other_methods_refused(client: Client, p
         ("price=0", "price"),
         ("price=1,5", "price"),
         ("price=1-2", "price"),
+        ("price=" + ",".join("1" * 21), "price"),
+        ("q=" + "+" * 100 + "x" * 21, "q"),
         ("price_max=5", "price_max"),
         ("rating_min=0.9", "rating_min"),
         ("rating_min=5.1", "rating_min"),
@@ -417,3 +419,51 @@ def test_the_dictionaries_are_listed_whole(client: Client) -> None:
     assert {"slug": "seafood", "label": "Seafood"} in cuisines
     assert refused(client, "/v1/markets?limit=1")["param"] == "limit"
     assert refused(client, "/v1/cuisines?limit=1")["param"] == "limit"
+
+
+def test_hours_list_the_open_spans_of_the_days_on_the_clock_of_the_restaurant(client: Client) -> None:
+    make.restaurant(slug="night", hours=make.week("18:00", "02:00", days=[4, 5]))
+    assert client.get("/v1/restaurants/night/hours?from=2026-11-21&to=2026-11-22").json() == {
+        "slug": "night",
+        "timezone": "Europe/Copenhagen",
+        "from": "2026-11-21",
+        "to": "2026-11-22",
+        "spans": [
+            {"opens_at": "2026-11-21T00:00:00+01:00", "closes_at": "2026-11-21T02:00:00+01:00"},
+            {"opens_at": "2026-11-21T18:00:00+01:00", "closes_at": "2026-11-22T02:00:00+01:00"},
+        ],
+    }
+
+
+def test_hours_without_days_are_those_of_a_week_from_today(client: Client) -> None:
+    make.restaurant(slug="lunch", hours=make.week("11:00", "15:00"))
+    hours = client.get("/v1/restaurants/lunch/hours").json()
+    assert (hours["from"], hours["to"], len(hours["spans"])) == ("2026-11-21", "2026-11-27", 7)
+
+
+def test_hours_that_nobody_knows_are_null_and_those_of_a_closed_place_none(client: Client) -> None:
+    make.restaurant(slug="unknown")
+    make.restaurant(slug="closed", status="temporarily_closed", hours=make.week("11:00", "15:00"))
+    assert client.get("/v1/restaurants/unknown/hours").json()["spans"] is None
+    assert client.get("/v1/restaurants/closed/hours").json()["spans"] == []
+    assert client.get("/v1/restaurants/nothing/hours").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("query", "param"),
+    [
+        ("from=2026-11-21&to=2026-11-20", "to"),
+        ("from=2026-11-21&to=2027-01-20", "to"),
+        ("to=2026-11-20", "to"),
+        ("from=2028-01-01", "from"),
+        ("from=0001-01-01", "from"),
+        ("from=9999-12-31", "from"),
+        ("from=2026-2-3", "from"),
+        ("from=2026-02-30", "from"),
+        ("days=7", "days"),
+    ],
+)
+def test_days_that_cannot_be_are_refused_by_name(client: Client, query: str, param: str) -> None:
+    make.restaurant(slug="a-place")
+    assert refused(client, f"/v1/restaurants/a-place/hours?{query}")["param"] == param
+    assert len(client.get("/v1/restaurants/a-place/hours?from=2026-11-21&to=2027-01-19").json()) == 5
