@@ -1,3 +1,5 @@
+"""The catalogue's pages of the admin."""
+
 from typing import Any
 
 import pytest

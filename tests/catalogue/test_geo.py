@@ -1,3 +1,5 @@
+"""Distances, the plane and walks."""
+
 from math import cos, degrees, radians, sin
 from random import Random
 

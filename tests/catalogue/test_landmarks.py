@@ -1,3 +1,5 @@
+"""What names of places mean."""
+
 from datetime import timedelta
 
 import pytest
