@@ -33,7 +33,7 @@ def client_with(key: str, **options: Any) -> Client:
 def staff() -> Client:
     """A superuser who has signed in to the back office."""
     client = Client()
-    client.force_login(User.objects.create_superuser("staff@example.com", "secret"))
+    client.force_login(User.objects.create_superuser("staff@example.com"))
     return client
 
 
