@@ -169,6 +169,7 @@ class ApiKey(models.Model):
     objects = ApiKeys.as_manager()
 
     class Meta:
+        verbose_name = "API key"
         constraints = [models.CheckConstraint(name="api_key_allowance_positive", condition=Q(allowance__gte=1))]
 
     def __str__(self) -> str:

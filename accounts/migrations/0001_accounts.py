@@ -189,6 +189,9 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={
+                "verbose_name": "API key",
+            },
         ),
         migrations.AddConstraint(
             model_name="user",

@@ -81,7 +81,8 @@ def test_it_is_alive_and_ready_and_opens_to_its_key(up: Up) -> None:
 def test_it_generates_the_restaurants_that_it_was_asked_for(up: Up) -> None:
     with psycopg.connect(up.said["database_url"]) as connection:
         counts = connection.execute(
-            "SELECT (SELECT count(*) FROM catalogue_restaurant), (SELECT count(*) FROM catalogue_review)"
+            "SELECT (SELECT count(*) FROM catalogue_sourcerecord WHERE source_id = 'demo'),"
+            " (SELECT count(*) FROM catalogue_review WHERE source_id = 'demo')"
         ).fetchone()
     assert counts == (60, 1200)
 
