@@ -8,7 +8,9 @@ from django.core.exceptions import NON_FIELD_ERRORS
 from django.db.models import F, QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
+from rest_framework import serializers
 
+from config.api.fields import Phone
 from config.api.refusal import Refusal
 from reservations import booking
 from reservations.models import IllegalMove, Reservation
@@ -19,9 +21,19 @@ ASKED = ["customer_name", "customer_email", "customer_phone", "date", "time", "p
 class ReservationForm(forms.ModelForm[Reservation]):
     """A reservation as staff write it down: the rules of time are those of the API."""
 
+    customer_phone = forms.CharField(required=False, max_length=40, help_text="International, with a plus")
+
     class Meta:
         model = Reservation
         fields = ["venue", *ASKED, "tables"]
+
+    def clean_customer_phone(self) -> str | None:
+        """The number without what people write between its digits, as the API keeps it."""
+        number = self.cleaned_data["customer_phone"]
+        try:
+            return Phone().to_internal_value(number) if number else None
+        except serializers.ValidationError as error:
+            raise forms.ValidationError([str(detail) for detail in error.detail]) from error
 
     def clean(self) -> dict[str, Any]:
         """Ask for a contact, and for a moment that the venue's clock knows."""

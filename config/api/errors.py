@@ -56,11 +56,13 @@ def body(refusal: Refusal, *, request_id: str) -> dict[str, Any]:
 
 def answer(refusal: Refusal, *, request_id: str) -> HttpResponse:
     """The whole answer, for where no view is running."""
+    content = orjson.dumps(body(refusal, request_id=request_id))
     return HttpResponse(
-        orjson.dumps(body(refusal, request_id=request_id)),
+        content,
         status=refusal.status,
         content_type="application/json",
-        headers=refusal.headers,
+        # Django's own middleware, which counts it elsewhere, may not have been reached.
+        headers={**refusal.headers, "Content-Length": str(len(content))},
     )
 
 

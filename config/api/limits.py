@@ -86,7 +86,9 @@ class LocalCounts:
         """Count one call; return the count and the second with which its window has ended."""
         with self.lock:
             if len(self.windows) >= self.MOST:
-                self.windows = {name: window for name, window in self.windows.items() if window[1] > now}
+                live = [(name, window) for name, window in self.windows.items() if window[1] > now]
+                # Of more callers than there is room for, those who came first are forgotten.
+                self.windows = dict(live[-self.MOST // 2 :])
             count, ends = self.windows.get(bucket, (0, 0))
             if ends <= now:
                 count, ends = 0, now + window_s

@@ -192,6 +192,14 @@ def test_the_local_count_is_exact_under_eight_threads_and_forgets_windows_that_e
     assert local.count("bucket", 60, 1060) == (1, 1120)
 
 
+def test_the_local_counts_stay_bounded_however_many_call_at_once() -> None:
+    local = LocalCounts()
+    for number in range(3 * LocalCounts.MOST):
+        local.count(str(number), 60, 1000)
+    assert len(local.windows) <= LocalCounts.MOST
+    assert local.count(str(3 * LocalCounts.MOST - 1), 60, 1000) == (2, 1060)
+
+
 def test_the_local_counts_drop_what_ended_when_there_are_many() -> None:
     local = LocalCounts()
     for number in range(LocalCounts.MOST):

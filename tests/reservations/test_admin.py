@@ -132,6 +132,11 @@ def test_mending_a_reservation_measures_its_stay_anew_and_makes_a_new_version(st
     }
 
 
+def test_a_phone_number_is_kept_without_what_people_write_between_its_digits(staff: Client, venue: Venue) -> None:
+    staff.post(f"{RESERVATIONS}add/", form(customer_phone="+44 (20) 7946-0958") | {"venue": str(venue.pk)})
+    assert Reservation.objects.get().customer_phone == "+442079460958"
+
+
 def test_a_reservation_cannot_be_mended_into_a_time_that_the_clocks_skip(staff: Client, venue: Venue) -> None:
     reservation = make.reservation(venue, starts_at=EVENING)
     response = staff.post(f"{RESERVATIONS}{reservation.pk}/change/", form(date="2027-03-28", time="02:30"))
