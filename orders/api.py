@@ -8,7 +8,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.authentication import KeyAuthentication, venue_of
-from config.api import openapi, pages
+from config.api import openapi, pages, versions
+from config.api.addresses import public_url
 from config.api.parsers import json_body
 from config.api.refusal import NotFound
 from config.api.viewsets import StrictViewSet
@@ -62,37 +63,40 @@ class OrderViewSet(StrictViewSet[Order]):
         form.is_valid(raise_exception=True)
         order = Order.place(venue_of(request), now=timezone.now(), **form.validated_data)
         answer = self.answer(order, status.HTTP_201_CREATED)
-        answer["Location"] = request.build_absolute_uri(f"/api/v1/orders/{order.public_id}")
+        answer["Location"] = public_url(f"/api/v1/orders/{order.public_id}")
         return answer
 
     @extend_schema(
         operation_id="get_order",
         summary="Retrieve an order",
-        parameters=[openapi.path_id("ord"), openapi.ETAG],
-        responses=openapi.answers({200: serializers.OrderRecord}, refusals=[404]),
+        parameters=[openapi.path_id("ord"), openapi.ETAG, openapi.IF_NONE_MATCH],
+        responses=openapi.answers({200: serializers.OrderRecord, 304: openapi.NOT_MODIFIED}, refusals=[404]),
     )
     def retrieve(self, request: Request, id: str) -> Response:  # noqa: A002  # the name in the path
-        """The order as it is now."""
-        return self.answer(self.order(id))
+        """The order as it is now; 304 where If-None-Match names its version."""
+        order = self.order(id)
+        if versions.is_known(request, order.version):
+            return Response(status=status.HTTP_304_NOT_MODIFIED, headers={"ETag": versions.tag(order.version)})
+        return self.answer(order)
 
     @extend_schema(
         operation_id="set_order_status",
         summary="Complete or cancel an order",
-        parameters=[openapi.path_id("ord"), openapi.ETAG],
+        parameters=[openapi.path_id("ord"), openapi.ETAG, openapi.IF_MATCH],
         request=serializers.NewStatus,
-        responses=openapi.answers({200: serializers.OrderRecord}, refusals=[404]),
+        responses=openapi.answers({200: serializers.OrderRecord}, refusals=[404, 412]),
     )
     @action(detail=True, methods=["put"], url_path="status")
     def move(self, request: Request, id: str) -> Response:  # noqa: A002
         """A pending order can be completed or cancelled, and that is final. The status that it has already changes
-        nothing and is no error.
+        nothing and is no error. With If-Match the order moves only from the version that it names.
         """
         order = self.order(id)
         form = serializers.NewStatus(data=json_body(request))
         form.is_valid(raise_exception=True)
-        order.move_to(form.validated_data["status"], now=timezone.now())
+        order.move_to(form.validated_data["status"], now=timezone.now(), versions=versions.wanted(request))
         return self.answer(order)
 
     def answer(self, order: Order, code: int = status.HTTP_200_OK) -> Response:
         """The record with its version as an entity tag."""
-        return Response(serializers.record(order), status=code, headers={"ETag": f'"{order.version}"'})
+        return Response(serializers.record(order), status=code, headers={"ETag": versions.tag(order.version)})

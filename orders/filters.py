@@ -2,13 +2,14 @@
 
 from django_filters import rest_framework as filters
 
+from config.api.filters import OneOf
 from orders.models import Order
 
 
 class OrderFilter(filters.FilterSet):
     """`status` keeps one of the three."""
 
-    status = filters.ChoiceFilter(choices=Order.Status.choices, label="Only orders of this status")
+    status = OneOf(choices=Order.Status.choices, label="Only orders of this status")
 
     class Meta:
         model = Order

@@ -1,6 +1,6 @@
 """Orders of a venue."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Self
 from zoneinfo import ZoneInfo
@@ -19,6 +19,12 @@ class IllegalMove(Refusal):
     """The order has reached a final status, and that is not the one asked for."""
 
     code = Code.INVALID_TRANSITION
+
+
+class VersionConflict(Refusal):
+    """The order is not of the version that the caller has seen."""
+
+    code = Code.VERSION_CONFLICT
 
 
 class Orders(models.QuerySet["Order"]):
@@ -133,21 +139,24 @@ class Order(models.Model):
         order._prefetched_objects_cache = {"items": lines}  # type: ignore[attr-defined]
         return order
 
-    def move_to(self, status: str, *, now: datetime) -> None:
+    def move_to(self, status: str, *, now: datetime, versions: Collection[int] | None = None) -> None:
         """Leave `pending` for `status`; to stay where it is changes nothing.
 
-        One conditional UPDATE, so of two concurrent moves exactly one wins.
-        Raises IllegalMove when the order is not pending any more.
+        One conditional UPDATE, so of two concurrent moves exactly one wins. `versions` are those that the order may
+        have, None for any. Raises VersionConflict when it has another, IllegalMove when it is not pending any more.
         """
         moved = 0
         if status != self.Status.PENDING:
-            moved = Order.objects.filter(pk=self.pk, status=self.Status.PENDING).update(
+            order = Order.objects.filter(pk=self.pk, status=self.Status.PENDING)
+            moved = (order if versions is None else order.filter(version__in=versions)).update(
                 status=status,
                 version=F("version") + 1,
                 updated_at=now,
                 **{f"{status}_at": now},
             )
         self.refresh_from_db(fields=["status", "version", "updated_at", "completed_at", "cancelled_at"])
+        if not moved and versions is not None and self.version not in versions:
+            raise VersionConflict(f"This order is of version {self.version}.")
         if not moved and self.status != status:
             raise IllegalMove(f"This order is {self.status}, which is final.", param="status")
 

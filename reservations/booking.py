@@ -40,7 +40,10 @@ def moment_of(venue: Venue, *, day: date, at: time) -> datetime:
     Raises NoSuchTime where the clock jumps over it.
     """
     zone = ZoneInfo(venue.timezone)
-    moment = datetime.combine(day, at, zone).astimezone(UTC)
+    try:
+        moment = datetime.combine(day, at, zone).astimezone(UTC)
+    except OverflowError as error:
+        raise NoSuchTime("This is beyond the calendar.", param="date") from error
     if moment.astimezone(zone).replace(tzinfo=None) != datetime.combine(day, at):
         raise NoSuchTime(f"On {day} the clocks in {venue.timezone} skip {at:%H:%M}.", param="time")
     return moment

@@ -20,6 +20,7 @@ from config.api.refusal import Code, InvalidRequest, NotFound, Problem, Refusal,
 
 logger = logging.getLogger("tablewire.api")
 
+BROKEN = "Something broke on our side. Tell us the request_id."
 API_PREFIXES = ("/api", "/v1")
 
 
@@ -105,7 +106,9 @@ def as_refusal(error: Exception, context: Mapping[str, Any]) -> Refusal | None:
 def invalid(found: Sequence[Problem]) -> InvalidRequest:
     """One refusal of several problems: the first is the headline, all stand in the details."""
     first = found[0]
-    return InvalidRequest(first.message, param=first.param, details=found)
+    named = first.param is None or f"`{first.param}`" in first.message
+    message = first.message if named else f"`{first.param}`: {first.message}"
+    return InvalidRequest(message, param=first.param, details=found)
 
 
 def problems(detail: Any, path: str = "") -> Iterator[Problem]:
@@ -128,7 +131,7 @@ WORDS: Mapping[int, Refusal] = {
     403: InvalidRequest("The request was refused."),
     404: NotFound(),
     405: MethodNotAllowed("This address does not have that method."),
-    500: InternalError("Something broke on our side. Tell us the request_id."),
+    500: InternalError(BROKEN),
     503: Unavailable(),
 }
 

@@ -103,6 +103,7 @@ class Metadata(serializers.Field[dict[str, str], Any, dict[str, str], Any]):
         "keys": "This must have at most {most} keys.",
         "key": "The key `{name}` must be 1 to {most} characters long.",
         "text": "The text of `{name}` must be a string of at most {most} characters.",
+        "control": "`{name}` or its text holds a control character.",
         "null": "This must not be null.",
     }
 
@@ -117,6 +118,8 @@ class Metadata(serializers.Field[dict[str, str], Any, dict[str, str], Any]):
                 self.fail("key", name=key[: self.KEY_LENGTH], most=self.KEY_LENGTH)
             if not isinstance(text, str) or len(text) > self.TEXT_LENGTH:
                 self.fail("text", name=key, most=self.TEXT_LENGTH)
+            if not re.match(CLEAN_LINE, key) or not re.match(CLEAN, text):
+                self.fail("control", name=key)
         return dict(data)
 
     def to_representation(self, value: dict[str, str]) -> dict[str, str]:
@@ -317,8 +320,13 @@ class MetadataSchema(OpenApiSerializerFieldExtension):
         return {
             "type": "object",
             "maxProperties": Metadata.KEYS,
-            "propertyNames": {"type": "string", "minLength": 1, "maxLength": Metadata.KEY_LENGTH},
-            "additionalProperties": {"type": "string", "maxLength": Metadata.TEXT_LENGTH},
+            "propertyNames": {
+                "type": "string",
+                "minLength": 1,
+                "maxLength": Metadata.KEY_LENGTH,
+                "pattern": CLEAN_LINE,
+            },
+            "additionalProperties": {"type": "string", "maxLength": Metadata.TEXT_LENGTH, "pattern": CLEAN},
         }
 
 

@@ -1,12 +1,22 @@
 """django-filter on strict query strings."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.db.models import QuerySet
-from django_filters.rest_framework import DjangoFilterBackend
+from django_filters.rest_framework import ChoiceFilter, DjangoFilterBackend
 from rest_framework.views import APIView
 
 from config.api import query
+
+
+class OneOf(ChoiceFilter):
+    """Keeps the rows of one value; any other is refused with the list of those that there are."""
+
+    def __init__(self, *, choices: Sequence[tuple[str, str]], label: str) -> None:
+        listed = ", ".join(value for value, _ in choices)
+        messages = {"invalid_choice": f"This must be one of: {listed}."}
+        super().__init__(choices=choices, label=label, error_messages=messages)
 
 
 class StrictFilters(DjangoFilterBackend):

@@ -7,6 +7,7 @@ further in, the answer that leaves here is JSON and carries the rate headers.
 import hashlib
 import ipaddress
 import logging
+import re
 import threading
 import time
 from abc import ABC, abstractmethod
@@ -30,6 +31,10 @@ class TooManyRequests(Refusal):
     """The allowance of this window is used up."""
 
     code = Code.RATE_LIMIT_EXCEEDED
+
+
+# Some proxies write the caller's port too: 192.0.2.1:5000, [2001:db8::1]:5000.
+WITH_PORT = re.compile(r"^(?:\[(.+)\]|([^:]+))(?::[0-9]+)?$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +111,7 @@ def client_address(request: HttpRequest) -> str:
     if hops:
         seen = [hop.strip() for hop in request.META.get("HTTP_X_FORWARDED_FOR", "").split(",") if hop.strip()]
         if len(seen) >= hops:
-            address = seen[-hops]
+            address = WITH_PORT.sub(r"\1\2", seen[-hops])
     try:
         parsed = ipaddress.ip_address(address)
     except ValueError:
@@ -153,6 +158,10 @@ class Doorway(ABC):
         except DatabaseError:
             logger.warning("database away", exc_info=True)
             entry = Entry(self.unknown(request), Unavailable())
+        except Exception:
+            # Also of our own mistakes a caller learns in JSON, with the rate headers.
+            logger.exception("the doorway broke", extra={"request_id": errors.id_of(request)})
+            entry = Entry(self.unknown(request), errors.InternalError(errors.BROKEN))
         usage = self.count(request, entry.allowance)
         response = self.answer(request, entry, usage)
         self.stamp(request, response, usage)

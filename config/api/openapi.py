@@ -74,6 +74,15 @@ ETAG = OpenApiParameter(
 )
 
 
+NOT_MODIFIED = OpenApiResponse(description="You have this version.")
+IF_MATCH = OpenApiParameter(
+    "If-Match", str, OpenApiParameter.HEADER, description='An ETag as you got it, `"1"`; another version is 412.'
+)
+IF_NONE_MATCH = OpenApiParameter(
+    "If-None-Match", str, OpenApiParameter.HEADER, description='An ETag as you got it, `"1"`; that version is 304.'
+)
+
+
 def path_id(prefix: str, name: str = "id") -> OpenApiParameter:
     """An id in the path."""
     return OpenApiParameter(name, {"type": "string", "pattern": pattern(prefix)}, OpenApiParameter.PATH)

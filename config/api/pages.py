@@ -12,6 +12,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from config.api.addresses import public_url
 from config.api.refusal import InvalidRequest
 
 Row = TypeVar("Row", bound=Model)
@@ -19,7 +20,7 @@ Row = TypeVar("Row", bound=Model)
 # Seed 000, "Limits".
 DEFAULT_LIMIT = 20
 MOST = 100
-# PostgreSQL's bigint ends here; a page beyond it cannot exist, and is as empty as any other past the end.
+# No list is as long; a bound keeps every offset within PostgreSQL's bigint.
 LAST_PAGE = 10**12
 
 
@@ -91,7 +92,7 @@ def answer(
 def address(request: Request, number: int) -> str:
     """The same request for another page; a limit that was left out stays left out, for it may be above the most."""
     parameters = {**request.query_params.dict(), "page": str(number)}
-    return request.build_absolute_uri(f"{request.path}?{urlencode(parameters)}")
+    return public_url(f"{request.path}?{urlencode(parameters)}")
 
 
 class Pagination(serializers.Serializer[Any]):

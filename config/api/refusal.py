@@ -19,6 +19,7 @@ class Code(StrEnum):
     REVOKED_API_KEY = "revoked_api_key"
     NOT_FOUND = "not_found"
     METHOD_NOT_ALLOWED = "method_not_allowed"
+    VERSION_CONFLICT = "version_conflict"
     RATE_LIMIT_EXCEEDED = "rate_limit_exceeded"
     INTERNAL_ERROR = "internal_error"
     SERVICE_UNAVAILABLE = "service_unavailable"
@@ -34,6 +35,7 @@ STATUS: Mapping[Code, int] = {
     Code.REVOKED_API_KEY: 401,
     Code.NOT_FOUND: 404,
     Code.METHOD_NOT_ALLOWED: 405,
+    Code.VERSION_CONFLICT: 412,
     Code.RATE_LIMIT_EXCEEDED: 429,
     Code.INTERNAL_ERROR: 500,
     Code.SERVICE_UNAVAILABLE: 503,

@@ -7,7 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
+import redis
 import time_machine
+from django.conf import settings
 from django.core.cache import caches
 from django.test import Client, RequestFactory
 from pytest_django import Settings
@@ -126,6 +128,9 @@ def test_nothing_else_of_the_site_is_counted(client: Client, api: Client) -> Non
         ("10.0.0.1", " , ", 1, "10.0.0.1"),
         ("10.0.0.1", None, 1, "10.0.0.1"),
         ("10.0.0.1", "unknown", 1, "unknown"),
+        ("10.0.0.1", "198.51.100.1:5000", 1, "198.51.100.1"),
+        ("10.0.0.1", "[2001:db8:1:2::9]:5000", 1, "2001:db8:1:2::"),
+        ("10.0.0.1", "2001:db8:1:2::9", 1, "2001:db8:1:2::"),
         ("2001:db8:1:2:3:4:5:6", None, 0, "2001:db8:1:2::"),
         ("2001:db8:1:2::9", None, 0, "2001:db8:1:2::"),
         ("2001:db8:1:3::9", None, 0, "2001:db8:1:3::"),
@@ -162,6 +167,16 @@ def test_a_count_lives_as_long_as_its_window_from_its_first_call() -> None:
 
 
 # The store away ----------------------------------------------------------------------------------------------------
+def test_forgetting_all_counts_leaves_what_others_keep_in_the_store() -> None:
+    counters = caches["limits"]
+    with redis.Redis.from_url(settings.REDIS_URL) as store:
+        store.set("canary", "alive", ex=60)
+        counters.add("rl:somebody", 1, 60)
+        counters.clear()
+        assert store.get("canary") == b"alive"
+    assert counters.add("rl:somebody", 1, 60)
+
+
 @pytest.mark.usefixtures("_store_away")
 @pytest.mark.django_db
 def test_without_the_store_the_process_counts_the_same_limits(venue: Venue) -> None:
@@ -181,6 +196,32 @@ def test_without_the_store_an_address_still_has_a_count_of_its_own_in_each_api(c
     for _ in range(20):
         client.get(ORDERS)
     assert remaining(client.get("/v1/nothing")) == 9
+
+
+@pytest.mark.usefixtures("_store_away")
+@pytest.mark.django_db
+def test_that_the_store_is_away_is_logged_once_a_second_at_most(
+    venue: Venue, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("config.api.counters.REST_S", 60.0)
+    api = make.client(venue)
+    for _ in range(5):
+        assert api.get("/api/v1/orders").status_code == 200
+    assert [record.levelname for record in caplog.records if "counters are away" in record.message] == ["WARNING"]
+
+
+@pytest.mark.django_db
+def test_a_doorway_that_breaks_answers_in_json_with_the_rate_headers(
+    venue: Venue, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("accounts.limits.identify", broken)
+    response = make.client(venue).get("/api/v1/orders")
+    assert (response.status_code, response.json()["error"]["code"]) == (500, "internal_error")
+    assert response["X-RateLimit-Limit"] == "1000"
+    assert [record.message for record in caplog.records if record.exc_info] == ["the doorway broke"]
 
 
 def test_the_local_count_is_exact_under_eight_threads_and_forgets_windows_that_ended() -> None:

@@ -12,7 +12,7 @@ from tests import make
 
 ORDERS = "/api/v1/orders"
 RESERVATIONS = "/api/v1/reservations"
-BASE = "http://testserver"
+BASE = "http://127.0.0.1:8000"
 
 
 def links(response: Any) -> dict[str, str]:

@@ -93,6 +93,26 @@ def test_a_body_that_announces_too_much_is_refused_before_it_comes(
     assert (status, answer["error"]["code"]) == (400, "invalid_request")
 
 
+def test_a_body_that_ends_before_its_length_places_no_order(web: str, bearer: dict[str, str]) -> None:
+    def total() -> int:
+        found = httpx.get(f"{web}/api/v1/orders", headers=bearer).json()["pagination"]["total"]
+        assert isinstance(found, int)
+        return found
+
+    before = total()
+    raw = json.dumps(make.order_body()).encode()
+    address = urlsplit(web)
+    with socket.create_connection((address.hostname, address.port), timeout=10) as wire:
+        credentials = f"Authorization: {bearer['Authorization']}".encode()
+        length = f"Content-Length: {len(raw) + 400}".encode()
+        head = [b"POST /api/v1/orders HTTP/1.1", b"Host: 127.0.0.1", credentials, length, b"", raw]
+        wire.sendall(b"\r\n".join(head))
+        wire.shutdown(socket.SHUT_WR)
+        while wire.recv(65536):
+            pass
+    assert total() == before
+
+
 def test_a_body_without_type_and_accept_is_served(
     web: str, bearer: dict[str, str], operation: tuple[str, str, dict[str, Any], int]
 ) -> None:

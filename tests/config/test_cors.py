@@ -1,0 +1,36 @@
+"""Calls from web pages of other origins."""
+
+import pytest
+from django.test import Client
+
+PREFLIGHT = {"origin": "https://shop.example", "access-control-request-method": "PUT"}
+
+
+@pytest.mark.parametrize("path", ["/api/v1/orders", "/v1/restaurants"])
+def test_a_preflight_needs_no_key_and_counts_for_nobody(path: str) -> None:
+    response = Client().options(path, headers=PREFLIGHT | {"access-control-request-headers": "authorization"})
+    assert (response.status_code, response.content) == (204, b"")
+    assert response["Access-Control-Allow-Origin"] == "*"
+    assert "PUT" in response["Access-Control-Allow-Methods"]
+    assert "authorization" in response["Access-Control-Allow-Headers"]
+    assert "Content-Type" not in response
+    assert "X-RateLimit-Remaining" not in response
+
+
+@pytest.mark.django_db
+def test_a_page_may_read_answers_and_refusals_with_their_headers(api: Client) -> None:
+    for client, status in ((api, 200), (Client(), 401)):
+        response = client.get("/api/v1/orders", headers={"origin": "https://shop.example"})
+        assert (response.status_code, response["Access-Control-Allow-Origin"]) == (status, "*")
+        exposed = {name.strip() for name in response["Access-Control-Expose-Headers"].split(",")}
+        assert {"X-RateLimit-Remaining", "Retry-After", "ETag", "Location"} <= exposed
+
+
+def test_the_back_office_is_not_for_pages_of_others() -> None:
+    response = Client().get("/admin/login/", headers={"origin": "https://shop.example"})
+    assert "Access-Control-Allow-Origin" not in response
+
+
+def test_options_without_a_preflight_is_no_method_of_ours(api: Client) -> None:
+    response = api.options("/api/v1/orders")
+    assert (response.status_code, response.json()["error"]["code"]) == (405, "method_not_allowed")
