@@ -61,11 +61,6 @@ class Names:
             if slug not in self.cuisines:
                 raise _unknown("cuisine", slug, self.cuisines)
 
-    def market_called(self, words: str) -> str | None:
-        """The slug of the market of this name or slug, whatever the case."""
-        wanted = words.casefold()
-        return next((slug for slug, area in self.markets.items() if wanted in (slug, area.name.casefold())), None)
-
     def nearest_market(self, place: Location) -> Area | None:
         """The market whose middle is nearest; None while there are none."""
         return min(self.markets.values(), key=lambda area: distance_m(area.center, place), default=None)

@@ -1,6 +1,6 @@
 """The extensions and the SQL functions that the catalogue's generated columns and indexes stand on."""
 
-from django.contrib.postgres.operations import BtreeGistExtension, TrigramExtension, UnaccentExtension
+from django.contrib.postgres.operations import CreateExtension, TrigramExtension, UnaccentExtension
 from django.db import migrations
 
 # Spherical Web Mercator (EPSG:3857) has this radius; catalogue.geo states the same number for Python.
@@ -10,11 +10,12 @@ LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 RETURN point(6378137 * radians(longitude), 6378137 * ln(tan(pi() / 4 + radians(latitude) / 2)))
 """
 
+# People write "kings cross": apostrophes go, the curly ones after unaccent() has made them straight.
 # unaccent() is only STABLE, as its dictionary might be edited; an index needs the promise that it is not.
 FOLD = """
 CREATE FUNCTION fold(words text) RETURNS text
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-AS $$ SELECT lower(public.unaccent('public.unaccent', words)) $$
+AS $$ SELECT replace(lower(public.unaccent('public.unaccent', words)), '''', '') $$
 """
 
 DOCUMENT = """
@@ -31,8 +32,8 @@ $$
 class Migration(migrations.Migration):
     dependencies = []
     operations = [
-        BtreeGistExtension(),
         TrigramExtension(),
+        CreateExtension("fuzzystrmatch"),
         UnaccentExtension(),
         migrations.RunSQL(MERCATOR, "DROP FUNCTION mercator(double precision, double precision)"),
         migrations.RunSQL(FOLD, "DROP FUNCTION fold(text)"),

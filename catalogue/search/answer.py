@@ -96,7 +96,7 @@ def find(query: Query, *, now: datetime) -> Page:
         names.market(query.market)
     if names:
         names.check_cuisines(query.cuisine)
-    near = landmarks.resolve(query.near, market=query.market, names=names) if names and query.near else None
+    near = landmarks.resolve(query.near, market=query.market) if query.near else None
     center = near.place.location if near else Location(*query.ll) if query.ll else None
     # A name that has come to mean another place meanwhile makes another question.
     question = cursors.fingerprint("restaurants", replace(query, limit=0, cursor=None), center)

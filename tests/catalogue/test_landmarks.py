@@ -7,7 +7,6 @@ import pytest
 from catalogue import dictionaries, landmarks
 from catalogue.cursors import BadCursor
 from catalogue.landmarks import PlaceNotResolved, Resolution
-from catalogue.names import Names
 from config.api.ids import encode
 from tests.catalogue import make
 
@@ -15,7 +14,7 @@ pytestmark = pytest.mark.django_db
 
 
 def resolve(near: str, *, market: str | None = None) -> Resolution:
-    return landmarks.resolve(near, market=market, names=Names.load())
+    return landmarks.resolve(near, market=market)
 
 
 def test_tivoli_means_tivoli_gardens_in_copenhagen() -> None:
@@ -30,9 +29,8 @@ def test_tivoli_means_tivoli_gardens_in_copenhagen() -> None:
 
 def test_each_landmark_of_our_own_is_found_by_its_name_and_its_market() -> None:
     dictionaries.load()
-    names = Names.load()
     for row in dictionaries.read("landmarks"):
-        found = landmarks.resolve(f"{row['name']}, {row['market']}", market=None, names=names)
+        found = landmarks.resolve(f"{row['name']}, {row['market']}", market=None)
         assert (found.place.name, found.place.market) == (row["name"], row["market"])
 
 
@@ -94,11 +92,19 @@ def test_a_comma_may_also_be_part_of_the_name() -> None:
 
 @pytest.mark.parametrize(
     ("near", "meant"),
-    [("tivolli", "Tivoli Gardens"), ("Tivoli Gradens", "Tivoli Gardens"), ("rosenborg slodt", "Rosenborg Castle")],
+    [
+        ("tivolli", "Tivoli Gardens"),
+        ("Tivoli Gradens", "Tivoli Gardens"),
+        ("rosenborg slodt", "Rosenborg Castle"),
+        ("londn", "London"),
+        ("Muesum of London", "Museum of London"),
+    ],
 )
 def test_a_misspelt_name_is_understood(near: str, meant: str) -> None:
     make.landmark("Tivoli Gardens", market="copenhagen")
     make.landmark("Rosenborg Castle", "Rosenborg Slot", market="copenhagen")
+    make.landmark("London", market="london", kind="city")
+    make.landmark("Museum of London", market="london")
     assert resolve(near).place.name == meant
 
 
@@ -142,6 +148,111 @@ def test_signs_mean_nothing_special(near: str) -> None:
     make.landmark("Tivoli Gardens", market="copenhagen")
     with pytest.raises(PlaceNotResolved):
         resolve(near)
+
+
+def test_the_likeliest_place_of_our_markets_goes_before_a_likelier_one_elsewhere() -> None:
+    make.landmark("Times Square", market="new-york", prominence=95)
+    make.landmark("Taichung Time Square", prominence=20)
+    found = resolve("time square")
+    assert [found.place.name, *(place.name for place in found.alternatives)] == [
+        "Times Square",
+        "Taichung Time Square",
+    ]
+
+
+@pytest.mark.parametrize(("near", "meant"), [("newyork", "New York"), ("centralpark", "Central Park")])
+def test_a_name_written_as_one_word_is_understood(near: str, meant: str) -> None:
+    make.landmark("New York", market="new-york")
+    make.landmark("New York-New York Hotel and Casino")
+    make.landmark("Central Park", market="new-york")
+    make.landmark("Park Central Building")
+    assert resolve(near).place.name == meant
+
+
+@pytest.mark.parametrize("near", ["a", "pa"])
+def test_one_or_two_letters_begin_and_resemble_nothing(near: str) -> None:
+    make.landmark("A Famosa", market="copenhagen")
+    make.landmark("Park", market="copenhagen")
+    with pytest.raises(PlaceNotResolved):
+        resolve(near)
+
+
+def test_the_exact_name_of_a_restaurant_goes_before_the_begun_word_of_a_landmark_but_not_before_its_whole_word() -> (
+    None
+):
+    make.restaurant(name="Lun")
+    make.restaurant(name="Folk")
+    make.landmark("Luna Park", market="copenhagen")
+    make.landmark("Folk Art Museum", market="copenhagen")
+    assert resolve("Lun").place.kind == "restaurant"
+    assert resolve("Luna").place.name == "Luna Park"
+    assert resolve("Folk").place.name == "Folk Art Museum"
+
+
+@pytest.mark.parametrize(
+    ("near", "meant", "market"),
+    [
+        ("nyhavn copenhagen", "Nyhavn", "copenhagen"),
+        ("nyhavn in copenhagen", "Nyhavn", "copenhagen"),
+        ("Nyhavn, København", "Nyhavn", "copenhagen"),
+        ("Nyhavn, Copenhagen, Denmark", "Nyhavn", "copenhagen"),
+        ("times square new york", "Times Square", "new-york"),
+        ("times square new york city", "Times Square", "new-york"),
+        ("times squ new york", "Times Square", "new-york"),
+        ("Union Square, New York, NY", "Union Square", "new-york"),
+        ("union square san francisco", "Union Square", "san-francisco"),
+        ("tivolli, copenhagen", "Tivoli Gardens", "copenhagen"),
+        ("new york", "New York", "new-york"),
+    ],
+)
+def test_a_city_behind_the_name_says_where(near: str, meant: str, market: str) -> None:
+    dictionaries.load()
+    place = resolve(near).place
+    assert (place.name, place.market) == (meant, market)
+
+
+def test_the_exact_name_of_a_restaurant_may_end_in_a_city() -> None:
+    dictionaries.load()
+    make.restaurant(name="Café Paris")
+    make.landmark("Café de Flore", market="paris")
+    assert resolve("cafe paris").place.kind == "restaurant"
+
+
+@pytest.mark.parametrize("near", ["kings cross", "King's Cross", "king\u2019s cross"])
+def test_apostrophes_do_not_matter(near: str) -> None:
+    make.landmark("King's Cross", market="london", prominence=70)
+    make.landmark("Kings Cross", market="sydney", prominence=50)
+    found = resolve(near)
+    assert (found.place.market, [place.market for place in found.alternatives]) == ("london", ["sydney"])
+
+
+@pytest.mark.parametrize("near", ["colosseum", "Vesterbrogade 3, Copenhagen", "vesterbro 3", "xyz copenhagen"])
+def test_what_is_only_a_little_alike_is_suggested_and_not_taken(near: str) -> None:
+    make.landmark("Copenhagen", market="copenhagen", kind="city")
+    make.landmark("Elephantine Colossus")
+    make.landmark("Vesterbro", market="copenhagen")
+    with pytest.raises(PlaceNotResolved):
+        resolve(near)
+
+
+def test_a_far_misspelling_is_refused_with_what_it_is_like() -> None:
+    make.landmark("Elephantine Colossus")
+    with pytest.raises(PlaceNotResolved) as refused:
+        resolve("colosseum")
+    assert refused.value.extra == {"suggestions": ["Elephantine Colossus"]}
+
+
+def test_a_text_longer_than_any_name_is_not_compared_by_letters() -> None:
+    make.landmark("National Museum of Art", market="copenhagen")
+    with pytest.raises(PlaceNotResolved) as refused:
+        resolve("national museum of art " * 4)
+    assert refused.value.extra == {"suggestions": []}
+
+
+@pytest.mark.parametrize("q", ["'", "́"])
+def test_a_look_up_of_nothing_that_is_left_finds_nothing(q: str) -> None:
+    make.landmark("Tivoli")
+    assert landmarks.look_up(q=q, limit=10, now=make.NOW).rows == []
 
 
 def test_a_look_up_lists_whole_then_begun_then_misspelt_names() -> None:
