@@ -6,14 +6,13 @@ import zlib
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, ClassVar, Self
-from zoneinfo import available_timezones
 
 from django.contrib.auth.models import AbstractUser, BaseUserManager
-from django.core.exceptions import ValidationError
 from django.db import models
 from django.db.models import F, Func, Q
 
 from config.api.ids import new_id
+from config.api.zones import is_a_zone
 
 
 class People(BaseUserManager["User"]):
@@ -77,12 +76,6 @@ class Membership(models.Model):
 
     def __str__(self) -> str:
         return f"{self.user} of {self.account}"
-
-
-def is_a_zone(name: str) -> None:
-    """Raise ValidationError for a name that the zone database does not have; orders and tables would fail by it."""
-    if name not in available_timezones():
-        raise ValidationError("There is no time zone %(name)s.", params={"name": name})
 
 
 class Venue(models.Model):

@@ -1,6 +1,6 @@
 from django.db import migrations, models
 
-import accounts.models
+import config.api.zones
 
 
 class Migration(migrations.Migration):
@@ -14,7 +14,7 @@ class Migration(migrations.Migration):
                 default="UTC",
                 help_text="IANA name: the wall clock of this venue",
                 max_length=64,
-                validators=[accounts.models.is_a_zone],
+                validators=[config.api.zones.is_a_zone],
             ),
         ),
     ]

@@ -50,7 +50,10 @@ class Landmark(models.Model):
 
 
 class LandmarkName(models.Model):
-    """One name of a landmark: its own, a translation or a short form, with the fold (no case, no accents) that look-ups use."""
+    """One name of a landmark: its own, a translation or a short form.
+
+    Look-ups use the fold: no case, no accents.
+    """
 
     landmark = models.ForeignKey(Landmark, on_delete=models.CASCADE, related_name="names")
     name = models.CharField(max_length=200)

@@ -1,13 +1,18 @@
 """Restaurants, and the dictionaries that their columns point into."""
 
+from collections.abc import Iterable, Set
+from datetime import datetime
+
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex, GistIndex, OpClass
 from django.contrib.postgres.search import SearchVectorField
 from django.db import models
-from django.db.models import Func, Q
+from django.db.models import Case, F, Func, Q, Value, When
+from django.db.models.lookups import Exact
 
 from catalogue.fields import PointField, SpansField
 from config.api.ids import new_id
+from config.api.zones import is_a_zone
 
 
 class Mercator(Func):
@@ -35,15 +40,48 @@ class Market(models.Model):
     slug = models.SlugField(primary_key=True, max_length=40)
     name = models.CharField(max_length=80)
     country = models.CharField(max_length=2, help_text="ISO 3166-1 alpha-2")
-    timezone = models.CharField(max_length=64, help_text="IANA name")
+    timezone = models.CharField(max_length=64, validators=[is_a_zone], help_text="IANA name")
     currency = models.CharField(max_length=3, help_text="ISO 4217")
     calling_code = models.CharField(max_length=4, help_text="Digits after the plus, for numbers written nationally")
     latitude = models.FloatField()
     longitude = models.FloatField()
     radius_m = models.PositiveIntegerField(help_text="A place farther from the centre is not of this market")
 
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                name="market_country_is_two_capitals",
+                condition=Q(country__regex="^[A-Z]{2}$"),
+                violation_error_message="The country is a code of ISO 3166-1: DK.",
+            ),
+            models.CheckConstraint(
+                name="market_currency_is_three_capitals",
+                condition=Q(currency__regex="^[A-Z]{3}$"),
+                violation_error_message="The currency is a code of ISO 4217: DKK.",
+            ),
+            models.CheckConstraint(
+                name="market_calling_code_is_digits",
+                condition=Q(calling_code__regex="^[1-9][0-9]{0,3}$"),
+                violation_error_message="The calling code is the digits after the plus: 45.",
+            ),
+            models.CheckConstraint(
+                name="market_on_earth",
+                condition=Q(latitude__range=(-85, 85), longitude__range=(-180, 180)),
+                violation_error_message="The centre lies within 85 degrees of latitude and 180 of longitude.",
+            ),
+            models.CheckConstraint(
+                name="market_radius_in_1_m_to_500_km",
+                condition=Q(radius_m__range=(1, 500_000)),
+                violation_error_message="The radius is 1 to 500,000 metres.",
+            ),
+        ]
+
     def __str__(self) -> str:
         return self.name
+
+
+def _is_object(column: str) -> Exact:
+    return Exact(Func(column, function="jsonb_typeof", output_field=models.TextField()), Value("object"))
 
 
 class Cuisine(models.Model):
@@ -56,8 +94,34 @@ class Cuisine(models.Model):
         return self.label
 
 
+class Restaurants(models.QuerySet["Restaurant"]):
+    """Many restaurants at once."""
+
+    def set_status(self, status: str, *, now: datetime) -> int:
+        """Give them a status that imports leave alone; how many did not have it. One statement."""
+        is_locked = Q(locked_fields__contains=["status"])
+        names = ArrayField(models.CharField(max_length=40))
+        lock = Func("locked_fields", Value("status"), function="array_append", output_field=names)
+        return (
+            self.exclude(status=status)
+            .order_by()
+            .update(
+                status=status,
+                locked_fields=Case(When(is_locked, then=F("locked_fields")), default=lock),
+                spans_until=None,
+                version=F("version") + 1,
+                updated_at=now,
+            )
+        )
+
+
 class Restaurant(models.Model):
     """A place to eat, as the catalogue knows it from all its sources."""
+
+    # What open spans are worked out from.
+    BEHIND_SPANS = frozenset({"hours", "status", "latitude", "longitude"})
+    # Half of such a pair says nothing true: both are locked, and written, together.
+    PAIRS = (frozenset({"cuisine", "cuisines"}), frozenset({"latitude", "longitude"}))
 
     class Status(models.TextChoices):
         OPEN = "open"
@@ -109,11 +173,20 @@ class Restaurant(models.Model):
     created_at = models.DateTimeField()
     updated_at = models.DateTimeField()
     version = models.PositiveIntegerField(default=1)
+    locked_fields = ArrayField(
+        models.CharField(max_length=40),
+        default=list,
+        db_default=[],
+        blank=True,
+        help_text="What staff decided: imports leave it alone",
+    )
     document = models.GeneratedField(
         expression=Func("name", "alt_names", "cuisines", "neighborhood", function="restaurant_document"),
         output_field=SearchVectorField(),
         db_persist=True,
     )
+
+    objects = Restaurants.as_manager()
 
     class Meta:
         constraints = [
@@ -123,8 +196,23 @@ class Restaurant(models.Model):
                 name="restaurant_location_whole_and_on_earth",
                 condition=Q(latitude__isnull=True, longitude__isnull=True)
                 # Web Mercator ends at 85 degrees north and south.
-                | Q(latitude__range=(-85, 85), longitude__range=(-180, 180)),
+                | Q(
+                    latitude__isnull=False,
+                    longitude__isnull=False,
+                    latitude__range=(-85, 85),
+                    longitude__range=(-180, 180),
+                ),
+                violation_error_message=(
+                    "A location is a latitude within 85 degrees and a longitude within 180, or neither."
+                ),
             ),
+            models.CheckConstraint(
+                name="restaurant_country_is_two_capitals",
+                condition=Q(country__regex="^[A-Z]{2}$"),
+                violation_error_message="The country is a code of ISO 3166-1: DK.",
+            ),
+            models.CheckConstraint(name="restaurant_attributes_are_an_object", condition=_is_object("attributes")),
+            models.CheckConstraint(name="restaurant_external_ids_are_an_object", condition=_is_object("external_ids")),
             models.CheckConstraint(name="restaurant_phone_is_e164", condition=Q(phone__regex=r"^\+[1-9][0-9]{6,14}$")),
             models.CheckConstraint(
                 name="restaurant_slug_is_lowercase", condition=Q(slug__regex=r"^[a-z0-9]+(-[a-z0-9]+)*$")
@@ -143,6 +231,24 @@ class Restaurant(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @classmethod
+    def with_pairs(cls, fields: Iterable[str]) -> set[str]:
+        """The fields, and the other halves of the pairs that they are of."""
+        given = set(fields)
+        return given.union(*(pair for pair in cls.PAIRS if pair & given))
+
+    def mark_changed(self, fields: Set[str], *, now: datetime) -> set[str]:
+        """Note that these fields have new values; which columns have to be written besides them.
+
+        Open spans that no longer hold are marked as missing, and the worker makes them anew. Call it on a locked row.
+        """
+        self.version += 1
+        self.updated_at = now
+        if not fields & self.BEHIND_SPANS:
+            return {"version", "updated_at"}
+        self.spans_until = None
+        return {"version", "updated_at", "spans_until"}
 
 
 class SourceRecord(models.Model):
