@@ -2,18 +2,18 @@
 
 from typing import Any
 
-from django import forms
 from django.contrib import admin, messages
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.db import models, transaction
-from django.db.models import F, Func, Model, QuerySet
+from django.db.models import Func, Model, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.utils import timezone
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
-from catalogue.hours import Hours, InvalidHoursError
+from catalogue.forms import WEEKDAYS, FlowRuleForm, RestaurantForm
+from catalogue.hours import Hours
 from catalogue.long_tables import LongTableAdmin, fold
 from catalogue.models import (
     Cuisine,
@@ -29,35 +29,6 @@ from catalogue.models import (
 )
 from catalogue.tasks import ring_for_open_spans
 
-WEEKDAYS = [(0, "Mon"), (1, "Tue"), (2, "Wed"), (3, "Thu"), (4, "Fri"), (5, "Sat"), (6, "Sun")]
-# What the open spans are worked out from.
-BEHIND_SPANS = {"hours", "status", "latitude", "longitude"}
-
-
-class RestaurantForm(forms.ModelForm[Restaurant]):
-    """A restaurant whose hours make sense and whose cuisines are known."""
-
-    website = forms.URLField(required=False, max_length=500, empty_value=None, assume_scheme="https")
-
-    def clean_hours(self) -> dict[str, Any] | None:
-        """Bring hours into the form that the catalogue keeps."""
-        hours = self.cleaned_data["hours"]
-        if hours is None:
-            return None
-        try:
-            return Hours.from_json(hours).to_json()
-        except (InvalidHoursError, AttributeError, TypeError) as error:
-            raise forms.ValidationError(f"These are no hours: {error}") from error
-
-    def clean_cuisines(self) -> list[str]:
-        """Refuse a slug that is not in the dictionary."""
-        slugs: list[str] = self.cleaned_data["cuisines"] or []
-        known = set(Cuisine.objects.filter(slug__in=slugs).values_list("slug", flat=True))
-        strangers = [slug for slug in slugs if slug not in known]
-        if strangers:
-            raise forms.ValidationError(f"No such cuisine: {', '.join(strangers)}.")
-        return slugs
-
 
 class SourceRecordInline(admin.TabularInline[SourceRecord, Restaurant]):
     """What the sources say, for reading."""
@@ -72,12 +43,6 @@ class SourceRecordInline(admin.TabularInline[SourceRecord, Restaurant]):
     def has_add_permission(self, request: HttpRequest, obj: Restaurant | None = None) -> bool:
         """Importers write these."""
         return False
-
-
-class FlowRuleForm(forms.ModelForm[FlowRule]):
-    """A weekly discount, its days to be ticked."""
-
-    weekdays = forms.TypedMultipleChoiceField(choices=WEEKDAYS, coerce=int, widget=forms.CheckboxSelectMultiple)
 
 
 class FlowRuleInline(admin.TabularInline[FlowRule, Restaurant]):
@@ -125,7 +90,8 @@ class RestaurantAdmin(LongTableAdmin):
         ("Hours", {"fields": ["opening_hours", "hours"]}),
         ("Guests", {"fields": ["price_level", ("rating", "review_count", "star_counts")]}),
         ("More", {"fields": ["attributes", "external_ids", "verified_at"]}),
-        ("Record", {"fields": [("version", "created_at", "updated_at", "spans_until")]}),
+        ("Imports", {"fields": ["locked_fields"]}),
+        ("Record", {"fields": [("version", "created_at", "updated_at", "spans_until"), "shown_version"]}),
     ]
 
     @admin.display(description="Opening hours")
@@ -147,27 +113,25 @@ class RestaurantAdmin(LongTableAdmin):
         folded = queryset.alias(folded=Func("name", function="fold", output_field=models.TextField()))
         return folded.filter(models.Q(folded__contains=fold(term)) | models.Q(slug=term)), False
 
-    def save_model(
-        self, request: HttpRequest, obj: Restaurant, form: forms.ModelForm[Restaurant], change: bool
-    ) -> None:
-        """Write only what was changed, for importers and the worker write the same rows.
+    def save_model(self, request: HttpRequest, obj: Restaurant, form: RestaurantForm, change: bool) -> None:
+        """Write only what was changed, for the worker writes the same rows, and lock it against imports.
 
-        Open spans that no longer hold are marked as missing in the same statement; the worker makes them anew.
+        A field that is given back to the imports takes its source's value with the next of them.
         """
-        obj.updated_at = timezone.now()
-        if not change:
-            obj.created_at = obj.updated_at
+        now = timezone.now()
+        changed = form.changed_fields()
+        obj.locked_fields = form.locks()
+        if form.before is None:
+            obj.created_at = obj.updated_at = now
             obj.save(force_insert=True)
             transaction.on_commit(ring_for_open_spans)
             return
-        written = [*form.changed_data, "updated_at", "version"]
-        obj.version = F("version") + 1
-        if BEHIND_SPANS & set(form.changed_data):
-            obj.spans_until = None
-            written.append("spans_until")
+        if set(form.before.locked_fields) - set(obj.locked_fields):
+            # No record has this digest, so the next import reads its row again.
+            obj.source_records.update(digest="")
+        obj.save(update_fields=changed | obj.mark_changed(changed, now=now) | {"locked_fields"})
+        if changed & Restaurant.BEHIND_SPANS:
             transaction.on_commit(ring_for_open_spans)
-        obj.save(update_fields=written)
-        obj.refresh_from_db(fields=["version"])
 
     def has_delete_permission(self, request: HttpRequest, obj: Restaurant | None = None) -> bool:
         """Closed, never deleted."""
@@ -192,14 +156,13 @@ class RestaurantAdmin(LongTableAdmin):
         self, request: HttpRequest, queryset: QuerySet[Restaurant], status: Restaurant.Status, action: str
     ) -> HttpResponse | None:
         """Show what would change; when that was confirmed, change it in one statement."""
-        others = queryset.exclude(status=status)
         if "confirmed" in request.POST:
-            changed = others.order_by().update(
-                status=status, spans_until=None, updated_at=timezone.now(), version=F("version") + 1
-            )
+            chosen = Restaurant.objects.filter(pk__in=queryset.order_by().values("pk"))
+            changed = chosen.set_status(status, now=timezone.now())
             transaction.on_commit(ring_for_open_spans)
             self.message_user(request, f"{changed} restaurants are now {status.label.lower()}.", messages.SUCCESS)
             return None
+        others = queryset.exclude(status=status)
         context = {
             **self.admin_site.each_context(request),
             "title": f"Mark as {status.label.lower()}?",
@@ -286,6 +249,12 @@ class LandmarkAdmin(LongTableAdmin):
     search_fields = ["name"]
     search_help_text = "A part of any of its names, in any case and without accents"
     inlines = [LandmarkNameInline]
+
+    def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
+        """Keep the landmark's own name among its names, for it is found by these alone."""
+        super().save_related(request, form, formsets, change)
+        own = LandmarkName(landmark=form.instance, name=form.instance.name)
+        LandmarkName.objects.bulk_create([own], ignore_conflicts=True)
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Landmark], search_term: str

@@ -15,9 +15,6 @@ from catalogue.importers.place import COLUMNS, Place, Sketch
 from catalogue.importers.rows import Reject, RejectedError, Row, Tally
 from catalogue.models import Cuisine, Market, Restaurant, SourceRecord
 
-# A change of these makes the open spans wrong.
-DECIDE_OPENING = frozenset({"hours", "status", "latitude", "longitude"})
-
 
 class Reader(Protocol):
     """What a module that reads one kind of file offers."""
@@ -155,14 +152,12 @@ class RestaurantImport:
             restaurant = record.restaurant
             # What the source stated once and states no more is taken back; what it never stated is not its to empty.
             columns = {_column(name) for name in record.fields}.union(map(_column, _stated(place)))
+            columns -= {_column(name) for name in restaurant.locked_fields}
             new = {column for column in columns if getattr(restaurant, column) != getattr(place, column)}
             for column in new:
                 setattr(restaurant, column, getattr(place, column))
-            if new & DECIDE_OPENING:
-                restaurant.spans_until = None
             if new or restaurant.pk in touched:
-                restaurant.version += 1
-                restaurant.updated_at = self.now
+                restaurant.mark_changed(new, now=self.now)
                 changed.append(restaurant)
             record.digest, record.fields, record.updated_at = place.digest, _stated(place), self.now
         Restaurant.objects.bulk_update(

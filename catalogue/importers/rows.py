@@ -2,9 +2,15 @@
 
 import hashlib
 import json
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from math import isfinite
 from typing import Any
+
+# No source nests half as deep.
+DEEPEST = 64
+CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 
 class UnreadableFileError(Exception):
@@ -52,22 +58,39 @@ def digest_of(*parts: Any) -> str:
 
 
 def check_storable(content: Any) -> None:
-    """Raises RejectedError for texts that no database takes: NUL and halves of surrogate pairs."""
-    for text in _texts(content):
-        if "\0" in text or not _is_unicode(text):
-            raise RejectedError(f"A text holds a NUL or a broken character: {text[:40]!a}.")
+    """Raises RejectedError for what no database takes, however it is nested.
+
+    That is a NUL, half of a surrogate pair, a number that is none (NaN, Infinity), and nesting beyond 64 levels, as
+    what reads or writes nested values goes down into each level.
+    """
+    level = [content]
+    for _ in range(DEEPEST):
+        if not level:
+            return
+        level = [value for each in level for value in _inside(each)]
+    raise RejectedError(f"The values are nested deeper than {DEEPEST} levels.")
 
 
-def _texts(content: Any) -> Iterator[str]:
-    if isinstance(content, str):
-        yield content
-    elif isinstance(content, dict):
-        yield from content
-        for value in content.values():
-            yield from _texts(value)
-    elif isinstance(content, list):
-        for value in content:
-            yield from _texts(value)
+def is_line(text: str) -> bool:
+    """Whether a text has neither a line break nor another control character; the API takes none either."""
+    return not CONTROL.search(text)
+
+
+def check_line(name: str, text: str) -> None:
+    """Raises RejectedError for a text that is no line; `name` says which."""
+    if not is_line(text):
+        raise RejectedError(f"{name}: {text[:40]!a} holds a line break or another control character.")
+
+
+def _inside(content: Any) -> Iterable[Any]:
+    """The values in an object or a list. Raises RejectedError for a broken text or number."""
+    if isinstance(content, str) and ("\0" in content or not _is_unicode(content)):
+        raise RejectedError(f"A text holds a NUL or a broken character: {content[:40]!a}.")
+    if isinstance(content, float) and not isfinite(content):
+        raise RejectedError("A number is infinite, or none at all.")
+    if isinstance(content, dict):
+        return [*content, *content.values()]
+    return content if isinstance(content, list) else ()
 
 
 def _is_unicode(text: str) -> bool:

@@ -9,7 +9,6 @@ from django.db import connection
 from django.db.models import Model
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
-from django.urls import reverse
 
 from accounts.models import User
 from catalogue import models, opening
@@ -17,6 +16,7 @@ from catalogue.long_tables import LongPaginator
 from catalogue.models import FlowRule, ImportRun, Landmark, LandmarkName, Restaurant, Review
 from tests.catalogue import make
 from tests.catalogue.make import NOW
+from tests.catalogue.pages import address, change
 
 pytestmark = pytest.mark.django_db
 
@@ -56,25 +56,6 @@ def page(staff: Client, address: str, **parameters: str) -> str:
     assert response.status_code == 200, address
     assert len(queries) <= BUDGET, [query["sql"][:200] for query in queries.captured_queries]
     return response.content.decode()
-
-
-def address(model: type[Model], kind: str, *key: Any) -> str:
-    return reverse(f"admin:catalogue_{model.__name__.lower()}_{kind}", args=key)
-
-
-def change(staff: Client, place: Restaurant, **fields: Any) -> Any:
-    """Send the form of the change page as a browser would, with these fields changed."""
-    response = staff.get(address(Restaurant, "change", place.pk))
-    form = response.context["adminform"].form
-    sent = {name: form[name].value() for name in form.fields}
-    sent = {name: "" if value is None else value for name, value in sent.items()}
-    sent |= {"phone_verified_at_0": "", "phone_verified_at_1": "", "verified_at_0": "", "verified_at_1": ""}
-    for formset in response.context["inline_admin_formsets"]:
-        prefix = formset.formset.prefix
-        sent |= {f"{prefix}-TOTAL_FORMS": "0", f"{prefix}-INITIAL_FORMS": "0"}
-    for name in ("alt_names", "cuisines"):
-        sent[name] = ",".join(sent[name]) if isinstance(sent[name], list) else sent[name]
-    return staff.post(address(Restaurant, "change", place.pk), {**sent, **fields})
 
 
 def test_every_model_is_registered() -> None:
@@ -203,6 +184,7 @@ def test_marking_as_closed_asks_first_and_marks_the_spans_as_missing(staff: Clie
     assert staff.post(address(Restaurant, "changelist"), {**form, "confirmed": "Yes"}).status_code == 302
     place.refresh_from_db()
     assert (place.status, place.spans_until, place.version) == ("permanently_closed", None, 2)
+    assert place.locked_fields == ["status"]
     other.refresh_from_db()
     assert other.version == 1
 
