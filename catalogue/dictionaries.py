@@ -25,42 +25,18 @@ def landmark_id(market: str, name: str) -> UUID:
 
 
 def load() -> None:
-    """Bring the four tables and the landmarks' names to what the files say: six statements in one transaction.
+    """Add the rows and names of the files that are missing: six statements in one transaction.
 
-    Rows that the files do not name stay as they are. A concurrent load waits for this one, then changes nothing.
+    What is there stays, for staff may have mended it. A concurrent load waits for this one, then adds nothing.
     """
     with transaction.atomic():
         # Every load writes in the files' order, so two of them wait for each other and cannot deadlock.
-        Source.objects.bulk_create(
-            [Source(**row) for row in read("sources")],
-            update_conflicts=True,
-            unique_fields=["key"],
-            update_fields=["name", "license", "attribution"],
-        )
-        Cuisine.objects.bulk_create(
-            [Cuisine(**row) for row in read("cuisines")],
-            update_conflicts=True,
-            unique_fields=["slug"],
-            update_fields=["label"],
-        )
-        Market.objects.bulk_create(
-            [_market(row) for row in read("markets")],
-            update_conflicts=True,
-            unique_fields=["slug"],
-            update_fields=[
-                "name",
-                "country",
-                "timezone",
-                "currency",
-                "calling_code",
-                "latitude",
-                "longitude",
-                "radius_m",
-            ],
-        )
+        Source.objects.bulk_create([Source(**row) for row in read("sources")], ignore_conflicts=True)
+        Cuisine.objects.bulk_create([Cuisine(**row) for row in read("cuisines")], ignore_conflicts=True)
+        Market.objects.bulk_create([_market(row) for row in read("markets")], ignore_conflicts=True)
         rows = {landmark_id(row["market"], row["name"]): row for row in read("landmarks")}
         _load_landmarks(rows)
-        # Names that an import or staff added stay. Of two that fold to one (Tokyo, Tōkyō), the first is kept.
+        # Of two that fold to one (Tokyo, Tōkyō), the first is kept.
         LandmarkName.objects.bulk_create(
             [LandmarkName(landmark_id=pk, name=name) for pk, row in rows.items() for name in _names(row)],
             ignore_conflicts=True,
@@ -103,9 +79,7 @@ def _load_landmarks(rows: Mapping[UUID, Mapping[str, str]]) -> None:
             )
             for pk, row in rows.items()
         ],
-        update_conflicts=True,
-        unique_fields=["id"],
-        update_fields=["name", "kind", "market", "latitude", "longitude", "prominence", "wikidata", "source"],
+        ignore_conflicts=True,
     )
 
 

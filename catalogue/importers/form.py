@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from datetime import date, datetime, time
 from typing import Any, Self
 
-from catalogue.importers.rows import RejectedError
+from catalogue.importers.rows import RejectedError, check_line
 from config.api.refusal import unknown
 
 
@@ -36,14 +36,14 @@ class Form:
                     unknown("field", self._where(name), [self._where(each) for each in self.asked]).message
                 )
 
-    def text(self, name: str, *, longest: int) -> str:
-        """A text that says something, without the spaces around it."""
+    def text(self, name: str, *, longest: int, lines: bool = False) -> str:
+        """A text that says something, without the spaces around it; one line unless `lines`."""
         if not self.has(name):
             raise self._error(name, "this is required.")
-        return self._text(name, self.content[name], longest=longest)
+        return self._text(name, self.content[name], longest=longest, lines=lines)
 
-    def optional_text(self, name: str, *, longest: int) -> str | None:
-        return self.text(name, longest=longest) if self.has(name) else None
+    def optional_text(self, name: str, *, longest: int, lines: bool = False) -> str | None:
+        return self.text(name, longest=longest, lines=lines) if self.has(name) else None
 
     def matching(self, name: str, pattern: str, *, longest: int) -> str | None:
         text = self.optional_text(name, longest=longest)
@@ -148,7 +148,7 @@ class Form:
             raise self._error(name, "a list is expected.")
         return value
 
-    def _text(self, name: str, value: object, *, longest: int) -> str:
+    def _text(self, name: str, value: object, *, longest: int, lines: bool = False) -> str:
         if not isinstance(value, str):
             raise self._error(name, "a text is expected.")
         text = value.strip()
@@ -156,6 +156,8 @@ class Form:
             raise self._error(name, "the text is empty.")
         if len(text) > longest:
             raise self._error(name, f"the text is longer than {longest} characters.")
+        if not lines:
+            check_line(self._where(name), text)
         return text
 
     def _integer(self, name: str, value: object, least: int, most: int) -> int:

@@ -15,7 +15,7 @@ from catalogue.dictionaries import OWN
 from catalogue.geo import Location, distance_m, stretch
 from catalogue.importers.atlas import Atlas
 from catalogue.importers.place import read_location
-from catalogue.importers.rows import Reject, RejectedError, Row, Tally, UnreadableFileError, check_storable
+from catalogue.importers.rows import Reject, RejectedError, Row, Tally, UnreadableFileError, check_line, check_storable
 from catalogue.models import Landmark
 
 COLUMNS = ("qid", "name", "kind", "latitude", "longitude")
@@ -75,15 +75,15 @@ class LandmarkImport:
     def rows(self, stream: BinaryIO) -> Iterator[Any]:
         """The lines of the CSV by column. Raises UnreadableFileError."""
         # A broken byte becomes half a surrogate pair, and its row is refused; the others are read.
-        text = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="surrogateescape", newline="")
+        text = io.TextIOWrapper(stream, encoding="utf-8", errors="surrogateescape", newline="")
         reader = csv.DictReader(text)
         try:
             missing = [column for column in COLUMNS if column not in (reader.fieldnames or ())]
             if missing:
                 raise UnreadableFileError(f"This is no CSV of landmarks: it has no column {', '.join(missing)}.")
-            yield from reader
+            yield from _lines(reader)
         except csv.Error as error:
-            raise UnreadableFileError(f"Line {reader.line_num} is no CSV: {error}.") from error
+            raise UnreadableFileError(f"The header is no CSV: {error}.") from error
         finally:
             text.detach()
 
@@ -132,6 +132,8 @@ class LandmarkImport:
         return Tally(created=len(fresh), changed=len(changed), unchanged=len(found) - len(fresh) - len(changed))
 
     def _read(self, row: Row) -> ReadLandmark:
+        if isinstance(row.content, csv.Error):
+            raise RejectedError(f"The line is no CSV: {row.content}.")
         line: Mapping[str, Any] = row.content
         if None in line or None in line.values():
             raise RejectedError("The line has not as many fields as the header.")
@@ -141,6 +143,7 @@ class LandmarkImport:
             raise RejectedError(f"qid: {wikidata!r} is not a Wikidata id such as Q42.")
         if not 1 <= len(name) <= 200:
             raise RejectedError("name: 1 to 200 characters are expected.")
+        check_line("name", name)
         if kind not in KINDS:
             raise RejectedError(f"kind: {kind!r} is none of {', '.join(sorted(KINDS))}.")
         location = read_location(_float(line["latitude"]), _float(line["longitude"]))
@@ -157,6 +160,17 @@ class LandmarkImport:
             wikidata=each.wikidata,
             source_id=self.source,
         )
+
+
+def _lines(reader: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any] | csv.Error]:
+    """Each line by column, or what is wrong with it: one that is no CSV costs itself, and the next is read."""
+    while True:
+        try:
+            yield next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            yield error
 
 
 def _float(text: str) -> float | None:

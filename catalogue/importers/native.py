@@ -16,7 +16,7 @@ from catalogue.phones import read_phone
 SOURCE = "native"
 
 # Part of every digest: raise it when this module reads more than before, and the next import reads all rows anew.
-VERSION = 1
+VERSION = 2
 
 _CUISINE = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _URL = re.compile(r"https?://[^\s/?#]+[^\s]*")
@@ -113,7 +113,10 @@ def _cuisines(form: Form) -> list[str]:
 
 
 def _hours(form: Form, *, market: Market, on: date, point: tuple[float, float]) -> dict[str, Any] | None:
-    """Either an opening_hours string of OpenStreetMap, or `periods` and `special_days` as a record shows them."""
+    """Either an opening_hours string of OpenStreetMap, or `periods` and `special_days` as a record shows them.
+
+    An empty list says closed; neither of them says nothing.
+    """
     stated = form.optional_form("hours")
     if stated is None:
         return None
@@ -126,6 +129,8 @@ def _hours(form: Form, *, market: Market, on: date, point: tuple[float, float]) 
         return hours.to_json()
     periods, special_days = stated.value("periods"), stated.value("special_days")
     stated.finish()
+    if periods is None and special_days is None:
+        return None
     try:
         return Hours.from_json(
             {"timezone": market.timezone, "periods": periods, "special_days": special_days, "known": True}
@@ -151,11 +156,11 @@ def _review(form: Form) -> ReviewLine:
         stars=form.integer("stars", 1, 5),
         author=form.text("author", longest=120),
         created_at=form.moment("created_at"),
-        text=form.optional_text("text", longest=20_000) or "",
+        text=form.optional_text("text", longest=20_000, lines=True) or "",
         lang=form.matching("lang", "[a-z]{2}", longest=2) or "",
         visited_on=form.optional_day("visited_on"),
         helpful_count=form.optional_integer("helpful_count", 0, 1_000_000_000) or 0,
-        owner_reply=reply.text("text", longest=20_000) if reply else None,
+        owner_reply=reply.text("text", longest=20_000, lines=True) if reply else None,
         owner_replied_at=reply.moment("created_at") if reply else None,
     )
     if reply:

@@ -13,7 +13,7 @@ from django.core.validators import URLValidator
 from catalogue.hours import read_osm
 from catalogue.importers.geometry import representative_point
 from catalogue.importers.place import Place, Sketch
-from catalogue.importers.rows import RejectedError, UnreadableFileError, check_storable, digest_of
+from catalogue.importers.rows import RejectedError, UnreadableFileError, check_line, check_storable, digest_of, is_line
 from catalogue.models import Market, Restaurant
 from catalogue.phones import read_phone
 from catalogue.slugs import slugify
@@ -21,7 +21,7 @@ from catalogue.slugs import slugify
 SOURCE = "osm"
 
 # Part of every digest: raise it when this module reads more than before, and the next import reads all rows anew.
-VERSION = 1
+VERSION = 2
 
 EATING = frozenset({"restaurant", "cafe", "fast_food", "bar", "pub", "food_court", "ice_cream", "biergarten"})
 
@@ -67,17 +67,20 @@ Tags = Mapping[str, str]
 
 def rows(stream: BinaryIO) -> Iterator[Any]:
     """The features of a FeatureCollection, one in memory at a time. Raises UnreadableFileError."""
-    is_empty = True
+    is_empty, begin = True, stream.tell()
     try:
         for feature in ijson.items(stream, "features.item", use_float=True):
             is_empty = False
             yield feature
         if is_empty:
-            stream.seek(0)
+            stream.seek(begin)
             if not any(event == ("features", "start_array", None) for event in ijson.parse(stream)):
                 raise UnreadableFileError("This is no GeoJSON FeatureCollection: it has no list of `features`.")
     except (ijson.JSONError, UnicodeDecodeError) as error:
-        words = str(error).strip().splitlines() or ["unreadable"]
+        said = error.args[0] if error.args else ""
+        # Of bytes that are no UTF-8, ijson speaks in bytes.
+        text = said.decode(errors="replace") if isinstance(said, bytes) else str(said)
+        words = text.strip().splitlines() or ["unreadable"]
         raise UnreadableFileError(f"This is no GeoJSON, or it is cut off: {words[0].rstrip('.')}.") from error
 
 
@@ -94,6 +97,7 @@ def sketch(content: Any) -> Sketch | None:
         raise RejectedError("The place has no name.")
     if len(name) > 200:
         raise RejectedError("The name is longer than 200 characters.")
+    check_line("name", name)
     location = representative_point(content.get("geometry"))
     return Sketch(
         record=_record(content, tags, name, at=f"{location.lat:.4f},{location.lng:.4f}"),
@@ -185,7 +189,7 @@ def _osm_id(feature: Mapping[str, Any]) -> str | None:
 def _other_names(tags: Tags) -> list[str]:
     own = name_of(tags)
     names = (name for key in sorted(tags) if _OTHER_NAME.fullmatch(key) for name in _parts(tags[key]))
-    return [name for name in dict.fromkeys(names) if name != own and len(name) <= 200]
+    return [name for name in dict.fromkeys(names) if name != own and _fitting(name, 200)]
 
 
 def _line1(tags: Tags) -> str | None:
@@ -238,5 +242,5 @@ def _parts(text: str) -> list[str]:
 
 
 def _fitting(text: str | None, length: int) -> str | None:
-    """The text, where the column takes it whole: half an address is none."""
-    return text if text and len(text) <= length else None
+    """The text, where the column takes it whole, and in one line: half an address is none."""
+    return text if text and len(text) <= length and is_line(text) else None

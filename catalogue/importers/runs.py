@@ -1,19 +1,19 @@
 """Runs: a file from its first row to its last, in batches that are each whole, whatever happens in between."""
 
+import codecs
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
-from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol, TextIO, TypeVar
 
 from django.db import DataError, IntegrityError, connection, transaction
 from django.db.models.functions import Now
 
-from catalogue.importers.rows import Reject, Row, Tally
+from catalogue.importers.rows import Reject, Row, Tally, UnreadableFileError
 from catalogue.models import ImportRun, Market
 
 BATCH = 1000
@@ -88,13 +88,8 @@ class Rejects:
             self.file = self.path.open("w", encoding="utf-8")
         if self.file is not None:
             for reject in rejects:
-                line = {
-                    "file": source.name,
-                    "number": reject.row.number,
-                    "reason": reject.reason,
-                    "row": reject.row.content,
-                }
-                self.file.write(json.dumps(line, default=_text) + "\n")
+                line = {"file": source.name, "number": reject.row.number, "reason": reject.reason}
+                self.file.write(_line(line | {"row": reject.row.content}) or _line(line | {"row": None}) or "")
             self.file.flush()
 
     def close(self) -> None:
@@ -120,8 +115,8 @@ def run(
     """
     totals = Totals()
     with path.open("rb") as stream, _recorded(importer.source, path, market, totals, rejects, now, dry_run) as save:
-        numbered = (Row(number, content) for number, content in enumerate(importer.rows(stream), start=1))
-        while rows := list(islice(numbered, BATCH)):
+        _skip_byte_order_mark(stream)
+        for rows in _batches(importer.rows(stream)):
             found, tally = importer.read(rows)
             stored = _store(importer, found, market=market, dry_run=dry_run)
             totals.add(len(rows), tally, stored)
@@ -130,6 +125,28 @@ def run(
             save()
             on_batch(stream.tell(), totals)
     return totals
+
+
+def _skip_byte_order_mark(stream: BinaryIO) -> None:
+    if stream.read(len(codecs.BOM_UTF8)) != codecs.BOM_UTF8:
+        stream.seek(0)
+
+
+def _batches(contents: Iterator[Any]) -> Iterator[list[Row]]:
+    """The rows by BATCH. What stands before the place where a file becomes unreadable is a batch too."""
+    rows: list[Row] = []
+    try:
+        for number, content in enumerate(contents, start=1):
+            rows.append(Row(number, content))
+            if len(rows) == BATCH:
+                yield rows
+                rows = []
+    except UnreadableFileError:
+        if rows:
+            yield rows
+        raise
+    if rows:
+        yield rows
 
 
 @contextmanager
@@ -147,18 +164,19 @@ def _recorded(
         yield lambda: None
         return
     _bury_the_dead()
-    row = ImportRun.objects.create(source_id=source, market=market, file=str(path)[-400:], started_at=now)
+    with transaction.atomic():
+        row = ImportRun.objects.create(source_id=source, market=market, file=str(path)[-400:], started_at=now)
+        # As long as this connection lives, others can tell that the run does; nobody sees it before it is locked.
+        _ask("SELECT pg_advisory_lock(%s, %s)", RUN_LOCK, row.pk)
 
     def save(**columns: Any) -> None:
         counts = {name: count for name, count in asdict(totals).items() if name != "reasons"}
         file = str(rejects.path)[-400:] if totals.refused else ""
         ImportRun.objects.filter(pk=row.pk).update(**counts, rejects_file=file, **columns)
 
-    # As long as this connection lives, others can tell that the run does.
-    _ask("SELECT pg_advisory_lock(%s, %s)", RUN_LOCK, row.pk)
     try:
         yield save
-        save(state=ImportRun.State.DONE, finished_at=Now())
+        save(state=ImportRun.State.DONE, error="", finished_at=Now())
     except BaseException as error:
         words = str(error) or type(error).__name__
         save(state=ImportRun.State.FAILED, error=words, finished_at=Now())
@@ -226,6 +244,14 @@ def _ask(query: str, *parameters: str | int) -> Any:
     with connection.cursor() as cursor:
         cursor.execute(query, parameters)
         return cursor.fetchone()[0]
+
+
+def _line(content: dict[str, Any]) -> str | None:
+    """A line of JSON; None for what no JSON can say, nested deeper than Python goes or with numbers that are none."""
+    try:
+        return json.dumps(content, default=_text, allow_nan=False) + "\n"
+    except (ValueError, RecursionError):
+        return None
 
 
 def _text(content: object) -> str:

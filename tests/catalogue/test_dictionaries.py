@@ -67,10 +67,13 @@ def test_loading_again_changes_no_row_and_takes_six_queries() -> None:
 
 
 @pytest.mark.django_db
-def test_loading_restores_what_the_files_say_and_leaves_other_rows_alone() -> None:
+def test_loading_adds_what_is_missing_and_leaves_what_staff_mended() -> None:
     dictionaries.load()
     tivoli = Landmark.objects.get(name="Tivoli Gardens")
-    Landmark.objects.filter(pk=tivoli.pk).update(prominence=1)
+    Landmark.objects.filter(pk=tivoli.pk).update(latitude=55.6737, prominence=1)
+    Market.objects.filter(slug="copenhagen").update(radius_m=30_000)
+    Source.objects.filter(key="osm").update(attribution="OpenStreetMap")
+    Landmark.objects.get(name="Den Frie").delete()
     LandmarkName.objects.get(landmark=tivoli, name="Tivoli Have").delete()
     LandmarkName.objects.create(landmark=tivoli, name="Tivoli Friheden")
     Cuisine.objects.filter(slug="seafood").update(label="Fish")
@@ -82,11 +85,14 @@ def test_loading_restores_what_the_files_say_and_leaves_other_rows_alone() -> No
     dictionaries.load()
 
     tivoli.refresh_from_db()
-    assert tivoli.prominence == 96
+    assert (tivoli.latitude, tivoli.prominence) == (55.6737, 1)
+    assert Market.objects.get(slug="copenhagen").radius_m == 30_000
+    assert Source.objects.get(key="osm").attribution == "OpenStreetMap"
+    assert Landmark.objects.get(name="Den Frie").names.count() == 3
     assert set(tivoli.names.values_list("name", flat=True)) == {
         "Tivoli Gardens", "Tivoli", "Tivoli Have", "Tivoli København", "Tivoli Copenhagen", "Tivoli Friheden",
     }  # fmt: skip
-    assert Cuisine.objects.get(slug="seafood").label == "Seafood"
+    assert Cuisine.objects.get(slug="seafood").label == "Fish"
     assert list(imported.names.values_list("name", flat=True)) == ["Tivoli Hotel"]
 
 

@@ -1,5 +1,6 @@
 """Landmarks of Wikidata: new ones, those of the own table, and broken lines."""
 
+import codecs
 from pathlib import Path
 
 import pytest
@@ -119,3 +120,21 @@ def test_a_csv_of_something_else_is_unreadable(tmp_path: Path) -> None:
         UnreadableFileError, match=r"^This is no CSV of landmarks: it has no column name, kind, latitude, "
     ):
         import_landmarks(file)
+
+
+def test_a_field_without_an_end_costs_its_line_only(tmp_path: Path) -> None:
+    file = landmarks_csv(tmp_path / "a.csv", f"Q1,{'x' * 200_000},museum,55.6,12.5", DAVID)
+    assert counts(import_landmarks(file)) == {"created": 1, "refused": 1}
+    assert rejected(file)[0]["reason"] == "The line is no CSV: field larger than field limit (131072)."
+
+
+def test_a_name_of_two_lines_is_refused(tmp_path: Path) -> None:
+    file = landmarks_csv(tmp_path / "a.csv", 'Q1,"Den\nFrie",museum,55.6,12.5')
+    assert counts(import_landmarks(file)) == {"refused": 1}
+    assert rejected(file)[0]["reason"] == "name: 'Den\\nFrie' holds a line break or another control character."
+
+
+def test_a_byte_order_mark_is_no_part_of_the_first_column(tmp_path: Path) -> None:
+    file = landmarks_csv(tmp_path / "a.csv", DAVID)
+    file.write_bytes(codecs.BOM_UTF8 + file.read_bytes())
+    assert counts(import_landmarks(file)) == {"created": 1}

@@ -135,7 +135,7 @@ def test_the_order_of_keys_is_no_change(take: Callable[..., dict[str, int]]) -> 
         ({"location": [55.6, 12.5]}, "location: an object is expected."),
         ({"location": {"lat": "55", "lng": 12.5}}, "The coordinates are not two numbers."),
         ({"location": {"lat": 10**400, "lng": 12.5}}, "The coordinates are not two numbers."),
-        ({"location": {"lat": float("nan"), "lng": 12.5}}, "The coordinates are not two numbers."),
+        ({"location": {"lat": float("nan"), "lng": 12.5}}, "A number is infinite, or none at all."),
         ({"location": {"lat": 55.6, "lng": 12.5, "alt": 1}}, "Unknown field `location.alt`. Did you mean"),
         ({"market": "kopenhagen"}, "market: there is no `kopenhagen`."),
         ({"market": "milan"}, "The place lies 1159.0 km"),
@@ -201,3 +201,24 @@ def test_a_file_of_another_kind_is_unreadable(tmp_path: Path) -> None:
     file.write_text("name,lat,lng\n")
     with pytest.raises(UnreadableFileError, match=r"^This is no JSON lines file: the first line is no object.$"):
         import_restaurants(file, reader=native)
+
+
+@pytest.mark.parametrize("hours", [{}, {"periods": None}, {"periods": None, "special_days": None}])
+def test_hours_that_state_nothing_are_unknown(take: Callable[..., dict[str, int]], hours: dict[str, Any]) -> None:
+    assert take(LINE | {"hours": hours}) == {"created": 1}
+    assert Restaurant.objects.get().hours is None
+
+
+def test_an_empty_list_of_periods_says_closed(take: Callable[..., dict[str, int]]) -> None:
+    take(LINE | {"hours": {"periods": []}})
+    hours = Restaurant.objects.get().hours
+    assert hours is not None
+    assert (hours["known"], hours["periods"]) == (True, [])
+
+
+def test_a_review_may_have_lines_and_a_name_may_not(take: Callable[..., dict[str, int]], tmp_path: Path) -> None:
+    assert take(LINE | {"reviews": [REVIEW | {"text": "Fine.\nCome again."}]}) == {"created": 1}
+    assert take(LINE | {"name": "No\nma"}) == {"refused": 1}
+    assert rejected(tmp_path / "a.jsonl")[0]["reason"] == (
+        "name: 'No\\nma' holds a line break or another control character."
+    )

@@ -1,5 +1,7 @@
 """OpenStreetMap: what becomes of tags, names, geometries and ids."""
 
+import codecs
+import json
 from pathlib import Path
 from typing import Any
 
@@ -281,3 +283,52 @@ def test_a_file_of_another_kind_is_unreadable(tmp_path: Path, text: str, words: 
 
 def test_a_collection_of_nothing_is_read(tmp_path: Path) -> None:
     assert counts(import_restaurants(geojson(tmp_path / "none.geojson", []))) == {}
+
+
+DEEP_OBJECT = '{"a":' * 3000 + "1" + "}" * 3000
+DEEP_LIST = "[" * 3000 + "]" * 3000
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        '{"properties": {"amenity": "cafe", "name": "Deep", "x": ' + DEEP_OBJECT + "}}",
+        '{"properties": {"amenity": "cafe", "name": "Deep"}, "geometry": {"type": "Polygon", "coordinates": '
+        + DEEP_LIST
+        + "}}",
+        DEEP_LIST,
+    ],
+    ids=["tag", "geometry", "feature"],
+)
+def test_a_feature_without_a_bottom_costs_itself_only(tmp_path: Path, broken: str) -> None:
+    file = tmp_path / "a.geojson"
+    file.write_text(f'{{"features": [{broken}, {json.dumps(cafe("Noma"))}]}}')
+    assert counts(import_restaurants(file)) == {"created": 1, "refused": 1}
+    [reject] = rejected(file)
+    assert (reject["number"], reject["row"]) == (1, None)
+
+
+@pytest.mark.parametrize("features", [[], ["Noma"]])
+def test_a_byte_order_mark_is_passed_over(tmp_path: Path, features: list[str]) -> None:
+    file = geojson(tmp_path / "a.geojson", map(cafe, features))
+    file.write_bytes(codecs.BOM_UTF8 + file.read_bytes())
+    assert import_restaurants(file).created == len(features)
+
+
+def test_bytes_that_are_no_utf_8_are_told_in_words(tmp_path: Path) -> None:
+    file = tmp_path / "a.geojson"
+    file.write_bytes(b'{"features": [{"name": "Caf\xe9"}]}')
+    with pytest.raises(UnreadableFileError) as refused:
+        import_restaurants(file)
+    assert str(refused.value) == ("This is no GeoJSON, or it is cut off: lexical error: invalid bytes in UTF8 string.")
+
+
+def test_a_name_of_two_lines_is_refused_and_another_text_left_out(tmp_path: Path) -> None:
+    file = geojson(
+        tmp_path / "a.geojson",
+        [cafe("No\nma"), cafe("Noma", alt_name="No\tma", **{"addr:city": "Copen\nhagen"})],
+    )
+    assert counts(import_restaurants(file)) == {"created": 1, "refused": 1}
+    assert rejected(file)[0]["reason"] == "name: 'No\\nma' holds a line break or another control character."
+    place = Restaurant.objects.get()
+    assert (place.alt_names, place.locality) == ([], None)

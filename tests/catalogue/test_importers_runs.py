@@ -107,6 +107,37 @@ def test_what_the_source_takes_back_is_emptied_and_what_it_never_stated_stays(tm
     assert (place.phone, place.website, place.price_level) == (None, "https://noma.dk", 4)
 
 
+def test_what_staff_locked_stays_and_the_rest_is_changed(tmp_path: Path) -> None:
+    stated = {
+        "amenity": "cafe",
+        "name": "Noma",
+        "phone": "+45 32155656",
+        "cuisine": "seafood",
+        "opening_hours": "24/7",
+    }
+    import_restaurants(geojson(tmp_path / "a.geojson", [feature(stated, id="node/1")]))
+    Restaurant.objects.update(name="Ours", locked_fields=["name", "phone", "cuisine", "cuisines", "hours"])
+    tags = {"amenity": "cafe", "name": "Theirs", "cuisine": "pizza", "website": "https://noma.dk"}
+    later = geojson(tmp_path / "b.geojson", [feature(tags, id="node/1")])
+    assert counts(import_restaurants(later)) == {"changed": 1}
+    place = Restaurant.objects.get()
+    assert (place.name, place.phone, place.cuisine_id, place.cuisines, place.website, place.version) == (
+        "Ours", "+4532155656", "seafood", ["seafood"], "https://noma.dk", 2,
+    )  # fmt: skip
+    assert place.hours is not None
+    again = geojson(tmp_path / "c.geojson", [feature(tags | {"name": "Theirs too"}, id="node/1")])
+    assert counts(import_restaurants(again)) == {"unchanged": 1}
+
+
+def test_a_field_given_back_takes_the_value_of_its_source_again(tmp_path: Path) -> None:
+    file = geojson(tmp_path / "a.geojson", [feature({"amenity": "cafe", "name": "Noma"}, id="node/1")])
+    import_restaurants(file)
+    Restaurant.objects.update(name="Ours", locked_fields=[])
+    SourceRecord.objects.update(digest="")
+    assert counts(import_restaurants(file)) == {"changed": 1}
+    assert Restaurant.objects.get().name == "Noma"
+
+
 def test_a_run_leaves_its_counts_and_its_rejects(tmp_path: Path) -> None:
     file = geojson(tmp_path / "a.geojson", [cafe("Noma"), cafe(""), feature({"amenity": "bank"})])
     import_restaurants(file, market="copenhagen")
@@ -126,13 +157,13 @@ def test_a_dry_run_counts_and_leaves_nothing(tmp_path: Path) -> None:
     assert counts(import_restaurants(file)) == {"created": 3, "refused": 1}
 
 
-def test_a_file_that_is_cut_off_keeps_its_whole_batches_and_says_so(tmp_path: Path) -> None:
-    file = geojson(tmp_path / "a.geojson", cafes(1001))
+def test_a_file_that_is_cut_off_keeps_what_comes_before_and_says_so(tmp_path: Path) -> None:
+    file = geojson(tmp_path / "a.geojson", cafes(1201))
     file.write_bytes(file.read_bytes()[:-20])
     with pytest.raises(UnreadableFileError, match=r"^This is no GeoJSON, or it is cut off: "):
         import_restaurants(file)
     row = ImportRun.objects.get()
-    assert (row.state, row.created, Restaurant.objects.count()) == ("failed", 1000, 1000)
+    assert (row.state, row.created, Restaurant.objects.count()) == ("failed", 1200, 1200)
     assert row.error.startswith("This is no GeoJSON, or it is cut off: ")
 
 
@@ -246,6 +277,27 @@ def test_a_killed_run_leaves_whole_batches_and_the_next_completes_it(tmp_path: P
     killed, completed = ImportRun.objects.order_by("pk")
     assert (killed.state, killed.error) == ("failed", "The run was killed. Import the file again.")
     assert (completed.state, completed.read) == ("done", 1500)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_run_that_begins_beside_another_does_not_take_it_for_dead(tmp_path: Path) -> None:
+    files = [geojson(tmp_path / name, cafes(1)) for name in ("a.geojson", "b.geojson")]
+
+    def rival() -> None:
+        try:
+            import_restaurants(files[1])
+        finally:
+            connection.close()
+
+    def begin_beside(execute: Callable[..., Any], sql: str, *rest: Any) -> Any:
+        if sql.startswith("SELECT pg_advisory_lock("):
+            with ThreadPoolExecutor(1) as threads:
+                threads.submit(rival).result()
+        return execute(sql, *rest)
+
+    with connection.execute_wrapper(begin_beside):
+        import_restaurants(files[0])
+    assert list(ImportRun.objects.values_list("state", "error")) == [("done", "")] * 2
 
 
 def test_the_command_prints_a_table_and_where_the_rejects_are(tmp_path: Path) -> None:
