@@ -8,7 +8,8 @@ from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from catalogue.hours.clock import instant
-from catalogue.models import FlowRule, Restaurant
+from catalogue.models import FlowRule
+from catalogue.opening import CLOSED
 
 HORIZON = timedelta(days=7)
 
@@ -42,11 +43,11 @@ def next_offer(rules: Iterable[FlowRule], *, timezone: str, now: datetime) -> Of
 def next_offers(zones: Mapping[UUID, str], *, now: datetime) -> dict[UUID, Offer]:
     """The next offer of each restaurant that has one, by restaurant; `zones` maps restaurants to their time zones.
 
-    One query. A restaurant that is closed for a while offers nothing.
+    One query. A restaurant that is closed, for a while or for good, offers nothing.
     """
     rules: dict[UUID, list[FlowRule]] = defaultdict(list)
     active = FlowRule.objects.filter(restaurant__in=list(zones), active=True)
-    for rule in active.exclude(restaurant__status=Restaurant.Status.TEMPORARILY_CLOSED):
+    for rule in active.exclude(restaurant__status__in=CLOSED):
         rules[rule.restaurant_id].append(rule)
     found = {place: next_offer(own, timezone=zones[place], now=now) for place, own in rules.items()}
     return {place: offer for place, offer in found.items() if offer is not None}

@@ -11,7 +11,7 @@ from catalogue import flow
 from catalogue.geo import Location
 from catalogue.hours import Hours, State
 from catalogue.models import Restaurant, SourceRecord
-from catalogue.opening import CLOSED
+from catalogue.opening import CLOSED, stated
 from catalogue.search import Attribution
 from config.api.ids import encode
 from config.api.refusal import NotFound
@@ -45,19 +45,18 @@ def record(slug: str, *, groups: Sequence[str], now: datetime) -> dict[str, Any]
     return values
 
 
-def state(restaurant: Restaurant, *, at: datetime) -> State:
+def state(restaurant: Restaurant, hours: Hours, *, at: datetime) -> State:
     """Open or not at a moment. A closure outranks the hours."""
     if restaurant.status in CLOSED:
         return State("closed", open_now=False, next_change=None)
-    if restaurant.hours is None:
-        return State("unknown", open_now=None, next_change=None)
-    return Hours.from_json(restaurant.hours).state(at)
+    return hours.state(at)
 
 
 def core(restaurant: Restaurant, now: datetime) -> dict[str, Any]:
     """The free fields. One query, for the flow offer."""
     zone = restaurant.market.timezone
     records = list(restaurant.source_records.all())
+    hours = stated(restaurant) or Hours(zone, periods=(), special_days=(), known=False)
     return {
         "id": encode("rst", restaurant.pk),
         "alt_names": restaurant.alt_names,
@@ -85,8 +84,8 @@ def core(restaurant: Restaurant, now: datetime) -> dict[str, Any]:
         "cuisine": restaurant.cuisine.label if restaurant.cuisine else None,
         "cuisines": restaurant.cuisines,
         "hours": {
-            **(restaurant.hours or Hours(zone, periods=(), special_days=(), known=False).to_json()),
-            **asdict(state(restaurant, at=now)),
+            **hours.to_json(),
+            **asdict(state(restaurant, hours, at=now)),
         },
         "attributes": restaurant.attributes,
         "flow_offer": flow.next_offers({restaurant.pk: zone}, now=now).get(restaurant.pk),

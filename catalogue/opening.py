@@ -3,7 +3,9 @@
 import json
 import logging
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date, datetime, timedelta
+from functools import partial
 from zoneinfo import ZoneInfo
 
 from django.db import connection, transaction
@@ -15,9 +17,10 @@ from catalogue.models import Restaurant
 
 logger = logging.getLogger(__name__)
 
-# A search may ask for any moment of 14 days; one more, so that each row is worked out once a day.
+# A search may ask for any moment of 14 days. The worker comes each hour, and a missed one does no harm; most of a day
+# more, so that each row is worked out about once a day.
+PROMISED = timedelta(days=14, hours=2)
 AHEAD = timedelta(days=15)
-PROMISED = timedelta(days=14)
 
 # Clocks of two machines differ: a moment that has just passed is still answered.
 BEHIND = timedelta(days=1)
@@ -35,7 +38,7 @@ WHERE restaurant.id = made.id
 
 
 def refresh(*, now: datetime, batch: int = 1000, at_most: int | None = None) -> int:
-    """Work out the open spans that are missing or end within 14 days of `now`; how many restaurants that were.
+    """Work out the open spans that are missing or end before the promised days do; how many restaurants that were.
 
     Whoever changes hours, status or location of a restaurant sets its `spans_until` to None; those come first.
     Each batch is a short transaction that claims its rows and passes over claimed ones, so any number of workers may
@@ -72,8 +75,8 @@ def _refresh_some(due: Q, *, now: datetime, size: int) -> int:
 
 def _made(restaurant: Restaurant, *, now: datetime, until: datetime) -> tuple[str | None, str | None]:
     """The spans as PostgreSQL writes them, None when nobody knows; and the hours in JSON where they are new."""
-    hours = _hours(restaurant)
-    again = _read_again(hours, restaurant, now=now) if hours else None
+    hours = stated(restaurant)
+    again = up_to_date(hours, restaurant, now=now) if hours else None
     new = json.dumps(again.to_json()) if again and again != hours else None
     # Closure outranks hours.
     if restaurant.status in CLOSED:
@@ -83,7 +86,8 @@ def _made(restaurant: Restaurant, *, now: datetime, until: datetime) -> tuple[st
     return _multirange(again.spans(start=now - BEHIND, end=until)), new
 
 
-def _hours(restaurant: Restaurant) -> Hours | None:
+def stated(restaurant: Restaurant) -> Hours | None:
+    """The hours of a restaurant; None when it states none, or broken ones."""
     if restaurant.hours is None:
         return None
     try:
@@ -93,21 +97,28 @@ def _hours(restaurant: Restaurant) -> Hours | None:
         return None
 
 
-def _read_again(hours: Hours, restaurant: Restaurant, *, now: datetime) -> Hours:
-    """Hours with dates ("Dec 24 off") were read for 60 days: bring them up to date from the string they come from.
+def up_to_date(hours: Hours, restaurant: Restaurant, *, now: datetime, first: date | None = None) -> Hours:
+    """Hours with dates ("Dec 24 off") were read for 60 days: read the string they come from for those from `now`.
 
-    Hours that do not say what the string does were edited by somebody, and stay.
+    Or for the 60 days from `first`, and the day before, whose tail may reach into them. Hours that do not say what the
+    string does were edited by somebody, and stay.
     """
     if hours.osm is None or not hours.known:
         return hours
     today = now.astimezone(ZoneInfo(hours.timezone)).date()
     lat, lng = restaurant.latitude, restaurant.longitude
     point = None if lat is None or lng is None else (lat, lng)
-    again = read_osm(hours.osm, timezone=hours.timezone, on=today, point=point)
+    read = partial(read_osm, hours.osm, timezone=hours.timezone, point=point)
+    again = read(on=today)
     last = max((special.date for special in hours.special_days), default=date.min)
     ahead = [special for special in hours.special_days if special.date >= today]
     same = [special for special in again.special_days if special.date <= last]
-    return again if again.periods == hours.periods and ahead == same else hours
+    if again.periods != hours.periods or ahead != same:
+        return hours
+    if first is None:
+        return again
+    before = [special for special in read(on=first - timedelta(days=1)).special_days if special.date < first]
+    return replace(again, special_days=(*before, *read(on=first).special_days))
 
 
 def _multirange(spans: Sequence[Span]) -> str:

@@ -4,10 +4,9 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from catalogue.hours import Hours
 from catalogue.hours.clock import instant
 from catalogue.models import Restaurant
-from catalogue.opening import CLOSED
+from catalogue.opening import CLOSED, stated, up_to_date
 from config.api.refusal import InvalidRequest, NotFound
 
 DAYS = 7
@@ -28,7 +27,7 @@ class Opening:
 class Openings:
     """The open spans from the first midnight of `first` to the last of `last`, on the clock of `timezone`.
 
-    Merged and in order, cut to those days; None when the hours are not known. A closure leaves none.
+    Merged and in order, cut to those days; None when the hours are not known for all of these. A closure leaves none.
     """
 
     slug: str
@@ -46,7 +45,7 @@ def of_days(slug: str, *, first: date | None, last: date | None, now: datetime) 
     restaurant = Restaurant.objects.select_related("market").filter(slug=slug).first()
     if restaurant is None:
         raise NotFound("There is no restaurant of this slug.")
-    hours = None if restaurant.hours is None else Hours.from_json(restaurant.hours)
+    hours = stated(restaurant)
     zone = ZoneInfo(hours.timezone if hours else restaurant.market.timezone)
     today = now.astimezone(zone).date()
     first = first or today
@@ -58,8 +57,10 @@ def of_days(slug: str, *, first: date | None, last: date | None, now: datetime) 
     spans: list[Opening] | None = None
     if restaurant.status in CLOSED:
         spans = []
-    elif hours and hours.known:
-        start, end = instant(zone, first.toordinal(), 0), instant(zone, last.toordinal() + 1, 0)
-        found = hours.spans(start=start, end=end)
-        spans = [Opening(opens.astimezone(zone), closes.astimezone(zone)) for opens, closes in found]
+    elif hours:
+        hours = up_to_date(hours, restaurant, now=now, first=first)
+        if hours.speaks_of(last):
+            start, end = instant(zone, first.toordinal(), 0), instant(zone, last.toordinal() + 1, 0)
+            found = hours.spans(start=start, end=end)
+            spans = [Opening(opens.astimezone(zone), closes.astimezone(zone)) for opens, closes in found]
     return Openings(slug=restaurant.slug, timezone=str(zone), first=first, last=last, spans=spans)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from functools import cached_property
 from typing import Any, Literal, Self
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -97,7 +97,7 @@ class Hours:
         """
         at = _utc(at)
         zone = ZoneInfo(self.timezone)
-        if not self.known or at.astimezone(zone).toordinal() > self._horizon:
+        if not self.speaks_of(at.astimezone(zone)):
             return State("unknown", open_now=None, next_change=None)
         end = at + LOOK_AHEAD
         opens, closes = next(self._openings(at, end), (end, end))
@@ -108,6 +108,10 @@ class Hours:
             open_now=is_open,
             next_change=change.astimezone(zone) if change < end else None,
         )
+
+    def speaks_of(self, day: date) -> bool:
+        """Whether it can be told when the place is open on a day: not after the last of special days alone."""
+        return self.known and day.toordinal() <= self._horizon
 
     def _openings(self, start: datetime, end: datetime) -> Iterator[tuple[datetime, datetime]]:
         """Merged spans that touch [start, end), not cut to it, in order."""

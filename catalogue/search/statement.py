@@ -53,12 +53,15 @@ FILTERS = {
 }
 
 # Spans are in order, so the first that ends after now is open now or opens next; one that ends where the computed days
-# end tells of no change.
+# end tells of no change. Hours made of special days alone say nothing after the last of them.
 SHOWN = """
 SELECT page.*, r.slug, r.name, r.neighborhood, r.market_id, r.rating, r.review_count, r.price_level, c.label,
     r.cuisines, r.phone, r.latitude, r.longitude, m.timezone,
     CASE WHEN r.status = 'temporarily_closed' THEN false
          WHEN r.spans_until <= %(now)s THEN NULL
+         WHEN NOT jsonb_path_exists(r.hours, '$.periods[*]')
+             AND (SELECT max(day #>> '{}') FROM jsonb_path_query(r.hours, '$.special_days[*].date') AS day)
+                 < to_char(%(now)s AT TIME ZONE m.timezone, 'YYYY-MM-DD') THEN NULL
          ELSE r.open_spans @> %(now)s::timestamptz END,
     CASE WHEN r.status <> 'temporarily_closed' THEN (
         SELECT CASE WHEN lower(span) > %(now)s THEN lower(span) WHEN upper(span) < r.spans_until THEN upper(span) END

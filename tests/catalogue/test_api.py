@@ -8,6 +8,7 @@ from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
 from catalogue import dictionaries, opening
+from catalogue.hours import read_osm
 from config.api.ids import encode
 from tests.catalogue import make
 from tests.catalogue.make import NOW
@@ -151,7 +152,7 @@ def test_a_record_answers_in_the_documented_shape(client: Client) -> None:
                 {"kind": "regular", "open": {"day": 5, "time": "17:30"}, "close": {"day": 5, "time": "23:00"}}
             ],
             "special_days": [],
-            "display": [],
+            "display": ["Mon-Fri closed", "Sat 17:30-23:00", "Sun closed"],
             "osm": None,
         },
         "attributes": {"outdoor_seating": True},
@@ -228,11 +229,12 @@ def test_an_offer_is_the_next_within_a_week_on_the_clock_of_the_restaurant(clien
     assert offer() is None
 
 
-def test_a_place_that_is_closed_for_a_while_offers_nothing(client: Client) -> None:
-    place = make.restaurant(status="temporarily_closed")
+@pytest.mark.parametrize("status", ["temporarily_closed", "permanently_closed", "moved"])
+def test_a_place_that_is_closed_offers_nothing(client: Client, status: str) -> None:
+    place = make.restaurant(status=status)
     make.rule(place)
     assert client.get(f"/v1/restaurants/{place.slug}").json()["flow_offer"] is None
-    assert client.get("/v1/restaurants").json()["data"][0]["flow_offer"] is None
+    assert [hit["flow_offer"] for hit in client.get("/v1/restaurants").json()["data"]] in ([], [None])
 
 
 def test_a_record_costs_three_queries(client: Client, django_assert_num_queries: DjangoAssertNumQueries) -> None:
@@ -331,3 +333,38 @@ def test_hours_that_nobody_knows_are_null_and_those_of_a_closed_place_none(clien
     assert client.get("/v1/restaurants/unknown/hours").json()["spans"] is None
     assert client.get("/v1/restaurants/closed/hours").json()["spans"] == []
     assert client.get("/v1/restaurants/nothing/hours").status_code == 404
+
+
+def test_hours_with_dates_are_read_for_the_days_that_are_asked_for(client: Client) -> None:
+    hours = read_osm("10:00-02:00; Mar 10 off", timezone="Europe/Copenhagen", on=NOW.date()).to_json()
+    make.restaurant(slug="dated", hours=hours)
+    spans = client.get("/v1/restaurants/dated/hours?from=2027-03-10&to=2027-03-11").json()["spans"]
+    assert spans == [
+        {"opens_at": "2027-03-10T00:00:00+01:00", "closes_at": "2027-03-10T02:00:00+01:00"},
+        {"opens_at": "2027-03-11T10:00:00+01:00", "closes_at": "2027-03-12T00:00:00+01:00"},
+    ]
+    spans = client.get("/v1/restaurants/dated/hours?from=2027-03-11&to=2027-03-11").json()["spans"]
+    assert [span["opens_at"] for span in spans] == ["2027-03-11T10:00:00+01:00"]
+
+
+def test_hours_with_dates_that_somebody_edited_are_not_read_again(client: Client) -> None:
+    hours = read_osm("10:00-02:00; Mar 10 off", timezone="Europe/Copenhagen", on=NOW.date()).to_json()
+    hours["special_days"] = [{"date": "2026-12-01", "periods": []}]
+    make.restaurant(slug="edited", hours=hours)
+    spans = client.get("/v1/restaurants/edited/hours?from=2027-03-10&to=2027-03-10").json()["spans"]
+    assert [span["opens_at"] for span in spans] == ["2027-03-10T00:00:00+01:00", "2027-03-10T10:00:00+01:00"]
+
+
+def test_hours_of_special_days_alone_are_null_for_later_days(client: Client) -> None:
+    special = {"date": "2026-11-22", "periods": [{"open": "12:00", "close": "20:00"}]}
+    make.restaurant(slug="market-day", hours={"timezone": "Europe/Copenhagen", "special_days": [special]})
+    address = "/v1/restaurants/market-day/hours?from=2026-11-22&to="
+    assert len(client.get(address + "2026-11-22").json()["spans"]) == 1
+    assert client.get(address + "2026-11-23").json()["spans"] is None
+
+
+def test_hours_that_are_broken_are_unknown(client: Client) -> None:
+    make.restaurant(slug="broken", hours={"timezone": "Mars/Olympus", "periods": [7]})
+    hours = client.get("/v1/restaurants/broken").json()["hours"]
+    assert (hours["timezone"], hours["state"], hours["open_now"]) == ("Europe/Copenhagen", "unknown", None)
+    assert client.get("/v1/restaurants/broken/hours").json()["spans"] is None

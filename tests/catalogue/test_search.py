@@ -185,6 +185,13 @@ def test_spans_that_have_run_out_say_nothing() -> None:
     assert (hit.open_now, hit.next_change) == (None, None)
 
 
+def test_hours_of_special_days_alone_say_nothing_after_the_last_of_them() -> None:
+    special = {"date": "2026-11-21", "periods": [{"open": "12:00", "close": "20:00"}]}
+    make.restaurant(hours={"timezone": "Europe/Copenhagen", "special_days": [special]})
+    opening.refresh(now=NOW)
+    assert [find(NOW + timedelta(hours=hours))[0].open_now for hours in (0, 4, 6)] == [True, False, None]
+
+
 def test_a_closure_counts_before_the_spans_are_computed_anew() -> None:
     make.restaurant(hours=make.week("18:00", "03:00"))
     opening.refresh(now=NOW)
