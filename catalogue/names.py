@@ -1,5 +1,7 @@
 """The names that a question may use: markets and cuisines."""
 
+import re
+import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -9,6 +11,11 @@ from django.db import connection
 
 from catalogue.geo import Location, distance_m
 from config.api.refusal import InvalidRequest
+
+# In letters: a shorter word is too soon another one.
+FEWEST_TO_MISSPELL = 5
+# In words: comparing those of a long text with all cuisines takes too long.
+MOST_TO_MISSPELL = 4
 
 ALL = """
 SELECT slug, name, timezone, latitude, longitude FROM catalogue_market
@@ -25,6 +32,14 @@ class Area:
     name: str
     zone: ZoneInfo
     center: Location
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Cuisines that were asked for in words, by slug, and the words that are left."""
+
+    cuisines: tuple[str, ...]
+    rest: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +76,39 @@ class Names:
             if slug not in self.cuisines:
                 raise _unknown("cuisine", slug, self.cuisines)
 
+    def cuisines_in(self, words: str) -> "Asked | None":
+        """The cuisines that some of the words call by label or slug, a letter or two aside; the longest such words.
+
+        Of "burgers in Soho" it is the burgers, and "in soho" is left.
+        """
+        called: dict[str, set[str]] = {}
+        for slug, label in self.cuisines.items():
+            for name in (_fold(label), _fold(slug)):
+                called.setdefault(name, set()).add(slug)
+        said = _fold(words).split()
+        longest = min(len(said), max((len(name.split()) for name in called), default=0))
+        for length in range(longest, 0, -1):
+            for start in range(len(said) - length + 1):
+                run = " ".join(said[start : start + length])
+                likely = [run] if run in called else _misspelt(run, called) if len(said) <= MOST_TO_MISSPELL else []
+                if likely:
+                    rest = " ".join(said[:start] + said[start + length :])
+                    return Asked(cuisines=tuple(sorted(called[likely[0]])), rest=rest)
+        return None
+
     def nearest_market(self, place: Location) -> Area | None:
         """The market whose middle is nearest; None while there are none."""
         return min(self.markets.values(), key=lambda area: distance_m(area.center, place), default=None)
+
+
+def _fold(words: str) -> str:
+    """Small letters without accents and apostrophes; what else is no letter or digit separates words."""
+    letters = unicodedata.normalize("NFKD", words).casefold().replace("'", "").replace("\u2019", "")
+    return " ".join(re.findall(r"\w+", "".join(each for each in letters if not unicodedata.combining(each))))
+
+
+def _misspelt(run: str, known: Iterable[str]) -> list[str]:
+    return get_close_matches(run, list(known), n=1, cutoff=0.85) if len(run) >= FEWEST_TO_MISSPELL else []
 
 
 def _unknown(param: str, slug: str, known: Iterable[str]) -> InvalidRequest:

@@ -115,6 +115,10 @@ class Restaurants(models.QuerySet["Restaurant"]):
         )
 
 
+# As `sort=rating` orders: a whole number of tenths, none counting as zero.
+TENTHS = Func("rating", template="(coalesce(%(expressions)s, 0) * 10)::integer", output_field=models.IntegerField())
+
+
 class Restaurant(models.Model):
     """A place to eat, as the catalogue knows it from all its sources."""
 
@@ -227,6 +231,8 @@ class Restaurant(models.Model):
             models.Index(fields=["spans_until"], name="restaurant_by_spans_until"),
             models.Index(fields=["market", "-review_count", "id"], name="restaurant_by_market_best"),
             models.Index(fields=["-review_count", "id"], name="restaurant_by_reviews"),
+            models.Index(TENTHS.desc(), F("review_count").desc(), "id", name="restaurant_by_rating"),
+            models.Index("market", TENTHS.desc(), F("review_count").desc(), "id", name="restaurant_by_market_rating"),
         ]
 
     def __str__(self) -> str:

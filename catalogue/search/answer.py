@@ -23,6 +23,8 @@ from config.api.refusal import InvalidRequest
 # One wrong letter in a word of five leaves half of its trigrams; the bound that PostgreSQL comes with is 0.6.
 LIKENESS = "SELECT set_config('pg_trgm.word_similarity_threshold', %s::text, true)"
 LEAST_LIKENESS = "0.45"
+# Fewer are like nearly every name.
+FEWEST_LETTERS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +93,7 @@ def find(query: Query, *, now: datetime) -> Page:
     _check(query)
     # A cursor keeps the moment to the second.
     now = now.replace(microsecond=0)
-    names = Names.load() if query.near or query.market or query.cuisine or isinstance(query.open, time) else None
+    names = Names.load() if query.market or query.cuisine or query.q or isinstance(query.open, time) else None
     if names and query.market:
         names.market(query.market)
     if names:
@@ -107,11 +109,12 @@ def find(query: Query, *, now: datetime) -> Page:
         center=center,
         open_at=_open_at(query, center=center, names=names, now=cursor.as_of),
         now=cursor.as_of,
+        asked=names.cuisines_in(query.q) if names and query.q else None,
         after=tuple(after),
         by_letters=bool(by_letters),
     )
     rows = _rows(statement)
-    if query.q and not rows and not after:
+    if query.q and len(query.q) >= FEWEST_LETTERS and not rows and not after:
         statement = replace(statement, by_letters=True)
         rows = _rows(statement)
     shown = [row for _, row in rows[: query.limit]]

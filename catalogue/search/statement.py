@@ -7,6 +7,7 @@ from typing import Any, Literal
 from catalogue import geo
 from catalogue.cursors import Key
 from catalogue.geo import Location
+from catalogue.names import Asked
 from catalogue.search.question import RADIUS_M, Query, Sort
 
 
@@ -22,8 +23,10 @@ METRES = Column(geo.METRES_SQL, "ASC")
 REVIEWS = Column("r.review_count", "DESC")
 RATING = Column("(coalesce(r.rating, 0) * 10)::int", "DESC")
 
-# The last word may be unfinished. A tsquery's text with `:*` behind it is a tsquery again, whatever the caller wrote.
-WORDS = "(nullif(plainto_tsquery('simple', fold(%(q)s))::text, '') || ':*')::tsquery"
+# The last word may be unfinished, a single letter may not: too many words begin with it. A tsquery's text with `:*`
+# behind it is a tsquery again, whatever the caller wrote.
+WORDS = """regexp_replace(nullif(plainto_tsquery('simple', fold(%(q)s))::text, ''),
+    '([^ ''][^ '']''|[^ -~]'')$', '\\1:*')::tsquery"""
 # Folding costs 3 µs a name, so long names are told apart by their length; a fold is at least half as long as its text.
 RELEVANCE_OF_WORDS = Column(
     f"""CASE WHEN char_length(r.name) <= 2 * char_length(%(q)s::text) AND fold(r.name) = fold(%(q)s) THEN 3
@@ -34,6 +37,9 @@ RELEVANCE_OF_LETTERS = Column("word_similarity(fold(%(q)s), fold(r.name))::float
 
 LISTED = "r.status NOT IN ('permanently_closed', 'moved')"
 HAS_WORDS = f"r.document @@ {WORDS}"
+# "hot pot vesterbro": the words of the document, or the cuisine that some of them call and a document with the rest.
+HAS_CUISINE = "r.cuisines && %(called)s::varchar[]"
+HAS_REST = "r.document @@ plainto_tsquery('simple', fold(%(rest)s))"
 HAS_LETTERS = "fold(%(q)s) <%% fold(r.name)"
 # A closure outranks hours, also while the worker has not yet computed the spans anew.
 IS_OPEN = "r.open_spans @> %(open_at)s::timestamptz AND r.status <> 'temporarily_closed'"
@@ -79,14 +85,15 @@ FROM page JOIN catalogue_restaurant r ON r.id = page.id
 class Statement:
     """A question with everything looked up that it names.
 
-    `by_letters` compares the trigrams of names, for words that no document holds. `after` is the sort key and the id
-    of the last row that was shown, empty on the first page.
+    `asked` is the cuisine that words of `q` call. `by_letters` compares the trigrams of names, for words that no
+    document holds. `after` is the sort key and the id of the last row that was shown, empty on the first page.
     """
 
     query: Query
     center: Location | None
     open_at: datetime | None
     now: datetime
+    asked: Asked | None = None
     after: tuple[Key, ...] = ()
     by_letters: bool = False
 
@@ -129,6 +136,8 @@ class Statement:
         """The values of the text."""
         query = self.query
         values: dict[str, Any] = {"now": self.now, "rows": query.limit + 1, "open_at": self.open_at, "q": query.q}
+        if self.asked:
+            values |= {"called": list(self.asked.cuisines), "rest": self.asked.rest}
         for name in FILTERS:
             value = getattr(query, name)
             values[name] = list(value) if isinstance(value, tuple) else value
@@ -145,7 +154,7 @@ class Statement:
         found = [LISTED]
         found += [sql for name, sql in FILTERS.items() if getattr(self.query, name) not in (None, ())]
         if self.query.q:
-            found.append(HAS_LETTERS if self.by_letters else HAS_WORDS)
+            found.append(HAS_LETTERS if self.by_letters else self._words())
         if self.open_at:
             found.append(IS_OPEN)
         if self.center:
@@ -153,6 +162,12 @@ class Statement:
         if self.after:
             found.append(self._beyond())
         return found
+
+    def _words(self) -> str:
+        if self.asked is None:
+            return HAS_WORDS
+        called = f"{HAS_CUISINE} AND {HAS_REST}" if self.asked.rest else HAS_CUISINE
+        return f"({HAS_WORDS} OR ({called}))"
 
     def _beyond(self) -> str:
         """What comes after the last row that was shown."""

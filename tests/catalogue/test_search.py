@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from pytest_django import DjangoAssertNumQueries
 
-from catalogue import geo, opening, search
+from catalogue import dictionaries, geo, opening, search
 from catalogue.geo import Location
-from catalogue.models import Restaurant
+from catalogue.models import Cuisine, Restaurant
 from catalogue.search import Hit, Query
 from tests.catalogue import make
 from tests.catalogue.asking import find, names, refused, walk
@@ -115,6 +115,46 @@ def test_the_last_word_may_be_unfinished() -> None:
     make.restaurant(name="Kødbyens Fiskebar")
     assert names(q="fisk") == ["Kødbyens Fiskebar"]
     assert names(q="kodbyens fi") == ["Kødbyens Fiskebar"]
+
+
+def test_a_single_letter_is_a_word_and_not_the_beginning_of_one() -> None:
+    make.restaurant(name="Noma")
+    make.restaurant(name="Plan B")
+    assert names(q="n") == []
+    assert names(q="b") == names(q="plan b") == ["Plan B"]
+    assert names(q="no") == ["Noma"]
+
+
+def test_one_sign_of_a_word_in_chinese_may_begin_it() -> None:
+    make.restaurant(name="鮨さいとう")
+    assert names(q="鮨") == ["鮨さいとう"]
+
+
+@pytest.mark.parametrize("q", ["Hot pot", "hotpot", "hot-pot", "Hot Pots", "HOT  POT"])
+def test_a_cuisine_is_found_by_its_label(q: str) -> None:
+    dictionaries.load()
+    make.restaurant(name="A", cuisines=["hotpot"])
+    make.restaurant(name="Hot Pot House", cuisines=["chinese"])
+    make.restaurant(name="B", cuisines=["chinese"])
+    assert set(names(q=q)) - {"Hot Pot House"} == {"A"}
+
+
+@pytest.mark.parametrize("q", ["Crêpes", "crepes", "Burgers", "Noodles", "Steakhouse", "Doughnuts", "Steakhuose"])
+def test_the_labels_of_cuisines_are_no_slugs(q: str) -> None:
+    dictionaries.load()
+    slugs = dict(Cuisine.objects.values_list("label", "slug"))
+    label = {"crepes": "Crêpes", "Steakhuose": "Steakhouse"}.get(q, q)
+    make.restaurant(name="A", cuisines=[slugs[label]])
+    make.restaurant(name="B", cuisines=["danish"])
+    assert names(q=q) == ["A"]
+
+
+def test_a_cuisine_may_stand_among_other_words_that_then_count_too() -> None:
+    make.cuisine("burger")
+    make.restaurant(name="A", cuisines=["burger"], neighborhood="Vesterbro")
+    make.restaurant(name="B", cuisines=["burger"], neighborhood="Nørrebro")
+    make.restaurant(name="Burgers Vesterbro", cuisines=[])
+    assert names(q="burgers vesterbro") == ["Burgers Vesterbro", "A"]
 
 
 @pytest.mark.parametrize("q", ["kodbyens fiskebra", "fiskebarr", "KØDBYENS  FISKBAR", "kødbyenz"])
@@ -303,9 +343,9 @@ def test_a_page_costs_at_most_four_queries_whatever_its_length(
             "open": "now",
             "cuisine": ("seafood",),
             "market": "copenhagen",
-            "q": "p",
+            "q": "pl",
         }
         assert len(find(**everything, limit=30)) == 30
     # Inside a test the transaction of the misspelt names is a savepoint: two more.
-    with django_assert_num_queries(6):
+    with django_assert_num_queries(7):
         assert len(find(q="plaze")) == 20
