@@ -1,5 +1,6 @@
 """Our own format: what a full line becomes, what changes on the next import, and how strict it is."""
 
+import codecs
 from collections.abc import Callable
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
@@ -222,3 +223,10 @@ def test_a_review_may_have_lines_and_a_name_may_not(take: Callable[..., dict[str
     assert rejected(tmp_path / "a.jsonl")[0]["reason"] == (
         "name: 'No\\nma' holds a line break or another control character."
     )
+
+
+@pytest.mark.usefixtures("_markets")
+def test_a_byte_order_mark_is_passed_over(tmp_path: Path) -> None:
+    file = json_lines(tmp_path / "b.jsonl", [LINE])
+    file.write_bytes(codecs.BOM_UTF8 + file.read_bytes())
+    assert counts(import_restaurants(file, reader=native)) == {"created": 1}
