@@ -19,9 +19,9 @@ def is_missing_stack(error: BaseException | None) -> bool:
     while error is not None:
         # PostgreSQL's own refusals carry a code; having met no PostgreSQL does not.
         if isinstance(error, psycopg.OperationalError) and error.sqlstate is None:
-            return "DATABASE_URL" not in os.environ
+            return not os.environ.get("DATABASE_URL")
         if isinstance(error, broker_errors):
-            return "REDIS_URL" not in os.environ and "BROKER_URL" not in os.environ
+            return not (os.environ.get("REDIS_URL") or os.environ.get("BROKER_URL"))
         error = error.__cause__ or error.__context__
     return False
 
@@ -32,8 +32,12 @@ def main() -> None:
     from django.conf import settings
     from django.core.management import execute_from_command_line
 
+    from config.environment import WrongValue
+
     try:
         execute_from_command_line(sys.argv)
+    except WrongValue as error:
+        sys.exit(str(error))
     except Exception as error:
         if not is_missing_stack(error):
             raise

@@ -11,7 +11,8 @@ app = Celery("tablewire")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 
-# Consumed in this order of importance; one queue per priority works on every broker (design: reliability).
+# One queue per priority works on every broker. A worker that is given them in this order (-Q) empties the first before
+# it looks into the next: on Redis by queue_order_strategy in the settings; other brokers deliver from all of them.
 QUEUES = ("dedicated", "priority", "elevated", "standard")
 
 app.conf.task_create_missing_queues = True

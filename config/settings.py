@@ -3,14 +3,14 @@
 Every variable that is read here stands in docs/settings.md. A wrong value stops the start with its name.
 """
 
-import os
+import logging
 import secrets
 from pathlib import Path
 from typing import Any
 
 import django_stubs_ext
-import environ
 
+from config import environment as env
 from config.stack import read_up
 
 # Lets annotations name what a generic class of Django holds (ModelAdmin[Order]).
@@ -18,28 +18,39 @@ django_stubs_ext.monkeypatch()
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
-env = environ.Env()
-STATE_DIR = Path(env.str("TABLEWIRE_STATE_DIR", str(BASE_DIR / ".state"))).absolute()
+STATE_DIR = Path(env.text("TABLEWIRE_STATE_DIR", str(BASE_DIR / ".state"))).absolute()
 
 # The embedded stack ------------------------------------------------------------------------------------------------
 embedded: dict[str, Any] = read_up(STATE_DIR) or {}
 # Without an address the commands that need no database still run; manage.py words what the others meet.
 NOWHERE = "postgresql://tablewire@127.0.0.1:1/tablewire"
-DATABASE_URL = env.str("DATABASE_URL", embedded.get("database_url") or NOWHERE)
-REDIS_URL = env.str("REDIS_URL", embedded.get("redis_url") or "redis://127.0.0.1:1")
-BROKER_URL = env.str("BROKER_URL", REDIS_URL)
+DATABASE = env.database("DATABASE_URL", embedded.get("database_url") or NOWHERE)
+REDIS_URL = env.address(
+    "REDIS_URL",
+    embedded.get("redis_url") or "redis://127.0.0.1:1",
+    schemes=("redis", "rediss"),
+    example="redis://:password@host:6379/0",
+)
+BROKER_URL = env.broker("BROKER_URL", REDIS_URL)
 
 # Who we are --------------------------------------------------------------------------------------------------------
-DEBUG = env.bool("DEBUG", False)
+DEBUG = env.flag("DEBUG", False)
 secret_key_file = STATE_DIR / "secret_key"
-# Not by `env`, which takes a value that begins with a dollar sign for the name of another variable.
-SECRET_KEY = os.environ.get("SECRET_KEY") or (
-    secret_key_file.read_text() if secret_key_file.is_file() else secrets.token_urlsafe(48)
+SECRET_KEY = env.text("SECRET_KEY", secret_key_file.read_text() if secret_key_file.is_file() else "")
+if not SECRET_KEY:
+    if env.is_set("DATABASE_URL"):
+        raise env.WrongValue("SECRET_KEY", "set where DATABASE_URL is: processes that share a database share one key")
+    # Good for commands that sign nothing; `up` gives its children a key that stays.
+    SECRET_KEY = secrets.token_urlsafe(48)
+ALLOWED_HOSTS = env.hosts("ALLOWED_HOSTS", ("localhost", "127.0.0.1", "[::1]"))
+PUBLIC_BASE_URL = env.address(
+    "PUBLIC_BASE_URL",
+    embedded.get("base_url") or "http://127.0.0.1:8000",
+    schemes=("http", "https"),
+    example="https://api.example.com",
 )
-ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
-PUBLIC_BASE_URL = env.str("PUBLIC_BASE_URL", embedded.get("base_url") or "http://127.0.0.1:8000")
-TRUSTED_PROXIES = env.int("TRUSTED_PROXIES", 0)
-CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
+TRUSTED_PROXIES = env.number("TRUSTED_PROXIES", 0)
+CSRF_TRUSTED_ORIGINS = env.origins("CSRF_TRUSTED_ORIGINS")
 
 INSTALLED_APPS = [
     "django.contrib.admin",
@@ -49,6 +60,7 @@ INSTALLED_APPS = [
     "django.contrib.postgres",
     "django.contrib.sessions",
     "django.contrib.staticfiles",
+    "corsheaders",
     "rest_framework",
     "django_filters",
     "drf_spectacular",
@@ -61,6 +73,7 @@ INSTALLED_APPS = [
 ]
 MIDDLEWARE = [
     "config.api.health.Health",
+    "config.api.cors.Cors",
     "accounts.limits.ManagementDoorway",
     "payments.limits.DataDoorway",
     "django.middleware.security.SecurityMiddleware",
@@ -91,28 +104,30 @@ TEMPLATES = [
 ]
 
 # Database ----------------------------------------------------------------------------------------------------------
-STATEMENT_TIMEOUT_MS = env.int("STATEMENT_TIMEOUT_MS", 5_000)
-LOCK_TIMEOUT_MS = env.int("LOCK_TIMEOUT_MS", 3_000)
-DATABASES = {"default": env.db_url_config(DATABASE_URL, engine="django.db.backends.postgresql")}
-DATABASES["default"] |= {
-    # One connection per thread is kept: opening one costs more than a record (docs/decisions).
-    "CONN_MAX_AGE": env.int("CONN_MAX_AGE", 600),
-    "CONN_HEALTH_CHECKS": True,
-    "OPTIONS": {
-        "connect_timeout": 2,
-        "tcp_user_timeout": 3000,
-        "keepalives_idle": 2,
-        "keepalives_interval": 1,
-        "keepalives_count": 3,
-        "application_name": "tablewire",
-        "server_side_binding": True,
-        "prepare_threshold": 2,
-        "options": (
-            f"-c statement_timeout={STATEMENT_TIMEOUT_MS} -c lock_timeout={LOCK_TIMEOUT_MS}"
-            " -c idle_in_transaction_session_timeout=10000"
-        ),
-    },
+STATEMENT_TIMEOUT_MS = env.number("STATEMENT_TIMEOUT_MS", 5_000)
+LOCK_TIMEOUT_MS = env.number("LOCK_TIMEOUT_MS", 3_000)
+# One connection per thread is kept: opening one costs more than reading a record.
+CONNECTION = {"CONN_MAX_AGE": env.number("CONN_MAX_AGE", 600), "CONN_HEALTH_CHECKS": True}
+CONNECTION_OPTIONS = {
+    "connect_timeout": 2,
+    "tcp_user_timeout": 3000,
+    "keepalives_idle": 2,
+    "keepalives_interval": 1,
+    "keepalives_count": 3,
+    # Where the address names several servers: the one that takes orders.
+    "target_session_attrs": "read-write",
+    "application_name": "tablewire",
+    "server_side_binding": True,
+    "prepare_threshold": 2,
 }
+SESSION = (
+    f"-c statement_timeout={STATEMENT_TIMEOUT_MS} -c lock_timeout={LOCK_TIMEOUT_MS}"
+    " -c idle_in_transaction_session_timeout=10000"
+)
+# What the query string of DATABASE_URL says (sslmode, sslrootcert) wins; of two `-c` for one thing the later counts.
+ADDRESSED = DATABASE.get("OPTIONS", {})
+OPTIONS = CONNECTION_OPTIONS | ADDRESSED | {"options": f"{SESSION} {ADDRESSED.get('options', '')}".rstrip()}
+DATABASES = {"default": CONNECTION | DATABASE | {"OPTIONS": OPTIONS}}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 AUTH_USER_MODEL = "accounts.User"
 AUTH_PASSWORD_VALIDATORS = [
@@ -123,7 +138,7 @@ AUTH_PASSWORD_VALIDATORS = [
 # Valkey: counters of the rate limit --------------------------------------------------------------------------------
 CACHES = {
     "default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL},
-    "limits": {"BACKEND": "config.api.counters.CounterCache", "LOCATION": REDIS_URL},
+    "limits": {"BACKEND": "config.api.counters.CounterCache", "LOCATION": REDIS_URL, "KEY_PREFIX": "limits"},
 }
 RATELIMIT_USE_CACHE = "limits"
 SILENCED_SYSTEM_CHECKS = [
@@ -167,8 +182,17 @@ SPECTACULAR_SETTINGS = {
         "config.api.openapi.finish",
     ],
 }
+# Both APIs may be called from any page; neither takes cookies, so no page can act for who is signed in here.
+CORS_URLS_REGEX = r"^/(api|v1)(/|$)"
+CORS_ALLOW_ALL_ORIGINS = True
+CORS_ALLOW_METHODS = ["GET", "HEAD", "POST", "PUT"]
+CORS_ALLOW_HEADERS = ["authorization", "content-type", "if-match", "if-none-match"]
+CORS_EXPOSE_HEADERS = [
+    *("ETag", "Link", "Location", "Retry-After", "X-Request-Id", "X-Tier"),
+    *("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "RateLimit", "RateLimit-Policy"),
+]
 X_FRAME_OPTIONS = "DENY"
-SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = env.bool("SECURE_COOKIES", PUBLIC_BASE_URL.startswith("https://"))
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = env.flag("SECURE_COOKIES", PUBLIC_BASE_URL.startswith("https://"))
 
 # Celery: PostgreSQL is the truth, the broker a doorbell ------------------------------------------------------------
 CELERY_BROKER_URL = BROKER_URL
@@ -180,6 +204,7 @@ CELERY_TASK_TIME_LIMIT = 120
 CELERY_TASK_DEFAULT_QUEUE = "standard"
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_MAX_TASKS_PER_CHILD = 500
+# What is under way when SIGTERM comes may end in this time, then it is rung again. Needs REMAP_SIGTERM=SIGQUIT.
 CELERY_WORKER_SOFT_SHUTDOWN_TIMEOUT = 30
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
@@ -188,6 +213,8 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {
     "unacked_restore_interval": 10,
     "socket_timeout": 5,
     "socket_connect_timeout": 2,
+    # In the order of -Q, which config/celery.py gives; Redis would serve all queues in turn.
+    "queue_order_strategy": "priority",
 }
 CELERY_TIMEZONE = "UTC"
 
@@ -201,11 +228,25 @@ STATIC_URL = "/static/"
 WHITENOISE_USE_FINDERS = True
 EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"
 
+LOG_LEVEL = env.choice("LOG_LEVEL", "INFO", ("CRITICAL", "ERROR", "WARNING", "INFO", "DEBUG"))
+
+
+def without_traceback(entry: logging.LogRecord) -> bool:
+    """Leave one line of an entry: for what any stranger can cause, where the traceback says nothing more."""
+    entry.exc_info = None
+    return True
+
+
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
+    "filters": {"one line": {"()": "django.utils.log.CallbackFilter", "callback": without_traceback}},
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
-    "root": {"handlers": ["console"], "level": env.str("LOG_LEVEL", "INFO")},
-    "loggers": {"django.request": {"level": "ERROR"}, "django.security": {"level": "ERROR"}},
+    "root": {"handlers": ["console"], "level": LOG_LEVEL},
+    "loggers": {
+        "django.request": {"level": "ERROR"},
+        "django.security": {"level": "ERROR"},
+        "django.security.DisallowedHost": {"filters": ["one line"]},
+    },
 }

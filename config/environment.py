@@ -1,0 +1,120 @@
+"""Environment variables as typed values. An empty variable, as compose files pass it, counts as unset."""
+
+import os
+import re
+from collections.abc import Collection
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.core.exceptions import ImproperlyConfigured
+from environ import Env
+
+HOST = re.compile(r"\*|\.?[\w-]+(\.[\w-]+)*\.?|\[[0-9a-f:.]+\]", re.IGNORECASE)
+WORDS = {
+    **dict.fromkeys(("true", "yes", "on", "1"), True),
+    **dict.fromkeys(("false", "no", "off", "0"), False),
+}
+LARGEST = 2**31 - 1
+
+
+class WrongValue(ImproperlyConfigured):
+    """A variable cannot be read; the message names it and says what is expected, and repeats no address."""
+
+    def __init__(self, name: str, expected: str) -> None:
+        super().__init__(f"The environment variable {name} must be {expected}.")
+
+
+def text(name: str, default: str) -> str:
+    """The variable as it stands."""
+    return os.environ.get(name) or default
+
+
+def is_set(name: str) -> bool:
+    """Whether the variable has a value."""
+    return bool(os.environ.get(name))
+
+
+def flag(name: str, default: bool) -> bool:
+    """True or false, in one of the usual words."""
+    value = text(name, str(default))
+    try:
+        return WORDS[value.lower()]
+    except KeyError:
+        raise WrongValue(name, f"true or false, not {value!r}") from None
+
+
+def number(name: str, default: int) -> int:
+    """A whole number that is not negative."""
+    value = text(name, str(default))
+    if not re.fullmatch("[0-9]{1,10}", value) or int(value) > LARGEST:
+        raise WrongValue(name, f"a whole number from 0 to {LARGEST}, not {value!r}")
+    return int(value)
+
+
+def choice(name: str, default: str, among: Collection[str]) -> str:
+    """One of a few words, in capitals or not."""
+    value = text(name, default).upper()
+    if value not in among:
+        raise WrongValue(name, f"one of {', '.join(among)}, not {value!r}")
+    return value
+
+
+def hosts(name: str, default: Collection[str]) -> list[str]:
+    """Host names as ALLOWED_HOSTS takes them, separated by commas."""
+    values = _several(name, default)
+    for value in values:
+        if not HOST.fullmatch(value):
+            expected = "host names without scheme or port, IPv6 in brackets, separated by commas"
+            raise WrongValue(name, f"{expected}, not {value!r}")
+    return values
+
+
+def origins(name: str) -> list[str]:
+    """Origins (scheme, host and perhaps port), separated by commas; none when unset."""
+    values = _several(name, ())
+    for value in values:
+        if not _is_address(value, ("http", "https")) or value.count("/") != 2:
+            raise WrongValue(name, f"origins such as https://example.com, separated by commas, not {value!r}")
+    return values
+
+
+def address(name: str, default: str, *, example: str, schemes: Collection[str]) -> str:
+    """An address with one of these schemes and a host."""
+    if is_set(name) and not _is_address(os.environ[name], schemes):
+        raise WrongValue(name, f"an address such as {example}")
+    return text(name, default)
+
+
+def broker(name: str, default: str) -> str:
+    """The address of a broker, or several, separated by semicolons."""
+    schemes = ("redis", "rediss", "sentinel", "amqp", "amqps")
+    if is_set(name) and not all(_is_address(one, schemes) for one in os.environ[name].split(";")):
+        raise WrongValue(name, "an address such as redis://:password@host:6379/0 or amqp://user:password@host:5672//")
+    return text(name, default)
+
+
+def database(name: str, default: str) -> dict[str, Any]:
+    """An entry of DATABASES; the query string of the address becomes its OPTIONS."""
+    value = text(name, default)
+    try:
+        if value.partition("://")[0] not in ("postgresql", "postgres"):
+            raise ValueError
+        entry: dict[str, Any] = Env.db_url_config(value, engine="django.db.backends.postgresql")
+        if not entry["NAME"]:
+            raise ValueError
+    except ValueError:
+        raise WrongValue(name, "an address such as postgresql://user:password@host:5432/name") from None
+    return entry
+
+
+def _several(name: str, default: Collection[str]) -> list[str]:
+    return [part.strip() for part in text(name, ",".join(default)).split(",") if part.strip()]
+
+
+def _is_address(value: str, schemes: Collection[str]) -> bool:
+    try:
+        parts = urlsplit(value)
+        # Reading a wrong port raises.
+        return parts.scheme in schemes and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False

@@ -1,0 +1,192 @@
+"""The settings: what each variable may say, what stops the start, and what is made of the rest."""
+
+import logging
+import os
+import re
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
+from django.test import Client
+
+from config.celery import QUEUES, app
+
+DATABASE = "postgresql://me:secret@db.example.com/tables"
+
+
+@pytest.fixture(autouse=True)
+def _bare(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """An environment that names only an empty state directory."""
+    documented = (settings.BASE_DIR / "docs" / "settings.md").read_text()
+    for name in re.findall(r"^\| `([A-Z_]+)`", documented, re.MULTILINE):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("TABLEWIRE_STATE_DIR", str(tmp_path))
+
+
+def read() -> dict[str, Any]:
+    """The settings as this environment makes them."""
+    return runpy.run_path(str(settings.BASE_DIR / "config" / "settings.py"))
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("DEBUG", "maybe"),
+        ("SECURE_COOKIES", "ture"),
+        ("PUBLIC_BASE_URL", "xyz"),
+        ("PUBLIC_BASE_URL", "https://"),
+        ("DATABASE_URL", "foo"),
+        ("DATABASE_URL", "mysql://me@db/tables"),
+        ("DATABASE_URL", "postgresql://me@db"),
+        ("DATABASE_URL", "postgresql://me@db:port/tables"),
+        ("REDIS_URL", "foo"),
+        ("REDIS_URL", "redis://cache:99999"),
+        ("BROKER_URL", "foo"),
+        ("BROKER_URL", "amqp://one;two"),
+        ("STATEMENT_TIMEOUT_MS", "-5"),
+        ("STATEMENT_TIMEOUT_MS", "2147483648"),
+        ("LOCK_TIMEOUT_MS", "3s"),
+        ("TRUSTED_PROXIES", "abc"),
+        ("TRUSTED_PROXIES", "-1"),
+        ("CONN_MAX_AGE", "abc"),
+        ("LOG_LEVEL", "FOO"),
+        ("ALLOWED_HOSTS", "https://example.com"),
+        ("ALLOWED_HOSTS", "::1"),
+        ("CSRF_TRUSTED_ORIGINS", "example.com"),
+        ("CSRF_TRUSTED_ORIGINS", "https://example.com/"),
+    ],
+)
+def test_a_wrong_value_stops_the_start_with_its_name(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
+    monkeypatch.setenv(name, value)
+    with pytest.raises(ImproperlyConfigured, match=f"^The environment variable {name} must be "):
+        read()
+
+
+@pytest.mark.parametrize("name", ["DATABASE_URL", "REDIS_URL", "BROKER_URL"])
+def test_a_refused_address_does_not_show_its_password(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setenv(name, "gopher://me:hush@example.com/tables")
+    with pytest.raises(ImproperlyConfigured) as refusal:
+        read()
+    assert "hush" not in str(refusal.value)
+
+
+def test_a_command_says_it_in_one_sentence() -> None:
+    command = [sys.executable, "manage.py", "up"]
+    env = {**os.environ, "DEBUG": "maybe"}
+    done = subprocess.run(command, cwd=settings.BASE_DIR, env=env, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (
+        1,
+        "The environment variable DEBUG must be true or false, not 'maybe'.\n",
+    )
+
+
+def test_an_empty_variable_counts_as_unset(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("TABLEWIRE_STATE_DIR")
+    chosen = ("SECRET_KEY",)
+    unset = {name: value for name, value in read().items() if name.isupper() and name not in chosen}
+    documented = (settings.BASE_DIR / "docs" / "settings.md").read_text()
+    for name in re.findall(r"^\| `([A-Z_]+)`", documented, re.MULTILINE):
+        monkeypatch.setenv(name, "")
+    empty = {name: value for name, value in read().items() if name.isupper() and name not in chosen}
+    # It holds a function that is made anew.
+    assert {**empty, "LOGGING": None} == {**unset, "LOGGING": None}
+    assert empty["STATE_DIR"] == settings.BASE_DIR / ".state"
+
+
+def test_values_are_read_as_people_write_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = {
+        "DEBUG": "Yes",
+        "SECURE_COOKIES": "off",
+        "PUBLIC_BASE_URL": "https://api.example.com",
+        "BROKER_URL": "amqp://one:5672//;amqp://two:5672//",
+        "TRUSTED_PROXIES": "2",
+        "LOG_LEVEL": "warning",
+        "ALLOWED_HOSTS": "api.example.com, .example.org,[::1]",
+        "CSRF_TRUSTED_ORIGINS": "https://*.example.com,http://localhost:8000",
+        "SECRET_KEY": "$ecret",
+    }
+    for name, value in given.items():
+        monkeypatch.setenv(name, value)
+    made = read()
+    assert made["DEBUG"] is True
+    assert made["SESSION_COOKIE_SECURE"] is False
+    assert made["CELERY_BROKER_URL"] == "amqp://one:5672//;amqp://two:5672//"
+    assert made["TRUSTED_PROXIES"] == 2
+    assert made["LOGGING"]["root"]["level"] == "WARNING"
+    assert made["ALLOWED_HOSTS"] == ["api.example.com", ".example.org", "[::1]"]
+    assert made["CSRF_TRUSTED_ORIGINS"] == ["https://*.example.com", "http://localhost:8000"]
+    assert made["SECRET_KEY"] == "$ecret"
+
+
+# The key -----------------------------------------------------------------------------------------------------------
+def test_a_database_of_ones_own_wants_a_key_of_ones_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("DATABASE_URL", DATABASE)
+    with pytest.raises(ImproperlyConfigured, match=r"^The environment variable SECRET_KEY must be set"):
+        read()
+    (tmp_path / "secret_key").write_text("kept")
+    assert read()["SECRET_KEY"] == "kept"
+    monkeypatch.setenv("SECRET_KEY", "given")
+    assert read()["SECRET_KEY"] == "given"
+
+
+def test_without_any_variable_the_commands_that_need_no_database_run() -> None:
+    assert len(read()["SECRET_KEY"]) >= 50
+
+
+# The database ------------------------------------------------------------------------------------------------------
+def test_the_options_of_the_databases_address_win(monkeypatch: pytest.MonkeyPatch) -> None:
+    query = "sslmode=verify-full&sslrootcert=/etc/ca.pem&connect_timeout=7&options=-c%20search_path%3Dtables"
+    monkeypatch.setenv("SECRET_KEY", "given")
+    monkeypatch.setenv("DATABASE_URL", f"{DATABASE}?{query}")
+    database = read()["DATABASES"]["default"]
+    options = database["OPTIONS"]
+    assert (database["HOST"], database["NAME"], database["CONN_MAX_AGE"]) == ("db.example.com", "tables", 600)
+    assert (options["sslmode"], options["sslrootcert"], options["connect_timeout"]) == (
+        *("verify-full", "/etc/ca.pem"),
+        7,
+    )
+    assert (options["target_session_attrs"], options["application_name"]) == ("read-write", "tablewire")
+    assert options["options"].startswith("-c statement_timeout=5000 ")
+    assert options["options"].endswith(" -c search_path=tables")
+
+
+def test_one_address_may_name_several_servers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SECRET_KEY", "given")
+    monkeypatch.setenv("DATABASE_URL", "postgresql://me:secret@one:5432,two:5433/tables")
+    database = read()["DATABASES"]["default"]
+    assert (database["HOST"], database["PORT"]) == ("one,two", "5432,5433")
+
+
+# Celery and the log ------------------------------------------------------------------------------------------------
+def test_queues_are_emptied_in_their_order_of_importance() -> None:
+    with app.connection_for_write() as connection, connection.channel() as channel:
+        queues = [app.amqp.queues[name].bind(channel) for name in QUEUES]
+        for queue in reversed(queues):
+            queue.declare()
+            queue.purge()
+            for number in range(2):
+                app.amqp.Producer(channel).publish(number, routing_key=queue.routing_key, exchange=queue.exchange)
+        arrived: list[str] = []
+
+        def note(body: object, message: Any) -> None:
+            arrived.append(message.delivery_info["routing_key"])
+            message.ack()
+
+        with app.amqp.TaskConsumer(channel, queues=queues, callbacks=[note], accept=["json"]):
+            while len(arrived) < 8:
+                connection.drain_events(timeout=5)
+    assert arrived == [name for name in QUEUES for _ in range(2)]
+
+
+def test_a_request_for_a_strange_host_leaves_one_line_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.WARNING):
+        answer = Client(headers={"host": "evil.example"}).get("/admin/login/")
+    assert answer.status_code == 400
+    told = [entry for entry in caplog.records if entry.name == "django.security.DisallowedHost"]
+    assert [entry.exc_info for entry in told] == [None]
+    assert "Traceback" not in caplog.text
