@@ -63,15 +63,16 @@ def describe(
 
 def show(up: Mapping[str, Any], *, state_dir: Path, logs: Path) -> None:
     """Print where everything is, then requests that work when pasted."""
-    base_url, key = up["base_url"], up["management"]["api_key"]
+    base_url, key, user = up["base_url"], up["management"]["api_key"], up["admin"]["username"]
+    unknown = f"changed by you (`manage.py changepassword {user}` sets another)" if user else "none"
     table = Table.grid(padding=(0, 2))
     rows = {
         "Data API": f"{base_url}/v1",
         "Management API": up["management"]["base_url"],
         "  key": key or "none: run without --no-seed",
         "Admin": up["admin"]["url"],
-        "  user": up["admin"]["username"] or "none",
-        "  password": up["admin"]["password"] or "none",
+        "  user": user or "none",
+        "  password": up["admin"]["password"] or unknown,
         **{f"OpenAPI, {name}": url for name, url in up["docs"].items()},
         "All of this": str(up_file(state_dir)),
         "Logs": str(logs),

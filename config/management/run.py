@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,7 +20,7 @@ from django.core.management.base import CommandError
 from rich.console import Console
 
 from config.celery import QUEUES
-from config.management import record
+from config.management import listening, record
 from config.stack import (
     OWNER,
     Child,
@@ -42,6 +43,7 @@ LOOK_S = 0.2
 # A child that ends again and again is started ever later, and at once after it has run for a while.
 LATEST_RESTART_S = 30.0
 SETTLED_S = 60.0
+GIVE_BACK_S = 15.0
 # The terminal and a parent process may both pass on one Ctrl-C.
 SAME_SIGNAL_S = 0.5
 
@@ -66,7 +68,7 @@ class Watched:
 
 @dataclass(kw_only=True)
 class Run:
-    """One run of `up`. `out` prints a line of its result; progress goes to stderr."""
+    """One run of `up`, on `host`, which may be a name. `out` prints a line of its result; progress goes to stderr."""
 
     host: str
     port: int
@@ -76,6 +78,7 @@ class Run:
     as_json: bool
     out: Callable[[str], object]
     console: Console = field(default_factory=lambda: Console(stderr=True, highlight=False))
+    address: str = ""
     env: dict[str, str] = field(default_factory=dict)
     known: dict[str, Any] = field(default_factory=dict)
     interrupted: float | None = None
@@ -94,8 +97,7 @@ class Run:
     @property
     def base_url(self) -> str:
         """Where a client on this machine reaches the web server."""
-        reachable = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.host, self.host)  # noqa: S104 - translated, not bound
-        return f"http://[{reachable}]:{self.port}" if ":" in reachable else f"http://{reachable}:{self.port}"
+        return f"http://{listening.in_url(listening.LOOPBACK.get(self.address, self.host))}:{self.port}"
 
     def say(self, text: str) -> None:
         """Print a line about what is going on."""
@@ -116,10 +118,12 @@ class Run:
         """
         stack = Stack(
             self.state_dir,
-            postgres="DATABASE_URL" not in os.environ,
-            valkey="REDIS_URL" not in os.environ,
+            postgres=not os.environ.get("DATABASE_URL"),
+            valkey=not os.environ.get("REDIS_URL"),
             hurry=lambda: self.in_hurry,
         )
+        # Before anything starts: a mistyped name should cost no time.
+        self.address = listening.resolve(self.host)
         with ExitStack() as held:
             with self._step("PostgreSQL and Valkey"):
                 held.enter_context(stack)
@@ -165,26 +169,32 @@ class Run:
 
     def _choose_port(self) -> None:
         if self.port == 0:
-            self.port = free_port(host=self.host)
-        elif not is_free(self.port, host=self.host):
+            try:
+                self.port = free_port(host=self.address)
+            except OSError as error:
+                raise CommandError(f"{self.host} is not an address of this machine ({error.strerror}).") from None
+        elif not is_free(self.port, host=self.address):
             raise CommandError(
                 f"Port {self.port} of {self.host} is taken or not ours: choose another one with --port."
             )
 
     def _environment(self, stack: Stack) -> dict[str, str]:
-        redis_url = os.environ.get("REDIS_URL") or stack.redis_url or ""
-        chosen = {
+        hosts = {*settings.ALLOWED_HOSTS, *listening.names(host=self.host, address=self.address)}
+        given = {name: value for name, value in os.environ.items() if value}
+        unset = {
             "DATABASE_URL": stack.database_url,
             "REDIS_URL": stack.redis_url,
-            "BROKER_URL": os.environ.get("BROKER_URL", redis_url),
-            "SECRET_KEY": os.environ.get("SECRET_KEY", stack.secret_key),
-            "PUBLIC_BASE_URL": os.environ.get("PUBLIC_BASE_URL", self.base_url),
-            "ALLOWED_HOSTS": os.environ.get("ALLOWED_HOSTS", ",".join(sorted({*settings.ALLOWED_HOSTS, self.host}))),
+            "BROKER_URL": given.get("REDIS_URL") or stack.redis_url,
+            "SECRET_KEY": stack.secret_key,
+            "PUBLIC_BASE_URL": self.base_url,
+            "ALLOWED_HOSTS": ",".join(sorted(hosts)),
+        }
+        ours = {
             "TABLEWIRE_STATE_DIR": str(self.state_dir),
             OWNER: str(self.state_dir),
             "PYTHONUNBUFFERED": "1",
         }
-        return {**os.environ, **{name: value for name, value in chosen.items() if value is not None}}
+        return {name: value for name, value in (unset | given | ours).items() if value}
 
     def _manage(self, *words: str, output: IO[bytes] | int | None = None) -> bytes:
         """Run one of our own commands to its end and return what it printed, if `output` is a pipe; else log it.
@@ -214,31 +224,35 @@ class Run:
         return printed or b""
 
     def _seed(self) -> None:
-        """Add accounts and keys, then restaurants. Idempotent; the keys of an earlier run stay valid."""
+        """Add accounts and keys, and restaurants at the same time. Idempotent; keys of an earlier run stay valid."""
         self.known = read_json(self.last_file) or {}
         if not self.seeds:
             return
-        with self._step("accounts and keys"):
-            keep = ["--keep", str(self.last_file)] if self.known else []
-            self.known |= json.loads(self._manage("seed", "--json", *keep, output=subprocess.PIPE))
-            # Now, lest a kill before the first record loses them.
-            write_private(self.last_file, json.dumps(self.known))
-        if self.restaurants:
-            started = time.monotonic()
-            reviews = REVIEWS_EACH * self.restaurants
-            size = ("--restaurants", str(self.restaurants), "--reviews", str(reviews), "--seed", "1")
-            # It draws its own progress.
-            self._manage("demo_data", *size, "--if-empty", output=sys.stderr.fileno())
-            self.say(f"{time.monotonic() - started:6.1f} s  restaurants and reviews")
+        started = time.monotonic()
+        with ThreadPoolExecutor() as pool:
+            told = pool.submit(self._seed_accounts)
+            if self.restaurants:
+                reviews = REVIEWS_EACH * self.restaurants
+                size = ("--restaurants", str(self.restaurants), "--reviews", str(reviews), "--seed", "1")
+                # It draws its own progress.
+                self._manage("demo_data", *size, "--if-empty", output=sys.stderr.fileno())
+            told.result()
+        self.say(f"{time.monotonic() - started:6.1f} s  accounts, keys, restaurants and reviews")
 
-    def _python(self, name: str, *words: str) -> Child:
+    def _seed_accounts(self) -> None:
+        keep = ["--keep", str(self.last_file)] if self.known else []
+        self.known |= json.loads(self._manage("seed", "--json", *keep, output=subprocess.PIPE))
+        # Now, lest a kill before the first record loses them.
+        write_private(self.last_file, json.dumps(self.known))
+
+    def _python(self, name: str, *words: str, grace_s: float, **env: str) -> Child:
         return Child(
             name=name,
             command=[sys.executable, "-m", *words],
-            env=self.env,
+            env=self.env | env,
             cwd=settings.BASE_DIR,
             log=self.logs / f"{name}.log",
-            grace_s=30,
+            grace_s=grace_s,
         )
 
     def _worker(self) -> Child:
@@ -254,16 +268,20 @@ class Run:
             "--without-mingle",
         )
         return self._python(
-            *("worker", "celery", "-A", "config", "worker", "-B", "-s", schedule, "-Q", ",".join(QUEUES), *flags)
+            *("worker", "celery", "-A", "config", "worker", "-B", "-s", schedule, "-Q", ",".join(QUEUES), *flags),
+            # Tasks may end within the soft shutdown, and those that do not are given back after it.
+            grace_s=settings.CELERY_WORKER_SOFT_SHUTDOWN_TIMEOUT + GIVE_BACK_S,
+            REMAP_SIGTERM="SIGQUIT",
         )
 
     def _web(self) -> Child:
         processors = os.cpu_count() or 1
         return self._python(
             *("web", "granian", "config.wsgi:application", "--interface", "wsgi", "--http", "1", "--no-ws"),
-            *("--host", self.host, "--port", str(self.port), "--workers", str(processors), "--backlog", "1024"),
+            *("--host", self.address, "--port", str(self.port), "--workers", str(processors), "--backlog", "1024"),
             *("--blocking-threads", "1", "--runtime-mode", "st"),
             *("--respawn-failed-workers", "--respawn-interval", "1", "--workers-kill-timeout", "5"),
+            grace_s=30,
         )
 
     def _wait_until_ready(self, web: Child) -> None:

@@ -10,7 +10,7 @@ from types import TracebackType
 from config.stack.postgres import Postgres
 from config.stack.processes import OWNER, Child, StackError, end, end_leftovers, last_lines, leftovers, never
 from config.stack.servers import Server, free_port, is_free
-from config.stack.state import locked, read_json, read_up, secret_key, up_file, write_private
+from config.stack.state import RECORD, locked, read_json, read_up, secret_key, up_file, write_private
 from config.stack.valkey import Valkey
 
 __all__ = [
@@ -112,7 +112,7 @@ class Stack:
     def _start(self) -> None:
         logs = self.state_dir / "logs"
         logs.mkdir(mode=0o700, exist_ok=True)
-        record = self.state_dir / "stack.json"
+        record = self.state_dir / RECORD
         known = read_json(record) or {}
         for name in self._wants:
             known.setdefault(name, {"port": free_port(), "password": secrets.token_urlsafe(24)})

@@ -11,6 +11,10 @@ from typing import Any
 
 from config.stack.processes import StackError
 
+# What a start writes first, and what may lie beside it before: by these names the directory is known as ours.
+RECORD = "stack.json"
+BEFORE_RECORD = {"lock", "logs", "rejects", "secret_key", f"{RECORD}.draft"}
+
 
 def up_file(state_dir: Path) -> Path:
     """The record of the `manage.py up` that runs on this directory; it exists only while that one serves."""
@@ -56,10 +60,15 @@ def secret_key(state_dir: Path) -> str:
 def locked(state_dir: Path) -> Iterator[None]:
     """Make the directory (0700) if it is missing and own it for the block.
 
-    Raises StackError when another process owns it. The kernel ends the ownership of a process that is killed.
+    Raises StackError when it cannot be had, holds what is not ours, or another process owns it. The kernel ends the
+    ownership of a process that is killed.
     """
-    state_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
-    state_dir.chmod(0o700)
+    try:
+        _take(state_dir)
+    except OSError as error:
+        raise StackError(
+            f"{state_dir} cannot be the state directory ({error.strerror}): choose another one with --state-dir."
+        ) from error
     with (state_dir / "lock").open("a+") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -74,3 +83,16 @@ def locked(state_dir: Path) -> Iterator[None]:
         file.write(str(os.getpid()))
         file.flush()
         yield
+
+
+def _take(state_dir: Path) -> None:
+    """Make the directory, or make sure that an existing one is ours before its rights are changed."""
+    if state_dir.exists() and not (state_dir / RECORD).exists():
+        strange = {entry.name for entry in state_dir.iterdir()} - BEFORE_RECORD
+        if strange:
+            raise StackError(
+                f"The directory {state_dir} holds something else ({min(strange)}) and is left alone:"
+                " choose an empty or a new one with --state-dir."
+            )
+    state_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+    state_dir.chmod(0o700)

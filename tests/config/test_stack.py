@@ -203,6 +203,7 @@ def test_a_stale_lock_file_of_postgresql_that_names_a_strangers_process_does_no_
 
 def test_an_interrupted_first_start_is_made_anew(tmp_path: Path) -> None:
     (tmp_path / "postgres.draft" / "base").mkdir(parents=True)
+    (tmp_path / "stack.json").touch()
     with careless(tmp_path) as stack:
         assert ask(stack.database_url, "SELECT 1") == 1
     assert not (tmp_path / "postgres.draft").exists()
@@ -241,6 +242,45 @@ def test_a_directory_in_use_is_refused_with_a_sentence_and_left_alone(shared: St
         pass
     assert str(refusal.value) == expected
     assert ask(shared.database_url, "SELECT 1") == 1
+
+
+def nothing(state_dir: Path) -> Stack:
+    """A stack without servers: only what happens to the directory."""
+    return Stack(state_dir, postgres=False, valkey=False)
+
+
+def test_a_directory_that_holds_something_else_is_refused_and_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "letters").mkdir()
+    (tmp_path / "lock").touch()
+    tmp_path.chmod(0o755)
+    with pytest.raises(StackError) as refusal, nothing(tmp_path):
+        pass
+    assert str(refusal.value) == (
+        f"The directory {tmp_path} holds something else (letters) and is left alone:"
+        " choose an empty or a new one with --state-dir."
+    )
+    assert stat.S_IMODE(tmp_path.stat().st_mode) == 0o755
+    assert {entry.name for entry in tmp_path.iterdir()} == {"letters", "lock"}
+
+
+@pytest.mark.parametrize("left", [(), ("lock",), ("lock", "logs", "stack.json.draft"), ("rejects", "secret_key")])
+def test_a_directory_with_no_more_than_a_beginning_of_ours_is_taken(tmp_path: Path, left: tuple[str, ...]) -> None:
+    for name in left:
+        (tmp_path / name).mkdir() if name in ("logs", "rejects") else (tmp_path / name).write_text("")
+    with nothing(tmp_path):
+        assert stat.S_IMODE(tmp_path.stat().st_mode) == 0o700
+    (tmp_path / "made later").touch()
+    with nothing(tmp_path) as again:
+        assert again.pids == {"postgres": None, "valkey": None}
+
+
+@pytest.mark.parametrize("place", ["file", "file/below"])
+def test_a_file_in_place_of_the_directory_is_refused_with_a_sentence(tmp_path: Path, place: str) -> None:
+    (tmp_path / "file").write_text("precious")
+    with pytest.raises(StackError, match="cannot be the state directory") as refusal, nothing(tmp_path / place):
+        pass
+    assert "\n" not in str(refusal.value)
+    assert (tmp_path / "file").read_text() == "precious"
 
 
 def test_nobody_else_can_read_the_directory_or_its_secrets(shared: Stack) -> None:

@@ -2,7 +2,9 @@
 
 import json
 import os
+import re
 import signal
+import socket
 import stat
 import subprocess
 import sys
@@ -13,8 +15,10 @@ from urllib.parse import urlsplit
 
 import psutil
 import psycopg
+import pytest
 from django.conf import settings
 
+from config.management import listening, record
 from config.stack import up_file
 from tests.running import Up, ask, environment, eventually, is_alive, manage, running
 
@@ -107,6 +111,54 @@ def test_a_taken_port_is_refused_and_nothing_stays_behind(up: Up, tmp_path: Path
     assert not [one for one in psutil.process_iter(["cwd"]) if (one.info["cwd"] or "").startswith(str(tmp_path))]
 
 
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("--host", "no-such-host.invalid"), "The host 'no-such-host.invalid' is unknown"),
+        (("--state-dir", str(settings.BASE_DIR / "manage.py")), "manage.py cannot be the state directory"),
+    ],
+)
+def test_a_wrong_argument_is_refused_in_one_sentence(tmp_path: Path, words: tuple[str, str], sentence: str) -> None:
+    done = manage(tmp_path / "state", "up", "--port", "0", *words)
+    assert done.returncode == 1
+    assert sentence in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "state" / "postgres").exists()
+
+
+@pytest.mark.parametrize(
+    ("host", "address", "names"),
+    [
+        ("127.0.0.1", "127.0.0.1", {"127.0.0.1"}),
+        ("::1", "::1", {"[::1]"}),
+        ("localhost", "127.0.0.1", {"localhost", "127.0.0.1"}),
+    ],
+)
+def test_a_host_is_bound_by_its_address_and_asked_by_both(host: str, address: str, names: set[str]) -> None:
+    assert listening.resolve(host) == address
+    assert listening.names(host=host, address=address) == names
+
+
+@pytest.mark.parametrize("wildcard", ["0.0.0.0", "::"])  # noqa: S104  # only asked about, not bound
+def test_on_all_addresses_it_is_asked_by_the_names_of_the_machine(wildcard: str) -> None:
+    names = listening.names(host=wildcard, address=wildcard)
+    assert {socket.gethostname(), socket.getfqdn()} <= names
+    # Every one is an entry that Django can match.
+    assert [name for name in names if ":" in name and not re.fullmatch(r"\[[0-9a-f:]+\]", name)] == []
+
+
+def test_its_worker_lets_tasks_end_when_it_is_asked_to_stop(up: Up) -> None:
+    assert psutil.Process(up.said["pids"]["worker"]).environ()["REMAP_SIGTERM"] == "SIGQUIT"
+
+
+def test_its_panel_says_when_the_superusers_password_is_not_known(
+    up: Up, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    known = {**up.said, "admin": {**up.said["admin"], "password": None}}
+    record.show(known, state_dir=tmp_path, logs=tmp_path)
+    assert "changed by you" in " ".join(capsys.readouterr().out.split())
+
+
 def test_a_web_server_that_is_killed_is_started_again(up: Up) -> None:
     record = up_file(up.state_dir)
     before = json.loads(record.read_text())["pids"]
@@ -180,7 +232,8 @@ def test_without_it_other_commands_say_in_one_sentence_to_run_it(tmp_path: Path)
 
 
 def test_a_server_of_ones_own_that_is_away_keeps_its_own_error(tmp_path: Path) -> None:
-    done = manage(tmp_path, "migrate", DATABASE_URL="postgresql://tablewire@127.0.0.1:1/tablewire")
+    own = {"DATABASE_URL": "postgresql://tablewire@127.0.0.1:1/tablewire", "SECRET_KEY": "of mine"}
+    done = manage(tmp_path, "migrate", **own)
     assert done.returncode == 1
     assert "OperationalError" in done.stderr
     assert "manage.py up" not in done.stderr
