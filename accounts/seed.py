@@ -16,7 +16,10 @@ WIDE = 1_000_000
 
 
 def load(earlier: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Create what is missing; return {"management": {name of key: its text}, "admin": {username, password}}."""
+    """Create what is missing; return {"management": {name of key: its text}, "admin": {username, password}}.
+
+    The password is None when somebody has changed it.
+    """
     known = earlier or {}
     keys: Mapping[str, Any] = known.get("management") or {}
     with transaction.atomic():
@@ -30,11 +33,13 @@ def load(earlier: Mapping[str, Any] | None = None) -> dict[str, Any]:
 
 
 def venue(name: str, timezone: str) -> Venue:
-    """The sandbox venue of a demo account of the same name."""
-    account, _ = Account.objects.get_or_create(name=name)
-    found, _ = Venue.objects.get_or_create(
-        account=account, name=name, defaults={"timezone": timezone, "currency": "EUR", "is_sandbox": True}
-    )
+    """The sandbox venue of the demo account of the same name; of several that are called so, the oldest."""
+    account = Account.objects.filter(name=name).order_by("created_at", "id").first()
+    if account is None:
+        account = Account.objects.create(name=name)
+    found = account.venues.filter(name=name).order_by("created_at", "id").first()
+    if found is None:
+        found = account.venues.create(name=name, timezone=timezone, currency="EUR", is_sandbox=True)
     return found
 
 
@@ -45,14 +50,12 @@ def key(venue: Venue, name: str, text: str | None, *, allowance: int = 1000) -> 
     return ApiKey.issue(venue, name=name, allowance=allowance).text
 
 
-def superuser(password: str | None) -> dict[str, str]:
-    """The superuser, under the password of the last run if it still opens the door."""
-    user = User.objects.filter(email=SUPERUSER).first()
-    if user is None or not password or not user.check_password(password):
+def superuser(password: str | None) -> dict[str, str | None]:
+    """The superuser. One who is there keeps the password: the known one is told if it still works, else None."""
+    user = User.objects.filter(email__iexact=SUPERUSER).first()
+    if user is None:
         password = secrets.token_urlsafe(12)
-        if user is None:
-            User.objects.create_superuser(SUPERUSER, password)
-        else:
-            user.set_password(password)
-            user.save(update_fields=["password"])
+        User.objects.create_superuser(SUPERUSER, password)
+    elif not (password and user.check_password(password)):
+        password = None
     return {"username": SUPERUSER, "password": password}
