@@ -1,8 +1,9 @@
-"""The servers of a test run: its own PostgreSQL and Valkey, unless DATABASE_URL and REDIS_URL name others."""
+"""The servers of a test run: its own PostgreSQL and Valkey, each unless DATABASE_URL or REDIS_URL names another."""
 
 import os
 import shutil
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -11,26 +12,38 @@ from config.stack import Stack, StackError
 
 
 def start(config: pytest.Config) -> None:
-    """Start a stack in a temporary directory and point the environment at it, until `config` is cleaned up.
+    """Start what is missing in a temporary directory and point the environment at it, until `config` is cleaned up.
 
     It stops when pytest ends, also by Ctrl-C or by an error in its configuration.
     """
-    if "DATABASE_URL" in os.environ and "REDIS_URL" in os.environ:
-        return
     state_dir = Path(tempfile.mkdtemp(prefix="tablewire-tests-"))
     config.add_cleanup(lambda: shutil.rmtree(state_dir))
-    stack = Stack(state_dir, durable=False, shared_buffers="128MB")
+    stack = missing(state_dir, os.environ)
     try:
         stack.__enter__()
     except StackError as error:
         raise pytest.UsageError(str(error)) from error
     config.add_cleanup(lambda: stack.__exit__(None, None, None))
-    assert stack.database_url is not None
-    assert stack.redis_url is not None
-    os.environ |= {
+    os.environ |= addresses(stack, os.environ) | {"TABLEWIRE_STATE_DIR": str(state_dir)}
+
+
+def missing(state_dir: Path, given: Mapping[str, str]) -> Stack:
+    """The servers that the variables in `given` do not name, not started yet."""
+    return Stack(
+        state_dir,
+        postgres=not given.get("DATABASE_URL"),
+        valkey=not given.get("REDIS_URL"),
+        durable=False,
+        shared_buffers="128MB",
+    )
+
+
+def addresses(stack: Stack, given: Mapping[str, str]) -> dict[str, str]:
+    """What to add to `given`, so that Django finds the servers and signs with a key."""
+    made = {
         "DATABASE_URL": stack.database_url,
         "REDIS_URL": stack.redis_url,
         "BROKER_URL": stack.redis_url,
         "SECRET_KEY": stack.secret_key,
-        "TABLEWIRE_STATE_DIR": str(state_dir),
     }
+    return {name: value for name, value in made.items() if value and not given.get(name)}
