@@ -76,7 +76,7 @@ def test_a_refused_address_does_not_show_its_password(monkeypatch: pytest.Monkey
 
 
 def test_a_command_says_it_in_one_sentence() -> None:
-    command = [sys.executable, "manage.py", "up"]
+    command = [sys.executable, "manage.py", "check"]
     env = {**os.environ, "DEBUG": "maybe"}
     done = subprocess.run(command, cwd=settings.BASE_DIR, env=env, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (
