@@ -34,10 +34,9 @@ class Cursor:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Listing(Generic[Row]):
+class Paged:
     """A page of at most `limit` rows, as of a moment; `next_cursor` is None on the last one."""
 
-    rows: Sequence[Row]
     limit: int
     next_cursor: str | None = None
     as_of: datetime
@@ -46,6 +45,13 @@ class Listing(Generic[Row]):
     def has_more(self) -> bool:
         """Whether another page follows."""
         return self.next_cursor is not None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listing(Paged, Generic[Row]):
+    """A page of rows, and nothing else to say."""
+
+    rows: Sequence[Row]
 
 
 def fingerprint(*question: object) -> str:

@@ -12,7 +12,7 @@ import orjson
 from django.db import connection, transaction
 
 from catalogue import cursors, flow, geo, landmarks
-from catalogue.cursors import Cursor, Key
+from catalogue.cursors import Cursor, Key, Paged
 from catalogue.geo import Location
 from catalogue.hours.clock import instant
 from catalogue.names import Names
@@ -63,23 +63,15 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Page:
-    """Hits, what the question was taken to mean, and how to go on: `next_cursor` is None on the last page."""
+class Page(Paged):
+    """Hits, and what the question was taken to mean."""
 
     hits: list[Hit]
-    limit: int
-    next_cursor: str | None
-    as_of: datetime
     near: str | None
     resolved: landmarks.Place | None
     alternatives: tuple[landmarks.Place, ...]
     open_at: datetime | None
     attribution: list[Attribution]
-
-    @property
-    def has_more(self) -> bool:
-        """Whether another page follows."""
-        return self.next_cursor is not None
 
 
 def find(query: Query, *, now: datetime) -> Page:

@@ -208,6 +208,8 @@ def plan(**question: Any) -> str:
         ({"ll": TIVOLI, "radius": 3000, "sort": Sort.RATING}, "restaurant_by_position"),
         ({"market": "market-7"}, "restaurant_by_market_best"),
         ({}, "restaurant_by_reviews"),
+        ({"sort": Sort.RATING}, "restaurant_by_rating"),
+        ({"sort": Sort.RATING, "market": "market-7"}, "restaurant_by_market_rating"),
         ({"q": "some 1f0e3dad"}, "restaurant_by_words"),
     ],
 )
