@@ -5,6 +5,7 @@ Every variable that is read here stands in docs/settings.md. A wrong value stops
 
 import logging
 import secrets
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +39,8 @@ DEBUG = env.flag("DEBUG", False)
 secret_key_file = STATE_DIR / "secret_key"
 SECRET_KEY = env.text("SECRET_KEY", secret_key_file.read_text() if secret_key_file.is_file() else "")
 if not SECRET_KEY:
-    if env.is_set("DATABASE_URL"):
+    # `up` makes one itself, on its first start.
+    if env.is_set("DATABASE_URL") and sys.argv[1:2] != ["up"]:
         raise env.WrongValue("SECRET_KEY", "set where DATABASE_URL is: processes that share a database share one key")
     # Good for commands that sign nothing; `up` gives its children a key that stays.
     SECRET_KEY = secrets.token_urlsafe(48)

@@ -134,6 +134,12 @@ def test_a_database_of_ones_own_wants_a_key_of_ones_own(monkeypatch: pytest.Monk
     assert read()["SECRET_KEY"] == "given"
 
 
+def test_up_makes_the_key_itself_also_for_a_database_of_ones_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DATABASE_URL", DATABASE)
+    monkeypatch.setattr("sys.argv", ["manage.py", "up", "--port", "0"])
+    assert len(read()["SECRET_KEY"]) >= 50
+
+
 def test_without_any_variable_the_commands_that_need_no_database_run() -> None:
     assert len(read()["SECRET_KEY"]) >= 50
 
