@@ -48,7 +48,7 @@ class OrderViewSet(StrictViewSet[Order]):
     def list(self, request: Request) -> Response:
         """A page past the end is empty. `pagination.total` counts all orders that match."""
         found = self.filter_queryset(self.get_queryset().with_items().newest_first())
-        return pages.answer(request, found, serializers.record, page=pages.read(request.query_params.dict()))
+        return pages.answer(request, found, serializers.OrderRecord, page=pages.read(request.query_params.dict()))
 
     @extend_schema(
         operation_id="create_order",
@@ -99,4 +99,6 @@ class OrderViewSet(StrictViewSet[Order]):
 
     def answer(self, order: Order, code: int = status.HTTP_200_OK) -> Response:
         """The record with its version as an entity tag."""
-        return Response(serializers.record(order), status=code, headers={"ETag": versions.tag(order.version)})
+        return Response(
+            serializers.OrderRecord(order).data, status=code, headers={"ETag": versions.tag(order.version)}
+        )

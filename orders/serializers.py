@@ -1,7 +1,5 @@
 """The shapes of an order on the wire."""
 
-from typing import Any
-
 from drf_spectacular.utils import OpenApiExample, extend_schema_serializer
 from rest_framework import serializers
 
@@ -101,8 +99,3 @@ class OrderRecord(serializers.ModelSerializer[Order]):
             "cancelled_at",
         ]
         read_only_fields = fields
-
-
-def record(order: Order) -> dict[str, Any]:
-    """The order as JSON."""
-    return dict(OrderRecord(order).data)

@@ -41,7 +41,7 @@ class ReservationViewSet(StrictViewSet[Reservation]):
         """Without `limit` all that match are returned, at most 1000."""
         found = self.filter_queryset(self.get_queryset().soonest_first())
         page = pages.read(request.query_params.dict(), default_limit=MOST_AT_ONCE)
-        return pages.answer(request, found, serializers.record, page=page)
+        return pages.answer(request, found, serializers.ReservationRecord, page=page)
 
     @extend_schema(
         operation_id="create_reservation",
@@ -57,4 +57,4 @@ class ReservationViewSet(StrictViewSet[Reservation]):
         reservation = booking.book(
             venue_of(request), now=timezone.now(), day=wanted.pop("date"), at=wanted.pop("time"), **wanted
         )
-        return Response(serializers.record(reservation), status=status.HTTP_201_CREATED)
+        return Response(serializers.ReservationRecord(reservation).data, status=status.HTTP_201_CREATED)

@@ -80,8 +80,3 @@ class ReservationRecord(serializers.ModelSerializer[Reservation]):
             "cancelled_at",
         ]
         read_only_fields = fields
-
-
-def record(reservation: Reservation) -> dict[str, Any]:
-    """The reservation as JSON."""
-    return dict(ReservationRecord(reservation).data)

@@ -1,7 +1,7 @@
 """Pages of a list by number: the envelope, the Link header, and how much is counted."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 from urllib.parse import urlencode
@@ -55,7 +55,7 @@ def read(parameters: Mapping[str, str], *, default_limit: int = DEFAULT_LIMIT) -
 
 
 def answer(
-    request: Request, rows: QuerySet[Row], record: Callable[[Row], Mapping[str, Any]], *, page: Page
+    request: Request, rows: QuerySet[Row], record: type[serializers.ModelSerializer[Row]], *, page: Page
 ) -> Response:
     """`{"data": [...], "pagination": {...}}` with the Link header of RFC 8288.
 
@@ -66,7 +66,7 @@ def answer(
     pages = -(-total // page.limit)
     response = Response(
         {
-            "data": [record(row) for row in found],
+            "data": record(found, many=True).data,
             "pagination": {
                 "page": page.number,
                 "limit": page.limit,
