@@ -31,9 +31,9 @@ class OrderAdmin(admin.ModelAdmin[Order]):
 
     list_display = [
         "number",
+        "status",
         "business_date",
         "venue",
-        "status",
         "customer_id",
         "payment_method",
         "total",

@@ -57,7 +57,7 @@ class ReservationAdmin(admin.ModelAdmin[Reservation]):
     """Reservations, soonest first."""
 
     form = ReservationForm
-    list_display = ["code", "venue", "date", "time", "party_size", "customer_name", "status", "tables"]
+    list_display = ["code", "status", "date", "time", "party_size", "customer_name", "tables", "venue"]
     list_select_related = ["venue"]
     list_filter = ["status", "date"]
     search_fields = ["code", "customer_name", "customer_email", "customer_phone"]
