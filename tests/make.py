@@ -100,3 +100,14 @@ def reservation(
     booking.write_down(reservation, starts_at=starts_at, now=now)
     reservation.move_to(status, now=now)
     return reservation
+
+def problems_of(response: Any) -> list[tuple[str, str]]:
+    """Parameter and message of all that is wrong with a refused request; the first is the headline."""
+    assert response.status_code == 400
+    error = response.json()["error"]
+    assert error["code"] == "invalid_request"
+    found = [(problem["param"], problem["message"]) for problem in error["details"]]
+    param, message = found[0]
+    # The headline says which parameter it speaks of, where its words do not.
+    assert (error["param"], error["message"]) in ((param, f"`{param}`: {message}"), (param, message))
+    return found

@@ -27,17 +27,10 @@ def move(api: Client, public_id: str, status: Any) -> Any:
 
 
 def problems(response: Any) -> list[tuple[str, str]]:
-    """Parameter and message of all that is wrong; the first is the headline."""
-    assert response.status_code == 400
-    error = response.json()["error"]
-    assert error["code"] == "invalid_request"
-    found = [(problem["param"], problem["message"]) for problem in error["details"]]
-    param, message = found[0]
-    # The headline says which parameter it speaks of, where its words do not.
-    assert (error["param"], error["message"]) in ((param, f"`{param}`: {message}"), (param, message))
+    """All that is wrong, of which nothing was stored."""
     assert not Order.objects.exists()
     assert not OrderItem.objects.exists()
-    return found
+    return make.problems_of(response)
 
 
 # The record --------------------------------------------------------------------------------------------------------
