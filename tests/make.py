@@ -101,6 +101,7 @@ def reservation(
     reservation.move_to(status, now=now)
     return reservation
 
+
 def problems_of(response: Any) -> list[tuple[str, str]]:
     """Parameter and message of all that is wrong with a refused request; the first is the headline."""
     assert response.status_code == 400
