@@ -1,12 +1,9 @@
 """Paths of the catalogue, below /v1."""
 
-from rest_framework.routers import SimpleRouter
-
 from catalogue import api
+from config.api.routers import BothSlashes
 
-router = SimpleRouter()
-# Both slash forms are served, and neither is redirected.
-router.trailing_slash = "/?"
+router = BothSlashes()
 router.register("restaurants", api.RestaurantViewSet, basename="restaurant")
 router.register("landmarks", api.LandmarkViewSet, basename="landmark")
 router.register("markets", api.MarketViewSet, basename="market")

@@ -1,12 +1,9 @@
 """Paths of reservations, below /api/v1."""
 
-from rest_framework.routers import SimpleRouter
-
+from config.api.routers import BothSlashes
 from reservations.api import ReservationViewSet
 
-router = SimpleRouter()
-# Both slash forms are served, and neither is redirected.
-router.trailing_slash = "/?"
+router = BothSlashes()
 router.register("reservations", ReservationViewSet, basename="reservation")
 
 urlpatterns = router.urls

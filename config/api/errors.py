@@ -38,7 +38,12 @@ class InternalError(Refusal):
 
 def is_api(request: HttpRequest) -> bool:
     """Whether the path belongs to an API, so that no answer to it may be a page."""
-    return any(request.path_info == prefix or request.path_info.startswith(f"{prefix}/") for prefix in API_PREFIXES)
+    return any(is_below(request, prefix) for prefix in API_PREFIXES)
+
+
+def is_below(request: HttpRequest, prefix: str) -> bool:
+    """Whether the path is this prefix or goes on behind it."""
+    return request.path_info == prefix or request.path_info.startswith(f"{prefix}/")
 
 
 def body(refusal: Refusal, *, request_id: str) -> dict[str, Any]:

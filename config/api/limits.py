@@ -169,7 +169,7 @@ class Doorway(ABC):
 
     def serves(self, request: HttpRequest) -> bool:
         """Whether the path is one of ours."""
-        return request.path_info == self.prefix or request.path_info.startswith(f"{self.prefix}/")
+        return errors.is_below(request, self.prefix)
 
     def process_exception(self, request: HttpRequest, error: Exception) -> None:
         """Sign what broke, so that its entry in the log is found by the id that the caller is told."""
