@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Collection
+from decimal import Decimal
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -51,12 +52,29 @@ def number(name: str, default: int) -> int:
     return int(value)
 
 
+def amount(name: str, default: str) -> Decimal:
+    """A decimal number that is not negative."""
+    value = text(name, default)
+    if not re.fullmatch(r"[0-9]{1,12}(\.[0-9]{1,18})?", value):
+        raise WrongValue(name, f"a number such as 12.5, not {value!r}")
+    return Decimal(value)
+
+
+def evm_address(name: str, default: str) -> str:
+    """An address on an EVM chain, in small letters; "" when there is none."""
+    value = text(name, default)
+    if value and not re.fullmatch("0x[0-9a-fA-F]{40}", value):
+        raise WrongValue(name, f"an address of 0x and 40 hexadecimal digits, not {value!r}")
+    return value.lower()
+
+
 def choice(name: str, default: str, among: Collection[str]) -> str:
     """One of a few words, in capitals or not."""
-    value = text(name, default).upper()
-    if value not in among:
+    value = text(name, default)
+    words = {word.upper(): word for word in among}
+    if value.upper() not in words:
         raise WrongValue(name, f"one of {', '.join(among)}, not {value!r}")
-    return value
+    return words[value.upper()]
 
 
 def hosts(name: str, default: Collection[str]) -> list[str]:

@@ -12,7 +12,7 @@ from typing import Any
 import django_stubs_ext
 
 from config import environment as env
-from config.stack import read_up
+from config.stack import PRICE_FEED, read_up
 
 # Lets annotations name what a generic class of Django holds (ModelAdmin[Order]).
 django_stubs_ext.monkeypatch()
@@ -33,6 +33,35 @@ REDIS_URL = env.address(
     example="redis://:password@host:6379/0",
 )
 BROKER_URL = env.broker("BROKER_URL", REDIS_URL)
+
+# Payments: a chain, a facilitator that settles on it, and who is paid ----------------------------------------------
+chain: dict[str, Any] = embedded.get("chain") or {}
+RPC_URL = env.address(
+    "RPC_URL",
+    chain.get("rpc_url") or "http://127.0.0.1:1",
+    schemes=("http", "https"),
+    example="https://rpc.example.com",
+)
+FACILITATOR_URL = env.address(
+    "FACILITATOR_URL",
+    embedded.get("facilitator_url") or "http://127.0.0.1:1",
+    schemes=("http", "https"),
+    example="https://facilitator.example.com",
+)
+# CAIP-2; payments/networks.py knows what each of them has.
+PAYMENT_NETWORK = env.choice(
+    "PAYMENT_NETWORK", "eip155:8453" if env.is_set("RPC_URL") else "eip155:84532", ("eip155:8453", "eip155:84532")
+)
+PAY_TO = env.evm_address("PAY_TO", chain.get("pay_to") or "")
+if env.is_set("RPC_URL") and not (PAY_TO and env.is_set("FACILITATOR_URL")):
+    raise env.WrongValue("PAY_TO", "set where RPC_URL is, and FACILITATOR_URL too: they are of one chain")
+TOKEN_ADDRESS = env.evm_address("TOKEN_ADDRESS", chain.get("token") or "")
+TOKEN_PRICE_FEED = env.evm_address("TOKEN_PRICE_FEED", PRICE_FEED if chain else "")
+TOKEN_PRICE_USD = env.amount("TOKEN_PRICE_USD", "0")
+PREMIUM_STAKE = env.number("PREMIUM_STAKE", 5_000)
+ENTERPRISE_STAKE = env.number("ENTERPRISE_STAKE", 50_000)
+TIER_CACHE_S = env.number("TIER_CACHE_S", 600)
+ANONYMOUS_PROOF_MOST_USDC = env.amount("ANONYMOUS_PROOF_MOST_USDC", "0.10")
 
 # Who we are --------------------------------------------------------------------------------------------------------
 DEBUG = env.flag("DEBUG", False)
@@ -188,8 +217,13 @@ SPECTACULAR_SETTINGS = {
 CORS_URLS_REGEX = r"^/(api|v1)(/|$)"
 CORS_ALLOW_ALL_ORIGINS = True
 CORS_ALLOW_METHODS = ["GET", "HEAD", "POST", "PUT"]
-CORS_ALLOW_HEADERS = ["authorization", "content-type", "if-match", "if-none-match"]
+CORS_ALLOW_HEADERS = [
+    *("authorization", "content-type", "if-match", "if-none-match"),
+    # The last is what official x402 clients in a browser send with a payment.
+    *("payment-signature", "x-payment", "x-receipt", "access-control-expose-headers"),
+]
 CORS_EXPOSE_HEADERS = [
+    *("x402", "PAYMENT-REQUIRED", "PAYMENT-RESPONSE", "X-PAYMENT-RESPONSE", "X-Receipt"),
     *("ETag", "Link", "Location", "Retry-After", "X-Request-Id", "X-Tier"),
     *("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "RateLimit", "RateLimit-Policy"),
 ]

@@ -48,6 +48,8 @@ def is_below(request: HttpRequest, prefix: str) -> bool:
 
 def body(refusal: Refusal, *, request_id: str) -> dict[str, Any]:
     """The JSON object that tells this refusal."""
+    if refusal.own_body is not None:
+        return {**refusal.own_body, "request_id": request_id}
     return {
         "error": {
             "code": refusal.code.value,

@@ -13,32 +13,52 @@ class Code(StrEnum):
     INVALID_REQUEST = "invalid_request"
     INVALID_TRANSITION = "invalid_transition"
     PLACE_NOT_RESOLVED = "place_not_resolved"
+    INVALID_PAYMENT = "invalid_payment"
     MISSING_CREDENTIALS = "missing_credentials"
     INVALID_CREDENTIALS = "invalid_credentials"
     EXPIRED_API_KEY = "expired_api_key"
     REVOKED_API_KEY = "revoked_api_key"
+    PAYMENT_REQUIRED = "payment_required"
+    PAYMENT_REJECTED = "payment_rejected"
+    PAYMENT_ALREADY_USED = "payment_already_used"
+    TRANSACTION_NOT_FOUND = "transaction_not_found"
+    TIER_REQUIRED = "tier_required"
     NOT_FOUND = "not_found"
     METHOD_NOT_ALLOWED = "method_not_allowed"
+    EXPORT_NOT_READY = "export_not_ready"
+    GONE = "gone"
     VERSION_CONFLICT = "version_conflict"
     RATE_LIMIT_EXCEEDED = "rate_limit_exceeded"
     INTERNAL_ERROR = "internal_error"
     SERVICE_UNAVAILABLE = "service_unavailable"
+    FACILITATOR_UNAVAILABLE = "facilitator_unavailable"
+    SETTLEMENT_PENDING = "settlement_pending"
 
 
 STATUS: Mapping[Code, int] = {
     Code.INVALID_REQUEST: 400,
     Code.INVALID_TRANSITION: 400,
     Code.PLACE_NOT_RESOLVED: 400,
+    Code.INVALID_PAYMENT: 400,
     Code.MISSING_CREDENTIALS: 401,
     Code.INVALID_CREDENTIALS: 401,
     Code.EXPIRED_API_KEY: 401,
     Code.REVOKED_API_KEY: 401,
+    Code.PAYMENT_REQUIRED: 402,
+    Code.PAYMENT_REJECTED: 402,
+    Code.PAYMENT_ALREADY_USED: 402,
+    Code.TRANSACTION_NOT_FOUND: 402,
+    Code.TIER_REQUIRED: 403,
     Code.NOT_FOUND: 404,
     Code.METHOD_NOT_ALLOWED: 405,
+    Code.EXPORT_NOT_READY: 409,
+    Code.GONE: 410,
     Code.VERSION_CONFLICT: 412,
     Code.RATE_LIMIT_EXCEEDED: 429,
     Code.INTERNAL_ERROR: 500,
     Code.SERVICE_UNAVAILABLE: 503,
+    Code.FACILITATOR_UNAVAILABLE: 503,
+    Code.SETTLEMENT_PENDING: 503,
 }
 
 
@@ -55,10 +75,12 @@ class Refusal(Exception):
 
     A subclass stands beside the rule that raises it and sets `code`; the message is written for the caller. `details`
     are all problems that were found, the headline among them; a refusal that names a parameter has at least that one.
-    `extra` is added to the error body (`{"suggestions": [...]}`), `headers` to the answer.
+    `extra` is added to the error body (`{"suggestions": [...]}`), `headers` to the answer. `own_body` stands in
+    place of the error body where a protocol of others words it (the 402 of x402).
     """
 
     code: ClassVar[Code] = Code.INVALID_REQUEST
+    own_body: Mapping[str, Any] | None = None
 
     def __init__(
         self,

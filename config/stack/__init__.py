@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
 
+from config.stack.chain import PRICE_FEED
 from config.stack.postgres import Postgres
 from config.stack.processes import OWNER, Child, StackError, end, end_leftovers, last_lines, leftovers, never
 from config.stack.servers import Server, free_port, is_free
@@ -15,6 +16,7 @@ from config.stack.valkey import Valkey
 
 __all__ = [
     "OWNER",
+    "PRICE_FEED",
     "Child",
     "Server",
     "Stack",

@@ -1,0 +1,54 @@
+"""The networks on which is paid, and the USDC of each."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+
+from django.conf import settings
+
+
+@dataclass(frozen=True, slots=True)
+class Network:
+    """A chain (CAIP-2 name, x402 version 1 name, chain id) and its USDC.
+
+    `domain_name` and `domain_version` are of the token's EIP-712 domain. Addresses are in small letters.
+    """
+
+    caip2: str
+    name: str
+    chain_id: int
+    asset: str
+    asset_name: str = "USDC"
+    decimals: int = 6
+    domain_name: str = "USDC"
+    domain_version: str = "2"
+
+    def atomic(self, amount: Decimal) -> int:
+        """An amount of the asset in its smallest unit. Raises ValueError for more decimals than it has."""
+        scaled = amount.scaleb(self.decimals)
+        if scaled != int(scaled):
+            raise ValueError(f"{amount} has more than {self.decimals} decimals")
+        return int(scaled)
+
+    def decimal(self, atomic: int) -> Decimal:
+        """An amount in whole units."""
+        return Decimal(atomic).scaleb(-self.decimals)
+
+
+# Circle, "USDC contract addresses"; the domains as the contracts' own name() and version() tell them.
+BASE = Network(
+    caip2="eip155:8453",
+    name="base",
+    chain_id=8453,
+    asset="0x833589fcd6edb6e08f4c7c32d4f71b54bda02913",
+    domain_name="USD Coin",
+)
+BASE_SEPOLIA = Network(
+    caip2="eip155:84532", name="base-sepolia", chain_id=84532, asset="0x036cbd53842c5426634e7929541ec2318f3dcf7e"
+)
+NETWORKS: Mapping[str, Network] = {network.caip2: network for network in (BASE, BASE_SEPOLIA)}
+
+
+def ours() -> Network:
+    """The network that the settings name."""
+    return NETWORKS[settings.PAYMENT_NETWORK]
