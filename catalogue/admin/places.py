@@ -1,11 +1,9 @@
-"""Where staff find, read and mend the catalogue."""
-
-from typing import Any
+"""Restaurants and the dictionaries, for staff."""
 
 from django.contrib import admin, messages
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.db import models, transaction
-from django.db.models import Func, Model, QuerySet
+from django.db.models import Func, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.utils import timezone
@@ -18,12 +16,8 @@ from catalogue.long_tables import LongTableAdmin, fold
 from catalogue.models import (
     Cuisine,
     FlowRule,
-    ImportRun,
-    Landmark,
-    LandmarkName,
     Market,
     Restaurant,
-    Review,
     Source,
     SourceRecord,
 )
@@ -188,32 +182,6 @@ class SourceRecordAdmin(LongTableAdmin):
     autocomplete_fields = ["restaurant"]
 
 
-@admin.register(Review)
-class ReviewAdmin(LongTableAdmin):
-    """Reviews. Their words may be mended; stars and number belong to the restaurant's rating."""
-
-    list_display = ["author", "stars", "restaurant", "lang", "source", "created_at"]
-    list_select_related = ["restaurant", "source"]
-    search_fields = ["restaurant__slug__exact"]
-    search_help_text = "The slug of the restaurant, whole"
-    readonly_fields = ["restaurant", "stars", "source", "helpful_count", "visited_on", "created_at"]
-    fields = [
-        "restaurant",
-        ("stars", "author", "lang"),
-        "text",
-        ("owner_reply", "owner_replied_at"),
-        ("visited_on", "helpful_count", "source", "created_at"),
-    ]
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        """Reviews come from their sources."""
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Review | None = None) -> bool:
-        """The rating counts it."""
-        return False
-
-
 @admin.register(FlowRule)
 class FlowRuleAdmin(LongTableAdmin):
     """Discounts that come back every week."""
@@ -229,54 +197,6 @@ class FlowRuleAdmin(LongTableAdmin):
     def days(self, rule: FlowRule) -> str:
         """The weekdays in words."""
         return " ".join(dict(WEEKDAYS)[day] for day in sorted(rule.weekdays))
-
-
-class LandmarkNameInline(admin.TabularInline[LandmarkName, Landmark]):
-    """All names of a landmark; it is found by none but these."""
-
-    model = LandmarkName
-    extra = 1
-    readonly_fields = ["folded"]
-
-
-@admin.register(Landmark)
-class LandmarkAdmin(LongTableAdmin):
-    """The places that `near` understands."""
-
-    list_display = ["name", "kind", "market", "prominence", "wikidata", "source"]
-    list_select_related = ["market", "source"]
-    list_filter = ["kind", "market"]
-    search_fields = ["name"]
-    search_help_text = "A part of any of its names, in any case and without accents"
-    inlines = [LandmarkNameInline]
-
-    def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
-        """Keep the landmark's own name among its names, for it is found by these alone."""
-        super().save_related(request, form, formsets, change)
-        own = LandmarkName(landmark=form.instance, name=form.instance.name)
-        LandmarkName.objects.bulk_create([own], ignore_conflicts=True)
-
-    def get_search_results(
-        self, request: HttpRequest, queryset: QuerySet[Landmark], search_term: str
-    ) -> tuple[QuerySet[Landmark], bool]:
-        """Search by the trigram index over the folded names."""
-        term = search_term.strip()
-        if not term:
-            return queryset, False
-        named = LandmarkName.objects.filter(folded__contains=fold(term)).values("landmark")
-        return queryset.filter(pk__in=named), False
-
-
-@admin.register(LandmarkName)
-class LandmarkNameAdmin(LongTableAdmin):
-    """Names of landmarks."""
-
-    list_display = ["name", "landmark", "folded"]
-    list_select_related = ["landmark"]
-    search_fields = ["folded__startswith"]
-    search_help_text = "The beginning of the name, in small letters and without accents"
-    autocomplete_fields = ["landmark"]
-    readonly_fields = ["folded"]
 
 
 @admin.register(Market)
@@ -304,36 +224,3 @@ class SourceAdmin(admin.ModelAdmin[Source]):
     list_display = ["name", "key", "license", "attribution"]
     search_fields = ["name", "key"]
     ordering = ["key"]
-
-
-@admin.register(ImportRun)
-class ImportRunAdmin(LongTableAdmin):
-    """What the importers did; for reading only."""
-
-    list_display = [
-        "started_at",
-        "source",
-        "market",
-        "state",
-        "read",
-        "created",
-        "changed",
-        "unchanged",
-        "skipped",
-        "refused",
-    ]
-    list_select_related = ["source", "market"]
-    list_filter = ["state"]
-    search_fields = ["file"]
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        """Importers write these."""
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """Importers write these."""
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """A log keeps its lines."""
-        return False

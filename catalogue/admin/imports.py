@@ -1,0 +1,43 @@
+"""What the importers did, for staff."""
+
+from django.contrib import admin
+from django.db.models import Model
+from django.http import HttpRequest
+
+from catalogue.long_tables import LongTableAdmin
+from catalogue.models import (
+    ImportRun,
+)
+
+
+@admin.register(ImportRun)
+class ImportRunAdmin(LongTableAdmin):
+    """What the importers did; for reading only."""
+
+    list_display = [
+        "started_at",
+        "source",
+        "market",
+        "state",
+        "read",
+        "created",
+        "changed",
+        "unchanged",
+        "skipped",
+        "refused",
+    ]
+    list_select_related = ["source", "market"]
+    list_filter = ["state"]
+    search_fields = ["file"]
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        """Importers write these."""
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        """Importers write these."""
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        """A log keeps its lines."""
+        return False

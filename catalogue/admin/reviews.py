@@ -1,0 +1,35 @@
+"""Reviews, for staff."""
+
+from django.contrib import admin
+from django.http import HttpRequest
+
+from catalogue.long_tables import LongTableAdmin
+from catalogue.models import (
+    Review,
+)
+
+
+@admin.register(Review)
+class ReviewAdmin(LongTableAdmin):
+    """Reviews. Their words may be mended; stars and number belong to the restaurant's rating."""
+
+    list_display = ["author", "stars", "restaurant", "lang", "source", "created_at"]
+    list_select_related = ["restaurant", "source"]
+    search_fields = ["restaurant__slug__exact"]
+    search_help_text = "The slug of the restaurant, whole"
+    readonly_fields = ["restaurant", "stars", "source", "helpful_count", "visited_on", "created_at"]
+    fields = [
+        "restaurant",
+        ("stars", "author", "lang"),
+        "text",
+        ("owner_reply", "owner_replied_at"),
+        ("visited_on", "helpful_count", "source", "created_at"),
+    ]
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        """Reviews come from their sources."""
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Review | None = None) -> bool:
+        """The rating counts it."""
+        return False

@@ -1,0 +1,6 @@
+"""The catalogue over HTTP."""
+
+from catalogue.api.context import CuisineViewSet, LandmarkViewSet, MarketViewSet
+from catalogue.api.restaurants import RestaurantViewSet
+
+__all__ = ["CuisineViewSet", "LandmarkViewSet", "MarketViewSet", "RestaurantViewSet"]

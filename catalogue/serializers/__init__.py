@@ -1,0 +1,26 @@
+"""The shapes of the catalogue on the wire."""
+
+from catalogue.serializers.context import (
+    CuisineAnswer,
+    CuisineRecord,
+    LandmarkAnswer,
+    LandmarkRecord,
+    MarketAnswer,
+    MarketRecord,
+)
+from catalogue.serializers.pieces import SLUG
+from catalogue.serializers.restaurants import OpeningsRecord, RestaurantRecord
+from catalogue.serializers.search import SearchAnswer
+
+__all__ = [
+    "SLUG",
+    "CuisineAnswer",
+    "CuisineRecord",
+    "LandmarkAnswer",
+    "LandmarkRecord",
+    "MarketAnswer",
+    "MarketRecord",
+    "OpeningsRecord",
+    "RestaurantRecord",
+    "SearchAnswer",
+]

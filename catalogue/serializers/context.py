@@ -1,0 +1,73 @@
+"""Landmarks and the dictionaries."""
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_serializer
+from rest_framework import serializers
+
+from catalogue.models import Landmark
+from catalogue.serializers.pieces import SLUG, ListingRecord, LocationRecord
+from config.api.ids import pattern
+
+
+class LandmarkRecord(serializers.Serializer[Any]):
+    """A place that `near` understands."""
+
+    id = serializers.RegexField(pattern("lm"), source="place.id")
+    name = serializers.CharField(source="place.name")
+    kind = serializers.ChoiceField(choices=Landmark.Kind.values, source="place.kind")
+    market = serializers.RegexField(SLUG, allow_null=True, source="place.market")
+    location = LocationRecord(source="place.location")
+    names = serializers.ListField(child=serializers.CharField(), help_text="All names that it is found by.")
+    wikidata = serializers.RegexField("^Q[1-9][0-9]*$", allow_null=True)
+    distance_m = serializers.IntegerField(allow_null=True, min_value=0, help_text="From `ll`; null without it.")
+
+
+@extend_schema_serializer(many=False)
+class LandmarkAnswer(serializers.Serializer[Any]):
+    """A page of landmarks."""
+
+    data = LandmarkRecord(many=True, source="rows")  # type: ignore[assignment]  # a name of the contract
+    pagination = ListingRecord(source="*")
+
+
+class CenterRecord(serializers.Serializer[Any]):
+    """The middle of a market, in degrees."""
+
+    lat = serializers.FloatField(min_value=-85, max_value=85, source="latitude")
+    lng = serializers.FloatField(min_value=-180, max_value=180, source="longitude")
+
+
+class MarketRecord(serializers.Serializer[Any]):
+    """A city that the catalogue covers."""
+
+    slug = serializers.RegexField(SLUG)
+    name = serializers.CharField()
+    country = serializers.RegexField("^[A-Z]{2}$", help_text="ISO 3166-1 alpha-2.")
+    timezone = serializers.CharField(help_text="IANA name.")
+    currency = serializers.RegexField("^[A-Z]{3}$", help_text="ISO 4217.")
+    location = CenterRecord(source="*")
+    radius_m = serializers.IntegerField(min_value=1, help_text="How far it reaches.")
+
+
+@extend_schema_serializer(many=False)
+class MarketAnswer(serializers.Serializer[Any]):
+    """All markets."""
+
+    data = MarketRecord(many=True, source="rows")  # type: ignore[assignment]  # a name of the contract
+    pagination = ListingRecord(source="*")
+
+
+class CuisineRecord(serializers.Serializer[Any]):
+    """A kind of kitchen."""
+
+    slug = serializers.RegexField(SLUG)
+    label = serializers.CharField()  # type: ignore[assignment]  # a name of the contract
+
+
+@extend_schema_serializer(many=False)
+class CuisineAnswer(serializers.Serializer[Any]):
+    """All cuisines."""
+
+    data = CuisineRecord(many=True, source="rows")  # type: ignore[assignment]  # a name of the contract
+    pagination = ListingRecord(source="*")

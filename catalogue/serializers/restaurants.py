@@ -1,0 +1,136 @@
+"""One restaurant."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from catalogue.models import Restaurant
+from catalogue.serializers.pieces import PHONE, SLUG, AttributionRecord, LocationRecord, Moment, OfferRecord
+from config.api.fields import ClockTime
+from config.api.ids import pattern
+
+
+class AddressRecord(serializers.Serializer[Any]):
+    """A postal address."""
+
+    line1 = serializers.CharField(allow_null=True)
+    locality = serializers.CharField(allow_null=True)
+    region = serializers.CharField(allow_null=True)
+    postal_code = serializers.CharField(allow_null=True)
+    country = serializers.RegexField("^[A-Z]{2}$", help_text="ISO 3166-1 alpha-2.")
+    formatted = serializers.CharField(allow_null=True, help_text="All of it in one line.")
+
+
+class WeekMoment(serializers.Serializer[Any]):
+    """A moment of the week on the restaurant's clock."""
+
+    day = serializers.IntegerField(min_value=0, max_value=6, help_text="0 is Monday.")
+    time = ClockTime()
+
+    def to_representation(self, instance: Any) -> Any:
+        """Return it as it is kept."""
+        return instance
+
+
+class PeriodRecord(serializers.Serializer[Any]):
+    """A weekly opening; it may close on the day after."""
+
+    kind = serializers.ChoiceField(
+        choices=["regular", "open_end"],
+        help_text="`open_end`: only the opening is promised, the close is an estimate.",
+    )
+    open = WeekMoment()
+    close = WeekMoment()
+
+
+class SpanRecord(serializers.Serializer[Any]):
+    """An opening on a special day; a close that is not after its open lies on the next day."""
+
+    open = ClockTime()
+    close = ClockTime()
+
+    def to_representation(self, instance: Any) -> Any:
+        """Return it as it is kept."""
+        return instance
+
+
+class SpecialDayRecord(serializers.Serializer[Any]):
+    """What replaces the weekly periods that open on a date; none: closed."""
+
+    date = serializers.DateField()
+    periods = SpanRecord(many=True)
+
+
+class HoursRecord(serializers.Serializer[Any]):
+    """Opening hours, and the state that they give now."""
+
+    timezone = serializers.CharField(help_text="IANA name.")
+    state = serializers.ChoiceField(choices=["open", "closed", "unknown"])
+    open_now = serializers.BooleanField(allow_null=True, help_text="Null where the state is unknown.")
+    next_change = Moment(allow_null=True, help_text="When it opens or closes next.")
+    periods = PeriodRecord(many=True)
+    special_days = SpecialDayRecord(many=True)
+    display = serializers.ListField(child=serializers.CharField(), help_text="Lines for people.")
+    osm = serializers.CharField(allow_null=True, help_text="The opening_hours of OpenStreetMap they were read from.")
+
+
+class SourceRecord(serializers.Serializer[Any]):
+    """What a source gave."""
+
+    source = serializers.CharField()  # type: ignore[assignment]  # a name of the contract
+    record = serializers.CharField(help_text="The source's own id.")
+    license = serializers.CharField(help_text="SPDX identifier.")
+    updated_at = Moment()
+    fields = serializers.ListField(child=serializers.CharField(), help_text="What was taken from it.")  # type: ignore[assignment]  # a name of the contract
+
+
+class RestaurantRecord(serializers.Serializer[Any]):
+    """A restaurant. What is not known is null."""
+
+    slug = serializers.RegexField(SLUG)
+    name = serializers.CharField()
+    id = serializers.RegexField(pattern("rst"))
+    alt_names = serializers.ListField(child=serializers.CharField())
+    status = serializers.ChoiceField(choices=Restaurant.Status.values)
+    market = serializers.RegexField(SLUG)
+    neighborhood = serializers.CharField(allow_null=True)
+    address = AddressRecord()
+    location = LocationRecord(allow_null=True)
+    phone = serializers.RegexField(PHONE, allow_null=True, help_text="E.164.")
+    phone_verified = serializers.BooleanField(help_text="Confirmed by people or by two agreeing sources.")
+    phone_verified_at = Moment(allow_null=True)
+    website = serializers.CharField(allow_null=True)
+    rating = serializers.FloatField(allow_null=True, min_value=1, max_value=5, help_text="Stars.")
+    review_count = serializers.IntegerField(min_value=0)
+    price_level = serializers.IntegerField(allow_null=True, min_value=1, max_value=4)
+    cuisine = serializers.CharField(allow_null=True, help_text="The label of the main cuisine.")
+    cuisines = serializers.ListField(child=serializers.RegexField(SLUG), help_text="Slugs, the main one first.")
+    hours = HoursRecord()
+    attributes = serializers.DictField(help_text="Amenities by name, as the sources tell them.")
+    flow_offer = OfferRecord(allow_null=True)
+    external_ids = serializers.DictField(help_text="Ids that others have given it.")
+    sources = SourceRecord(many=True)
+    attribution = AttributionRecord(many=True, help_text="Show these lines with the data.")
+    verified_at = Moment(allow_null=True)
+    updated_at = Moment()
+    version = serializers.IntegerField(min_value=1)
+
+
+class OpeningRecord(serializers.Serializer[Any]):
+    """A span of time in which it is open, on its own clock."""
+
+    opens_at = Moment()
+    closes_at = Moment()
+
+
+class OpeningsRecord(serializers.Serializer[Any]):
+    """When a restaurant is open on some days; spans are merged, in order, and cut to these days."""
+
+    slug = serializers.RegexField(SLUG)
+    timezone = serializers.CharField(help_text="IANA name.")
+    to = serializers.DateField(source="last")
+    spans = OpeningRecord(many=True, allow_null=True, help_text="Null where the hours are not known.")
+
+    def get_fields(self) -> dict[str, Any]:
+        """Add the field whose name is a word of Python."""
+        return {"from": serializers.DateField(source="first"), **super().get_fields()}
