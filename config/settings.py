@@ -216,15 +216,18 @@ SPECTACULAR_SETTINGS = {
 # Both APIs may be called from any page; neither takes cookies, so no page can act for who is signed in here.
 CORS_URLS_REGEX = r"^/(api|v1)(/|$)"
 CORS_ALLOW_ALL_ORIGINS = True
-CORS_ALLOW_METHODS = ["GET", "HEAD", "POST", "PUT"]
+CORS_ALLOW_METHODS = ["GET", "HEAD", "POST", "PUT", "DELETE"]
 CORS_ALLOW_HEADERS = [
     *("authorization", "content-type", "if-match", "if-none-match"),
-    # The last is what official x402 clients in a browser send with a payment.
-    *("payment-signature", "x-payment", "x-receipt", "access-control-expose-headers"),
+    *("payment-signature", "x-payment", "x-receipt", "sign-in-with-x"),
+    "range",
+    # Official x402 clients in a browser send it with a payment.
+    "access-control-expose-headers",
 ]
 CORS_EXPOSE_HEADERS = [
     *("x402", "PAYMENT-REQUIRED", "PAYMENT-RESPONSE", "X-PAYMENT-RESPONSE", "X-Receipt"),
-    *("ETag", "Link", "Location", "Retry-After", "X-Request-Id", "X-Tier"),
+    *("Accept-Ranges", "Content-Disposition", "Content-Range", "ETag", "Link", "Location", "Retry-After"),
+    *("X-Request-Id", "X-Tier"),
     *("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "RateLimit", "RateLimit-Policy"),
 ]
 X_FRAME_OPTIONS = "DENY"
@@ -262,6 +265,16 @@ TIME_ZONE = "UTC"
 STATIC_URL = "/static/"
 # Static files are served from their packages: no collecting step stands between a clone and its pages.
 WHITENOISE_USE_FINDERS = True
+# Files of bulk exports: a place that web servers and workers share.
+EXPORTS_DIR = Path(env.text("EXPORTS_DIR", str(STATE_DIR / "exports"))).absolute()
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
+    "exports": {
+        "BACKEND": "django.core.files.storage.FileSystemStorage",
+        "OPTIONS": {"location": EXPORTS_DIR, "file_permissions_mode": 0o600, "directory_permissions_mode": 0o700},
+    },
+}
 EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"
 
 LOG_LEVEL = env.choice("LOG_LEVEL", "INFO", ("CRITICAL", "ERROR", "WARNING", "INFO", "DEBUG"))
