@@ -10,10 +10,11 @@ from payments.tiers import FREE, Tier
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Someone who calls: `bucket` is what their rate counts on."""
+    """Someone who calls: `bucket` is what their rate counts on, `wallet` the address that a session has proven."""
 
     bucket: str
     tier: Tier
+    wallet: str | None = None
 
 
 def identify(request: HttpRequest) -> Caller:

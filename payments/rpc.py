@@ -1,0 +1,97 @@
+"""Talks JSON-RPC with a node of the chain on which is paid."""
+
+import logging
+import os
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+import httpx
+from django.conf import settings
+
+from config.api.refusal import Unavailable
+
+logger = logging.getLogger("tablewire.payments")
+
+TIMEOUT = httpx.Timeout(5.0, connect=2.0)
+
+
+class RpcUnavailable(Unavailable):
+    """The chain cannot be read for a moment."""
+
+    def __init__(self, message: str = "The chain cannot be read for a moment. Try again.") -> None:
+        super().__init__(message, headers={"Retry-After": "5"})
+
+
+class RpcError(RpcUnavailable):
+    """The node answered, and would not do it: `reason` is what it said, for our eyes."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__()
+        self.reason = reason
+
+
+class Connections:
+    """The connections of this process, kept alive between calls and shared by its threads."""
+
+    def __init__(self) -> None:
+        self.forget()
+
+    def forget(self) -> None:
+        """Begin anew: what two processes share, neither understands."""
+        self.lock = threading.Lock()
+        self.client: httpx.Client | None = None
+
+    def open(self) -> httpx.Client:
+        """The client, made at the first call."""
+        with self.lock:
+            if self.client is None:
+                # What is on this machine is not asked through a proxy of the environment.
+                direct = dict.fromkeys(("all://127.0.0.1", "all://localhost", "all://[::1]"))
+                self.client = httpx.Client(timeout=TIMEOUT, mounts=direct)
+            return self.client
+
+
+connections = Connections()
+os.register_at_fork(after_in_child=connections.forget)
+
+
+def call(method: str, *params: Any) -> Any:
+    """The result of one call. Raises RpcUnavailable, RpcError among them."""
+    return batch([(method, params)])[0]
+
+
+def batch(calls: Sequence[tuple[str, Sequence[Any]]]) -> list[Any]:
+    """The results of several calls in their order, for one trip to the node.
+
+    Raises RpcUnavailable when the node is away, RpcError when it refuses any of them.
+    """
+    asked = [
+        {"jsonrpc": "2.0", "id": number, "method": method, "params": list(params)}
+        for number, (method, params) in enumerate(calls)
+    ]
+    answers = _post(asked if len(asked) > 1 else asked[0])
+    by_id = {answer.get("id"): answer for answer in answers if isinstance(answer, dict)}
+    results = []
+    for question in asked:
+        answer = by_id.get(question["id"])
+        if answer is None or "result" not in answer:
+            # A node that cannot read the batch answers once, without an id.
+            reason = (answer or by_id.get(None) or {}).get("error", "no answer")
+            raise RpcError(f"{question['method']}: {reason}")
+        results.append(answer["result"])
+    return results
+
+
+def _post(content: Any) -> list[Any]:
+    # Neither the address nor what httpx says of it is logged: it often holds the key to a hosted node.
+    try:
+        response = connections.open().post(settings.RPC_URL, json=content)
+        answer = response.json()
+    except httpx.HTTPError as error:
+        logger.warning("the chain's node is away: %s", type(error).__name__)
+        raise RpcUnavailable from error
+    except ValueError as error:
+        logger.warning("the chain's node answered %s without JSON", response.status_code)
+        raise RpcUnavailable from error
+    return answer if isinstance(answer, list) else [answer]
