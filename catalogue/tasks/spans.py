@@ -1,15 +1,12 @@
-"""Celery tasks of the catalogue."""
+"""Open spans of the next days."""
 
-import logging
 from typing import Any
 
 from django.utils import timezone
-from kombu.exceptions import OperationalError
 
 from catalogue import opening
+from catalogue.tasks import bell
 from config.celery import app
-
-logger = logging.getLogger(__name__)
 
 # What one task does at most: some 15 s of work, far from its time limit.
 SLICE = 50_000
@@ -24,7 +21,4 @@ def refresh_open_spans(**_: Any) -> None:
 
 def ring_for_open_spans() -> None:
     """Ask a worker to refresh the spans; call it after the commit. Without a broker the beat asks within the hour."""
-    try:
-        refresh_open_spans.apply_async(retry=False)
-    except OperationalError as error:
-        logger.warning("The broker is away, so the open spans are worked out by the next beat: %s", error)
+    bell.ring(refresh_open_spans, otherwise="the open spans are worked out by the next beat")

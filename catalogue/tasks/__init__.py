@@ -1,0 +1,5 @@
+"""Celery tasks of the catalogue. Celery finds what is imported here."""
+
+from catalogue.tasks.spans import refresh_open_spans, ring_for_open_spans
+
+__all__ = ["refresh_open_spans", "ring_for_open_spans"]

@@ -1,0 +1,23 @@
+"""The doorbell: tasks are asked for by the broker, and what is to be done stands in PostgreSQL."""
+
+import logging
+from typing import Any
+
+from celery import Task
+from django.conf import settings
+from kombu.exceptions import OperationalError
+
+logger = logging.getLogger("catalogue.tasks")
+
+
+def ring(
+    task: Task[Any, Any], *, otherwise: str, queue: str = settings.CELERY_TASK_DEFAULT_QUEUE, **arguments: Any
+) -> None:
+    """Ask a worker to run the task; call it after the commit.
+
+    Tries once and never raises for a broker that is away: `otherwise` says in the log who does the work then.
+    """
+    try:
+        task.apply_async(kwargs=arguments, queue=queue, retry=False)
+    except OperationalError as error:
+        logger.warning("The broker is away, so %s: %s", otherwise, error)
