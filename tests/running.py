@@ -9,11 +9,14 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+import httpx
 import psutil
+import psycopg
 import pytest
 from django.conf import settings
 
@@ -66,6 +69,25 @@ def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
     """A seeded run with 60 restaurants, for all tests that leave it as they found it."""
     with running(tmp_path_factory.mktemp("up") / "state with spaces", "--restaurants", "60") as up:
         yield up
+        assert ledger(up) == income(up), "The ledger and the chain do not agree on what was paid."
+
+
+def ledger(up: Up) -> Decimal:
+    """What has been paid, in USDC, as the ledger says."""
+    with psycopg.connect(up.said["database_url"]) as database:
+        paid = "SELECT coalesce(sum(amount_usdc), 0) FROM payments_payment WHERE state = ANY(%s)"
+        row = database.execute(paid, [["settled", "delivered", "refund_due", "refunded"]]).fetchone()
+    assert row is not None
+    return Decimal(row[0])
+
+
+def income(up: Up) -> Decimal:
+    """What has been paid, in USDC, as the chain says: the receiver has never spent anything."""
+    chain = up.said["chain"]
+    # The selector of balanceOf(address).
+    query = {"to": chain["usdc"], "data": "0x70a08231" + chain["pay_to"].removeprefix("0x").rjust(64, "0")}
+    call = {"jsonrpc": "2.0", "id": 1, "method": "eth_call", "params": [query, "latest"]}
+    return Decimal(int(httpx.post(chain["rpc_url"], json=call).json()["result"], 16)) / 10**6
 
 
 def ask(url: str, *, method: str = "GET", key: str | None = None, body: Any = None) -> tuple[int, Any]:
