@@ -1,12 +1,33 @@
 """Bulk exports and their parts."""
 
+from typing import Self
+
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 
-from config.api.ids import new_id
+from config.api.ids import decode, encode, new_id
 from payments.models import Wallet
 
+PREFIX = "ex"
 UNFINISHED = ("queued", "running")
+
+
+class Exports(models.QuerySet["Export"]):
+    """Exports, narrowed and ordered."""
+
+    def of(self, wallet: str) -> Self:
+        """Those that a wallet asked for; its address is in small letters."""
+        return self.filter(wallet=wallet)
+
+    def known_as(self, public_id: str) -> Self:
+        """Keep the export of this public id; none for an id that is malformed."""
+        key = decode(PREFIX, public_id)
+        return self.filter(pk=key) if key else self.none()
+
+    def unfinished(self) -> Self:
+        """Those that workers still have to do with."""
+        return self.filter(status__in=UNFINISHED)
 
 
 class Export(models.Model):
@@ -43,6 +64,8 @@ class Export(models.Model):
     finished_at = models.DateTimeField(null=True, blank=True)
     expires_at = models.DateTimeField(null=True, blank=True)
 
+    objects = Exports.as_manager()
+
     class Meta:
         constraints = [
             models.UniqueConstraint(
@@ -64,6 +87,11 @@ class Export(models.Model):
 
     def __str__(self) -> str:
         return f"{self.dataset} for {self.wallet_id}"
+
+    @property
+    def public_id(self) -> str:
+        """`ex_` and 26 letters."""
+        return encode(PREFIX, self.pk)
 
 
 class ExportPart(models.Model):
@@ -87,6 +115,7 @@ class ExportPart(models.Model):
     rows = models.PositiveIntegerField(null=True, blank=True)
     bytes = models.BigIntegerField(null=True, blank=True)
     sha256 = models.CharField(max_length=64, blank=True)
+    sources = ArrayField(models.CharField(max_length=40), default=list, blank=True, help_text="Whose data is in it")
 
     class Meta:
         constraints = [
