@@ -1,0 +1,120 @@
+"""What products cost: the price list at a moment, and the quotes that are made from it."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+
+from django.db.models import F, Window
+from django.db.models.functions import Lead
+
+from config.api.refusal import Unavailable
+from payments.models import Price
+from payments.tiers import TIERS, Tier
+
+# A price that has changed is honoured for as long as a challenge says that it can be paid.
+HONOURED = timedelta(seconds=60)
+
+
+class NotSold(Unavailable):
+    """Nobody has set a price for this."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """What some products cost together, in whole USDC, and the lowest tier that all of them are sold to."""
+
+    products: tuple[str, ...]
+    amount: Decimal
+    from_tier: Tier
+    description: str
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """One price of a product at a rate, from a moment on and until the next one takes its place."""
+
+    product: str
+    rate: str
+    amount: Decimal
+    since: datetime
+    until: datetime | None
+
+    def holds(self, at: datetime) -> bool:
+        """Whether this is the price at that moment."""
+        return self.since <= at and (self.until is None or at < self.until)
+
+
+@dataclass(frozen=True, slots=True)
+class PriceList:
+    """The prices of some products at every rate: those of now, and those that are still honoured."""
+
+    products: tuple[str, ...]
+    from_tier: Tier
+    description: str
+    spans: tuple[Span, ...]
+    now: datetime
+
+    def quote(self, rate: str) -> Quote:
+        """The price now. Raises NotSold where a product has none at this rate."""
+        amount = self._total(rate, self.now)
+        if amount is None:
+            raise NotSold(f"Of {', '.join(self.products)} not everything has a {rate} price at the moment.")
+        return Quote(self.products, amount, self.from_tier, self.description)
+
+    def acceptable(self, rates: Iterable[str]) -> frozenset[Decimal]:
+        """Every amount that was the price at one of the rates, now or within the last minute."""
+        begun = self.now - HONOURED
+        moments = {begun, self.now, *(span.since for span in self.spans if span.since > begun)}
+        totals = (self._total(rate, moment) for rate in rates for moment in moments)
+        return frozenset(total for total in totals if total is not None)
+
+    def _total(self, rate: str, at: datetime) -> Decimal | None:
+        amounts = {span.product: span.amount for span in self.spans if span.rate == rate and span.holds(at)}
+        return sum(amounts.values(), Decimal(0)) if len(amounts) == len(self.products) else None
+
+
+def listed(products: Sequence[str], *, now: datetime) -> PriceList:
+    """The price list of these products. One query. Raises NotSold for a product that is not sold."""
+    wanted = tuple(dict.fromkeys(products))
+    until = Window(Lead("valid_from"), partition_by=[F("product_id"), F("rate")], order_by=F("valid_from"))
+    rows = (
+        Price.objects.filter(product__in=wanted, valid_from__lte=now)
+        .annotate(until=until)
+        .exclude(until__lte=now - HONOURED)
+        .values_list("product_id", "rate", "amount_usdc", "valid_from", "until", "product__from_tier", "product__name")
+    )
+    spans, tiers, names = [], [], dict[str, str]()
+    for product, rate, amount, since, ended, from_tier, name in rows:
+        spans.append(Span(product=product, rate=rate, amount=amount, since=since, until=ended))
+        tiers.append(TIERS[from_tier])
+        names[product] = name
+    missing = [product for product in wanted if product not in names]
+    if missing or not wanted:
+        raise NotSold(f"{', '.join(missing) or 'Nothing'} is not sold at the moment.")
+    return PriceList(
+        products=wanted,
+        from_tier=max(tiers),
+        description=", ".join(names[product] for product in wanted),
+        spans=tuple(spans),
+        now=now,
+    )
+
+
+def quote(products: Sequence[str], *, rate: str, now: datetime) -> Quote:
+    """What the products cost together at a rate. One query. Raises NotSold."""
+    return listed(products, now=now).quote(rate)
+
+
+def acceptable(products: Sequence[str], *, rates: Iterable[str], now: datetime) -> frozenset[Decimal]:
+    """The amounts that pay for the products at one of the rates. One query. Raises NotSold."""
+    return listed(products, now=now).acceptable(rates)
+
+
+def current(*, now: datetime) -> Mapping[str, Mapping[str, Decimal]]:
+    """The whole price list, {product: {rate: amount}}. One query."""
+    rows = Price.objects.filter(valid_from__lte=now).order_by("product_id", "rate", "valid_from", "pk")
+    found: dict[str, dict[str, Decimal]] = {}
+    for product, rate, amount in rows.values_list("product_id", "rate", "amount_usdc"):
+        found.setdefault(product, {})[rate] = amount
+    return found

@@ -1,0 +1,60 @@
+"""The products and prices of a fresh installation."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+
+from django.db import transaction
+from django.utils import timezone
+
+from payments.models import Price, Product
+from payments.tiers import FREE, PREMIUM, PRO, TIERS, Tier
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A product to begin with, and its prices in USDC from the standard rate to the committed one."""
+
+    name: str
+    description: str
+    from_tier: Tier
+    prices: tuple[str, str, str, str]
+
+
+OFFERS: Mapping[str, Offer] = {
+    "reviews": Offer(
+        name="Reviews and photos",
+        description="How guests rated a restaurant, the newest reviews and the owner's replies",
+        from_tier=PRO,
+        prices=("0.004", "0.003", "0.002", "0.001"),
+    ),
+    "context": Offer(
+        name="Neighborhood context",
+        description="Landmarks, museums and parks around a restaurant",
+        from_tier=FREE,
+        prices=("0.002", "0.0015", "0.001", "0.0005"),
+    ),
+    "ai_insight": Offer(
+        name="Insight",
+        description="A generated summary, the best time to go and dishes to try, each with its sources",
+        from_tier=PREMIUM,
+        prices=("0.01", "0.008", "0.006", "0.003"),
+    ),
+}
+
+
+@transaction.atomic
+def load() -> None:
+    """Create the products and prices that are missing; what staff have changed stays."""
+    now = timezone.now()
+    for slug, offer in OFFERS.items():
+        product, _ = Product.objects.get_or_create(
+            slug=slug,
+            defaults={"name": offer.name, "description": offer.description, "from_tier": offer.from_tier.name},
+        )
+        priced = set(product.prices.values_list("rate", flat=True))
+        Price.objects.bulk_create(
+            Price(product=product, rate=tier.rate, amount_usdc=Decimal(amount), valid_from=now)
+            for tier, amount in zip(TIERS.values(), offer.prices, strict=True)
+            if tier.rate not in priced
+        )

@@ -1,0 +1,32 @@
+"""How payments are spoken of over HTTP: the seed's way and both versions of x402, on one endpoint.
+
+proofs      what a caller sends       X-Payment, PAYMENT-SIGNATURE
+challenges  what a 402 says           x402, PAYMENT-REQUIRED, the body
+receipts    what a paid answer says   PAYMENT-RESPONSE, X-PAYMENT-RESPONSE, X-Receipt
+"""
+
+from payments.wire.challenges import (
+    PaymentAlreadyUsed,
+    PaymentRejected,
+    PaymentRequired,
+    TransactionNotFound,
+    requirement,
+)
+from payments.wire.proofs import Authorization, InvalidPayment, Proof, Sent, proof
+from payments.wire.receipts import Paid, Receipt, receipt_of
+
+__all__ = [
+    "Authorization",
+    "InvalidPayment",
+    "Paid",
+    "PaymentAlreadyUsed",
+    "PaymentRejected",
+    "PaymentRequired",
+    "Proof",
+    "Receipt",
+    "Sent",
+    "TransactionNotFound",
+    "proof",
+    "receipt_of",
+    "requirement",
+]

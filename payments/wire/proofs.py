@@ -1,0 +1,176 @@
+"""Reads what a caller sends as payment."""
+
+import base64
+import binascii
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+from pydantic import ValidationError
+from x402.schemas import PaymentPayload
+from x402.schemas.v1 import PaymentPayloadV1
+
+from config.api.refusal import Code, Refusal
+from payments.models import Payment
+from payments.networks import NETWORKS
+
+MOST_BYTES = 8 * 1024
+HASH = re.compile(r"0x[0-9a-fA-F]{64}")
+ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}")
+BYTES = re.compile(r"0x(?:[0-9a-fA-F]{2})+")
+# As a uint256 has at most.
+NUMBER = re.compile(r"[0-9]{1,78}")
+BY_NAME = {network.name: network.caip2 for network in NETWORKS.values()}
+
+
+class InvalidPayment(Refusal):
+    """A payment header that cannot be read."""
+
+    code = Code.INVALID_PAYMENT
+
+
+@dataclass(frozen=True, slots=True)
+class Authorization:
+    """A signed authorization to move USDC (EIP-3009), not settled yet. What it says is not checked here.
+
+    `network` is a CAIP-2 name; `asset` is None where the form does not name one (version 1); `value` is in the
+    asset's smallest unit; times are Unix seconds; addresses are in small letters.
+    """
+
+    form: Payment.Form
+    scheme: str
+    network: str
+    asset: str | None
+    payer: str
+    to: str
+    value: int
+    valid_after: int
+    valid_before: int
+    nonce: bytes
+    signature: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """A transaction that the caller says to have paid with: its hash in small letters."""
+
+    tx_hash: str
+
+
+Proof = Authorization | Sent
+
+
+def proof(headers: Mapping[str, str]) -> Proof | None:
+    """The payment that came with a request, None where there is none. `headers` are found in any case.
+
+    PAYMENT-SIGNATURE counts before X-Payment. Call it for what is to be paid only: on a free request a payment header
+    means nothing. Raises InvalidPayment.
+    """
+    for name in ("PAYMENT-SIGNATURE", "X-Payment"):
+        text = headers.get(name, "").strip()
+        if text:
+            return Reader(name).read(text)
+    return None
+
+
+class Reader:
+    """Reads one header, and names it where it cannot be read."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def read(self, text: str) -> Proof:
+        """A transaction's hash, or JSON, or JSON in base64."""
+        if len(text) > MOST_BYTES:
+            raise self.invalid(f"is longer than {MOST_BYTES} bytes")
+        if HASH.fullmatch(text):
+            return Sent(text.lower())
+        content = self.content(text)
+        if HASH.fullmatch(str(content.get("transaction", ""))):
+            return Sent(str(content["transaction"]).lower())
+        version = content.get("x402Version")
+        try:
+            if version == 2:
+                return self.version_2(PaymentPayload.model_validate(content))
+            if version == 1:
+                return self.version_1(PaymentPayloadV1.model_validate(content))
+        except ValidationError as error:
+            where = ".".join(str(step) for step in error.errors()[0]["loc"])
+            raise self.invalid(f"is no payment of x402 version {version}: see `{where}`") from error
+        raise self.invalid("holds neither a transaction nor a payment of x402 version 1 or 2")
+
+    def content(self, text: str) -> Mapping[str, Any]:
+        """The JSON object."""
+        if not text.startswith("{"):
+            padded = text.translate(str.maketrans("-_", "+/")) + "=" * (-len(text) % 4)
+            try:
+                text = base64.b64decode(padded, validate=True).decode()
+            except (binascii.Error, ValueError) as error:
+                raise self.invalid("is neither a transaction's hash nor JSON nor base64 of it") from error
+        try:
+            content = orjson.loads(text)
+        except orjson.JSONDecodeError as error:
+            raise self.invalid("is neither a transaction's hash nor JSON nor base64 of it") from error
+        if not isinstance(content, dict):
+            raise self.invalid("is not a JSON object")
+        return content
+
+    def version_2(self, payload: PaymentPayload) -> Authorization:
+        """A payment of version 2, which names what it accepts."""
+        accepted = payload.accepted
+        return self.authorization(
+            payload.payload,
+            form=Payment.Form.V2,
+            scheme=accepted.scheme,
+            network=accepted.network,
+            asset=accepted.asset.lower(),
+        )
+
+    def version_1(self, payload: PaymentPayloadV1) -> Authorization:
+        """A payment of version 1: the same signature, a network by its name."""
+        network = BY_NAME.get(payload.network, payload.network)
+        return self.authorization(
+            payload.payload, form=Payment.Form.V1, scheme=payload.scheme, network=network, asset=None
+        )
+
+    def authorization(
+        self, payload: Mapping[str, Any], *, form: Payment.Form, scheme: str, network: str, asset: str | None
+    ) -> Authorization:
+        """What was signed, and the signature."""
+        signed = payload.get("authorization")
+        if not isinstance(signed, dict):
+            raise self.invalid("holds no `payload.authorization` (EIP-3009), the one way to pay that is offered")
+        return Authorization(
+            form=form,
+            scheme=scheme,
+            network=network,
+            asset=asset,
+            payer=self.matching(ADDRESS, signed, "from").lower(),
+            to=self.matching(ADDRESS, signed, "to").lower(),
+            value=self.number(signed, "value"),
+            valid_after=self.number(signed, "validAfter"),
+            valid_before=self.number(signed, "validBefore"),
+            nonce=bytes.fromhex(self.matching(HASH, signed, "nonce")[2:]),
+            signature=bytes.fromhex(self.matching(BYTES, payload, "signature")[2:]),
+        )
+
+    def matching(self, pattern: re.Pattern[str], fields: Mapping[str, Any], name: str) -> str:
+        """A field's text; a whole number counts as its digits."""
+        value = fields.get(name)
+        text = str(value) if isinstance(value, str | int) else ""
+        if not pattern.fullmatch(text):
+            raise self.invalid(f"has a `{name}` that cannot be read")
+        return text
+
+    def number(self, fields: Mapping[str, Any], name: str) -> int:
+        """A field that holds a uint256."""
+        number = int(self.matching(NUMBER, fields, name))
+        if number >= 2**256:
+            raise self.invalid(f"has a `{name}` that cannot be read")
+        return number
+
+    def invalid(self, what: str) -> InvalidPayment:
+        """The refusal, with the header's name."""
+        return InvalidPayment(f"The header {self.name} {what}.", param=self.name)

@@ -1,0 +1,95 @@
+"""Says with an answer that it is paid, and notes that it went out."""
+
+import logging
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+from django.core.signing import BadSignature, Signer
+from django.db import Error as DatabaseError
+from django.utils import timezone
+from rest_framework.response import Response
+from x402.http.utils import encode_payment_response_header
+from x402.schemas import SettleResponse
+
+from config.api import ids
+from payments import ledger
+from payments.models import Payment
+from payments.networks import NETWORKS
+
+logger = logging.getLogger("tablewire.payments")
+
+PREFIX = "pay"
+signer = Signer(salt="payments.receipt")
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """A payment that has arrived and buys this answer: `transaction` is its hash, `amount` in whole USDC."""
+
+    payment: UUID
+    payer: str
+    transaction: str
+    network: str
+    amount: Decimal
+
+    @property
+    def token(self) -> str:
+        """The payment's id, signed: who shows it as X-Receipt is served again."""
+        return signer.sign(ids.encode(PREFIX, self.payment))
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """The headers of a paid answer, which no shared cache may keep."""
+        network = NETWORKS[self.network]
+        settled = SettleResponse(
+            success=True,
+            payer=self.payer,
+            transaction=self.transaction,
+            network=network.caip2,
+            amount=str(network.atomic(self.amount)),
+        )
+        version_1 = settled.model_copy(update={"network": network.name, "amount": None})
+        return {
+            "PAYMENT-RESPONSE": encode_payment_response_header(settled),
+            "X-PAYMENT-RESPONSE": encode_payment_response_header(version_1),
+            "X-Receipt": self.token,
+            "Cache-Control": "private, no-store",
+        }
+
+
+def receipt_of(row: Payment) -> Receipt:
+    """The receipt of a payment that has arrived."""
+    return Receipt(
+        payment=row.pk,
+        payer=row.payer,
+        transaction=row.tx_hash or "",
+        network=row.network,
+        amount=row.amount_usdc,
+    )
+
+
+def is_receipt(token: str | None, payment: UUID) -> bool:
+    """Whether this token was given out with an answer to this payment."""
+    try:
+        return token is not None and signer.unsign(token) == ids.encode(PREFIX, payment)
+    except BadSignature:
+        return False
+
+
+class Paid(Response):
+    """A paid answer: it carries its receipts, and counts as delivered once it was written to the caller."""
+
+    def __init__(self, data: Any, receipt: Receipt, **rest: Any) -> None:
+        super().__init__(data, headers={**(rest.pop("headers", None) or {}), **receipt.headers}, **rest)
+        self.receipt = receipt
+
+    def close(self) -> None:
+        """Called by the server after the last byte."""
+        try:
+            ledger.deliver(self.receipt.payment, now=timezone.now())
+        except DatabaseError:
+            # The answer is out; what is not marked may be asked for again for a day instead of ten minutes.
+            logger.warning("delivery is not noted: %s", ids.encode(PREFIX, self.receipt.payment), exc_info=True)
+        super().close()
