@@ -22,4 +22,8 @@ app.conf.beat_schedule = {
         # The nights of twelve markets do not fall together: by the hour, each place whose spans have grown short.
         "schedule": crontab(minute="7"),
     },
+    "payments whose settlement nobody saw the end of": {
+        "task": "payments.tasks.reconcile_payments",
+        "schedule": 15.0,
+    },
 }

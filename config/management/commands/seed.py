@@ -1,4 +1,4 @@
-"""`manage.py seed`: the dictionaries, and accounts to begin with."""
+"""`manage.py seed`: the dictionaries, the price list, and accounts to begin with."""
 
 import json
 from pathlib import Path
@@ -8,13 +8,14 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from accounts import seed
 from catalogue import dictionaries
+from payments import seed as products
 
 
 class Command(BaseCommand):
     """Create what a fresh installation needs; whatever is there stays."""
 
     requires_system_checks = ()
-    help = "Load markets, cuisines, sources and landmarks; create demo accounts with keys and a superuser."
+    help = "Load markets, cuisines, sources, landmarks and prices; create demo accounts with keys and a superuser."
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Name the flags."""
@@ -30,6 +31,7 @@ class Command(BaseCommand):
             except (OSError, ValueError) as error:
                 raise CommandError(f"{options['keep']} cannot be read: {error}") from error
         dictionaries.load()
+        products.load()
         made = seed.load(earlier)
         if options["json"]:
             self.stdout.write(json.dumps(made))

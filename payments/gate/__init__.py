@@ -1,0 +1,53 @@
+"""Collects the money for one answer, or refuses; whoever gets a Receipt from here has been paid."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from django.conf import settings
+from django.db import connection
+
+from config.api.refusal import Unavailable
+from payments import prices
+from payments.callers import Caller
+from payments.gate import authorizations, transactions
+from payments.gate.authorizations import FacilitatorUnavailable, SettlementPending
+from payments.gate.sale import Sale, TierRequired
+from payments.purchases import Purchase
+from payments.wire import PaymentRequired, Proof, Receipt, Sent
+
+__all__ = ["FacilitatorUnavailable", "NotSetUp", "Purchase", "SettlementPending", "TierRequired", "collect"]
+
+
+class NotSetUp(Unavailable):
+    """This installation takes no payments."""
+
+
+def collect(
+    purchase: Purchase,
+    *,
+    products: Sequence[str],
+    caller: Caller,
+    proof: Proof | None,
+    receipt_token: str | None,
+    now: datetime,
+) -> Receipt:
+    """Take the payment for these products, once, and return its receipt.
+
+    Call it when the answer is ready, so that nothing is settled for an error, and outside of any transaction: what is
+    claimed here must be seen by others before the network is asked. Two writes and one trip to the facilitator; a
+    transaction that was sent already costs one write and two trips to the chain.
+
+    Raises PaymentRequired (402) and its kinds, TierRequired (403), SettlementPending, FacilitatorUnavailable and
+    others of Unavailable (503). With any of them nothing was charged, except where SettlementPending says that this is
+    not known yet, or where `refund` names what we owe.
+    """
+    if not settings.PAY_TO:
+        raise NotSetUp("This installation takes no payments: PAY_TO is not set.")
+    sale = Sale(purchase=purchase, prices=prices.listed(products, now=now), caller=caller, now=now)
+    if proof is None:
+        raise sale.refused(PaymentRequired, sale.terms)
+    if connection.in_atomic_block:
+        raise RuntimeError("collect() must not run inside a transaction")
+    if isinstance(proof, Sent):
+        return transactions.collect(sale, proof, receipt_token=receipt_token)
+    return authorizations.collect(sale, proof)

@@ -1,0 +1,254 @@
+"""Takes a signed authorization (EIP-3009): checks it, has it settled once, knows it when it comes back."""
+
+import time
+from datetime import UTC, datetime, timedelta
+
+from django.conf import settings
+from django.utils import timezone
+
+from config.api.refusal import Code, Refusal
+from payments import evm, facilitator, holdings, ledger, reconcile
+from payments.facilitator import NotSent, Rejected, Settled, Unknown
+from payments.gate.sale import Sale, public_id
+from payments.models import Payment
+from payments.networks import ours
+from payments.reconcile import Fate
+from payments.rpc import RpcUnavailable
+from payments.tiers import TIERS, Tier
+from payments.wire import Authorization, PaymentAlreadyUsed, PaymentRejected, Receipt, receipt_of, requirement
+from payments.wire.challenges import resource
+
+State = Payment.State
+# A facilitator needs as long to get it into a block.
+LEAST_VALID = timedelta(seconds=6)
+MOST_VALID = timedelta(hours=24)
+# Another request with the same payment normally ends within milliseconds.
+TWIN_WAIT_S = 2.0
+TWIN_POLL_S = 0.02
+
+
+class FacilitatorUnavailable(Refusal):
+    """Payments cannot be settled for a moment; nothing was charged."""
+
+    code = Code.FACILITATOR_UNAVAILABLE
+
+    def __init__(self) -> None:
+        super().__init__(
+            "Payments cannot be settled for a moment. Nothing was charged: repeat the request with the same header.",
+            headers={"Retry-After": "5", "Cache-Control": "no-store"},
+        )
+
+
+class SettlementPending(Refusal):
+    """Whether the money has moved is not known. Never a 402: clients would sign again, and pay twice."""
+
+    code = Code.SETTLEMENT_PENDING
+
+    def __init__(self, *, retry_after_s: int = 2) -> None:
+        super().__init__(
+            "Whether this payment has been settled is not known yet."
+            " Repeat the request with the same header: you will not be charged twice.",
+            headers={"Retry-After": str(retry_after_s), "Cache-Control": "no-store"},
+        )
+
+
+def collect(sale: Sale, signed: Authorization) -> Receipt:
+    """The receipt of this authorization, settled now or before."""
+    check(sale, signed)
+    line, refusal = None, None
+    try:
+        line = claim(sale, signed, tier=admitted(sale, signed))
+    except Refusal as error:
+        # What it has bought before does not depend on today's clock and prices.
+        refusal = error
+    until = time.monotonic() + TWIN_WAIT_S
+    while True:
+        if line is not None and ledger.enter(line):
+            return settle(sale, signed, line)
+        row = ledger.find(network=signed.network, proof_key=proof_key(signed))
+        if row is None:
+            if refusal is not None:
+                raise refusal
+            # Who had claimed it has let it go: it is our turn.
+            continue
+        if row.purchase != sale.purchase.key:
+            raise sale.refused(PaymentAlreadyUsed, "This payment is for something else. One payment buys one answer.")
+        if row.state not in ledger.OPEN:
+            return ended(sale, row)
+        if row.state == State.UNKNOWN or row.claimed_at < timezone.now() - ledger.STALE:
+            if ledger.take_over(row, now=timezone.now()):
+                return resume(sale, signed, row)
+        elif time.monotonic() > until:
+            raise SettlementPending(retry_after_s=1)
+        time.sleep(TWIN_POLL_S)
+
+
+# Before anything is settled ----------------------------------------------------------------------------------------
+def check(sale: Sale, signed: Authorization) -> None:
+    """Refuse what can never pay us: another scheme, network, asset or receiver, or somebody else's signature.
+
+    A signature that is no key's, as of contract wallets, is left to the facilitator.
+    """
+    network = ours()
+    expected = {
+        "scheme": ("exact", signed.scheme),
+        "network": (network.caip2, signed.network),
+        "asset": (network.asset, signed.asset or network.asset),
+        "pay_to": (settings.PAY_TO, signed.to),
+    }
+    for name, (ours_is, its_is) in expected.items():
+        if ours_is != its_is:
+            raise rejected(sale, f"The payment names `{its_is}` where we ask for `{ours_is}`.", f"wrong_{name}")
+    if len(signed.signature) == 65:
+        digest = evm.transfer_digest(
+            network,
+            sender=signed.payer,
+            to=signed.to,
+            value=signed.value,
+            valid_after=signed.valid_after,
+            valid_before=signed.valid_before,
+            nonce=signed.nonce,
+        )
+        if evm.recover(digest, signed.signature) != signed.payer:
+            raise rejected(sale, "The signature is not of the wallet that it names as payer.", "invalid_signature")
+
+
+def admitted(sale: Sale, signed: Authorization) -> Tier:
+    """The payer's tier, when this authorization may be settled now. Raises TierRequired and PaymentRejected."""
+    now = sale.now.timestamp()
+    if signed.valid_before < now + LEAST_VALID.total_seconds():
+        raise rejected(sale, "The payment's time is over: sign a new one.", "expired")
+    if signed.valid_after > now:
+        raise rejected(sale, "The payment is not valid yet.", "not_yet_valid")
+    if signed.valid_before > now + MOST_VALID.total_seconds():
+        raise rejected(sale, "The payment is valid for longer than a day: sign one for a minute.", "valid_too_long")
+    amount = ours().decimal(signed.value)
+    if amount not in sale.prices.acceptable(tier.rate for tier in TIERS.values()):
+        raise wrong_amount(sale, signed)
+    tier = holdings.tier_of(signed.payer, now=sale.now)
+    if tier < sale.prices.from_tier:
+        raise sale.not_sold_to(tier)
+    if amount not in sale.acceptable(tier):
+        raise wrong_amount(sale, signed)
+    return tier
+
+
+def wrong_amount(sale: Sale, signed: Authorization) -> PaymentRejected:
+    """The refusal of an amount that is not the price."""
+    paid, price = ours().decimal(signed.value).normalize(), sale.quote.amount.normalize()
+    return rejected(sale, f"The payment is of {paid:f} {ours().asset_name}, the price {price:f}.", "wrong_amount")
+
+
+def rejected(sale: Sale, message: str, reason: str) -> PaymentRejected:
+    """A refusal with which nothing was charged."""
+    return sale.refused(PaymentRejected, f"{message} Nothing was charged.", reason=reason)
+
+
+def proof_key(signed: Authorization) -> str:
+    """What an authorization is known by: the token takes each nonce of a payer once."""
+    return f"3009:{ours().asset}:{signed.payer}:0x{signed.nonce.hex()}"
+
+
+def claim(sale: Sale, signed: Authorization, *, tier: Tier) -> Payment:
+    """The line that says that we are about to settle this."""
+    return sale.line(
+        form=signed.form,
+        state=State.CLAIMED,
+        network=signed.network,
+        asset=ours().asset,
+        payer=signed.payer,
+        pay_to=signed.to,
+        amount_usdc=ours().decimal(signed.value),
+        proof_key=proof_key(signed),
+        tier=tier.name,
+        valid_before=datetime.fromtimestamp(signed.valid_before, tz=UTC),
+        facilitator=settings.FACILITATOR_URL[:200],
+        attempts=1,
+        claimed_at=timezone.now(),
+    )
+
+
+# Settling ----------------------------------------------------------------------------------------------------------
+def settle(sale: Sale, signed: Authorization, row: Payment) -> Receipt:
+    """Have it settled, once, and write down how it ended. The line must be claimed by us and committed."""
+    outcome = facilitator.settle(
+        payload=payload(signed),
+        requirement=requirement(ours(), signed.value),
+        resource=resource(sale.purchase),
+        payer=signed.payer,
+    )
+    match outcome:
+        case Settled(transaction):
+            ledger.settle(row, tx_hash=transaction, now=timezone.now())
+            return receipt_of(row)
+        case NotSent(why):
+            if row.attempts == 1:
+                ledger.release(row)
+                raise FacilitatorUnavailable
+            # An earlier attempt may have been sent.
+            ledger.leave_open(row, why=why)
+        case Unknown(why, transaction):
+            ledger.leave_open(row, why=why, tx_hash=transaction)
+        case Rejected(reason):
+            return doubted(sale, row, reason)
+    raise SettlementPending
+
+
+def doubted(sale: Sale, row: Payment, reason: str) -> Receipt:
+    """The facilitator has refused: also when somebody else was first to send this authorization, then it is paid."""
+    fate = looked(row)
+    if fate is Fate.UNUSED and row.attempts == 1:
+        ledger.release(row)
+        raise rejected(sale, "The facilitator has refused the payment.", reason)
+    if fate in (Fate.ARRIVED, Fate.LOST):
+        return ended(sale, row)
+    ledger.leave_open(row, why=reason)
+    raise SettlementPending
+
+
+def resume(sale: Sale, signed: Authorization, row: Payment) -> Receipt:
+    """Go on with a settlement that nobody saw the end of: ask the chain, and settle the same again if need be."""
+    fate = looked(row)
+    if fate in (Fate.ARRIVED, Fate.LOST):
+        return ended(sale, row)
+    if fate is Fate.UNUSED and signed.valid_before >= sale.now.timestamp() + LEAST_VALID.total_seconds():
+        return settle(sale, signed, row)
+    ledger.leave_open(row, why=row.error)
+    raise SettlementPending
+
+
+def looked(row: Payment) -> Fate:
+    """What the chain says of it. Raises SettlementPending while the chain cannot be read."""
+    try:
+        return reconcile.look(row, now=timezone.now())
+    except RpcUnavailable as error:
+        ledger.leave_open(row, why=error.message)
+        raise SettlementPending from error
+
+
+def ended(sale: Sale, row: Payment) -> Receipt:
+    """What a payment that has come to an end is good for: its own answer, for a while."""
+    if row.state in (State.SETTLED, State.DELIVERED):
+        if ledger.is_readable(row, now=sale.now):
+            return receipt_of(row)
+        raise sale.refused(PaymentAlreadyUsed, "The answer to this payment was given, and its time is over.")
+    if row.state == State.EXPIRED:
+        raise rejected(sale, f"The payment was not settled. {row.error}".rstrip(), "expired")
+    raise sale.refused(
+        PaymentAlreadyUsed, "The money of this payment goes back to you.", reason=row.state, refund=public_id(row)
+    )
+
+
+def payload(signed: Authorization) -> dict[str, object]:
+    """The signed payment as x402 writes it."""
+    return {
+        "signature": f"0x{signed.signature.hex()}",
+        "authorization": {
+            "from": evm.checksummed(signed.payer),
+            "to": evm.checksummed(signed.to),
+            "value": str(signed.value),
+            "validAfter": str(signed.valid_after),
+            "validBefore": str(signed.valid_before),
+            "nonce": f"0x{signed.nonce.hex()}",
+        },
+    }
