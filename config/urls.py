@@ -12,7 +12,7 @@ handler404 = "config.api.errors.not_found"
 handler500 = "config.api.errors.broken"
 
 management = [path("api/v1/", include("orders.urls")), path("api/v1/", include("reservations.urls"))]
-data = [path("v1/", include("catalogue.urls"))]
+data = [path("v1/", include("catalogue.urls")), path("v1/", include("payments.urls"))]
 
 urlpatterns = [
     *management,

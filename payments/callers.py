@@ -1,11 +1,23 @@
 """Who calls the data API, and on which tier."""
 
+import hashlib
 from dataclasses import dataclass
+from datetime import datetime
+from typing import cast
 
+from django.conf import settings
 from django.http import HttpRequest
+from rest_framework.request import Request
 
 from config.api.limits import address_bucket
-from payments.tiers import FREE, Tier
+from payments import evm, holdings, sessions, wire
+from payments.models import Wallet
+from payments.networks import ours
+from payments.rpc import RpcUnavailable
+from payments.tiers import FREE, TIERS, Tier
+
+# An authorization that is good for longer than any payment needs would be a password, not a payment.
+LONGEST_PAYMENT_S = 3600
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +29,77 @@ class Caller:
     wallet: str | None = None
 
 
-def identify(request: HttpRequest) -> Caller:
-    """The caller behind a request: without a proof of holdings, the address on the free tier."""
+def identify(request: HttpRequest, *, now: datetime) -> Caller:
+    """The caller behind a request: a wallet by its session, else a known one by its payment, else the address, free.
+
+    One query for a session, one for a signed payment, none otherwise; a session whose tier is not believed any more
+    costs a trip to the chain. Raises accounts.authentication.Unauthorized for the token of no session.
+    """
+    token = bearer(request)
+    # Whatever else stands there is a credential of others, and the free tier needs none.
+    if token is not None and token.startswith("ws_"):
+        return of_session(request, token, now=now)
+    payer = payer_of(request, now=now)
+    wallet = Wallet.objects.filter(pk=payer).first() if payer else None
+    if wallet is not None and wallet.tier != FREE.name and holdings.is_believed(wallet, now=now):
+        return Caller(bucket=wallet_bucket(wallet), tier=TIERS[wallet.tier])
+    return anonymous(request)
+
+
+def anonymous(request: HttpRequest) -> Caller:
+    """The address on the free tier."""
     return Caller(bucket=address_bucket(request), tier=FREE)
+
+
+def of_session(request: HttpRequest, token: str, *, now: datetime) -> Caller:
+    """The wallet that opened the session; on the free tier while nothing is known of what it holds."""
+    wallet = sessions.of_token(token, now=now).wallet
+    try:
+        tier = TIERS[holdings.current(wallet, now=now).tier]
+    except RpcUnavailable:
+        tier = FREE
+    # Wallets cost nothing: those on the free tier share what their address has.
+    bucket = wallet_bucket(wallet) if tier > FREE else address_bucket(request)
+    return Caller(bucket=bucket, tier=tier, wallet=wallet.address)
+
+
+def caller_of(request: HttpRequest | Request) -> Caller:
+    """The caller whom the doorway has found (payments.limits)."""
+    return cast("Caller", request.caller)  # type: ignore[union-attr]
+
+
+def bearer(request: HttpRequest | Request) -> str | None:
+    """What stands behind `Authorization: Bearer`, None without it."""
+    scheme, _, text = request.META.get("HTTP_AUTHORIZATION", "").partition(" ")
+    return text.strip() if scheme.lower() == "bearer" else None
+
+
+def payer_of(request: HttpRequest, *, now: datetime) -> str | None:
+    """The wallet that has signed the payment which came along, as far as that can be told without the chain."""
+    try:
+        payment = wire.proof(request.headers)
+    except wire.InvalidPayment:
+        # On a free request a payment header means nothing; the others will refuse it themselves.
+        return None
+    if not isinstance(payment, wire.Authorization) or payment.value >= 2**256:
+        return None
+    if (payment.network, payment.to) != (ours().caip2, settings.PAY_TO):
+        return None
+    moment = int(now.timestamp())
+    if not payment.valid_after <= moment < payment.valid_before <= moment + LONGEST_PAYMENT_S:
+        return None
+    digest = evm.transfer_digest(
+        ours(),
+        sender=payment.payer,
+        to=payment.to,
+        value=payment.value,
+        valid_after=payment.valid_after,
+        valid_before=payment.valid_before,
+        nonce=payment.nonce,
+    )
+    return payment.payer if evm.recover(digest, payment.signature) == payment.payer else None
+
+
+def wallet_bucket(wallet: Wallet) -> str:
+    """The bucket of a wallet, wherever it calls from."""
+    return hashlib.sha256(wallet.address.encode()).hexdigest()[:32]

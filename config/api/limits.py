@@ -72,10 +72,14 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """Who came in: the bucket that pays for the call, and the refusal that the call meets whatever its count."""
+    """Who came in: the bucket that pays for the call, and the refusal that the call meets whatever its count.
+
+    What does not count costs the bucket nothing, and is not held up by it.
+    """
 
     allowance: Allowance
     refusal: Refusal | None = None
+    counts: bool = True
 
 
 class LocalCounts:
@@ -102,6 +106,14 @@ class LocalCounts:
 
 
 local_counts = LocalCounts()
+
+
+def untouched(allowance: Allowance) -> Usage:
+    """A whole allowance, for a call that does not count."""
+    now = int(time.time())
+    return Usage(
+        limit=allowance.limit, window_s=allowance.window_s, count=0, resets_at=now + allowance.window_s, now=now
+    )
 
 
 def client_address(request: HttpRequest) -> str:
@@ -162,7 +174,8 @@ class Doorway(ABC):
             # Also of our own mistakes a caller learns in JSON, with the rate headers.
             logger.exception("the doorway broke", extra={"request_id": errors.id_of(request)})
             entry = Entry(self.unknown(request), errors.InternalError(errors.BROKEN))
-        usage = self.count(request, entry.allowance)
+        usage = self.count(request, entry.allowance) if entry.counts else untouched(entry.allowance)
+        request.usage = usage  # type: ignore[attr-defined]
         response = self.answer(request, entry, usage)
         self.stamp(request, response, usage)
         return response
@@ -170,6 +183,10 @@ class Doorway(ABC):
     def serves(self, request: HttpRequest) -> bool:
         """Whether the path is one of ours."""
         return errors.is_below(request, self.prefix)
+
+    def policy_of(self, request: HttpRequest) -> str:
+        """The name of the limit that this request falls under; each counts apart."""
+        return self.policy
 
     def process_exception(self, request: HttpRequest, error: Exception) -> None:
         """Sign what broke, so that its entry in the log is found by the id that the caller is told."""
@@ -180,7 +197,7 @@ class Doorway(ABC):
         """Count this call in the shared store, or in this process while the store is away."""
         usage = get_usage(
             request,
-            group=f"{self.policy}:",
+            group=f"{self.policy_of(request)}:",
             key=lambda _group, _request: allowance.bucket,
             # It counts each limit apart; ours is compared below, so that keys of one family share a count.
             rate=(1, allowance.window_s),
@@ -191,7 +208,7 @@ class Doorway(ABC):
             # The second in which it sees a window end still belongs to that window.
             count, ends = usage["count"], now + max(usage["time_left"], 0) + 1
         else:
-            count, ends = local_counts.count(f"{self.policy}:{allowance.bucket}", allowance.window_s, now)
+            count, ends = local_counts.count(f"{self.policy_of(request)}:{allowance.bucket}", allowance.window_s, now)
         return Usage(limit=allowance.limit, window_s=allowance.window_s, count=count, resets_at=ends, now=now)
 
     def answer(self, request: HttpRequest, entry: Entry, usage: Usage) -> HttpResponseBase:
@@ -220,6 +237,7 @@ class Doorway(ABC):
         response["X-RateLimit-Limit"] = str(usage.limit)
         response["X-RateLimit-Remaining"] = str(usage.remaining)
         response["X-RateLimit-Reset"] = str(usage.resets_at)
-        response["RateLimit-Policy"] = f'"{self.policy}";q={usage.limit};w={usage.window_s}'
-        response["RateLimit"] = f'"{self.policy}";r={usage.remaining};t={usage.wait_s}'
+        policy = self.policy_of(request)
+        response["RateLimit-Policy"] = f'"{policy}";q={usage.limit};w={usage.window_s}'
+        response["RateLimit"] = f'"{policy}";r={usage.remaining};t={usage.wait_s}'
         response["X-Request-Id"] = errors.id_of(request)

@@ -12,6 +12,7 @@ from eth_account.messages import encode_defunct, encode_typed_data
 from eth_utils.abi import function_signature_to_4byte_selector
 from eth_utils.address import to_checksum_address
 from hypothesis import given
+from hypothesis import settings as profile
 from hypothesis import strategies as st
 
 from payments import evm
@@ -51,12 +52,14 @@ def test_the_capitals_of_an_address_are_those_of_the_standard(address: str) -> N
     assert evm.checksummed(address.lower()) == evm.checksummed(address) == address
 
 
+@profile(deadline=None)
 @given(address=ADDRESSES)
 def test_any_address_is_written_as_wallets_write_it(address: str) -> None:
     assert evm.checksummed(address) == to_checksum_address(address)
 
 
 # Signatures --------------------------------------------------------------------------------------------------------
+@profile(deadline=None)
 @given(key=KEYS, text=st.text())
 def test_the_signer_of_a_message_is_found(key: bytes, text: str) -> None:
     signed = Account.sign_message(encode_defunct(text=text), key)
@@ -64,6 +67,7 @@ def test_the_signer_of_a_message_is_found(key: bytes, text: str) -> None:
     assert evm.recover(evm.message_digest(text), bytes(signed.signature)) == Account.from_key(key).address.lower()
 
 
+@profile(deadline=None)
 @given(
     key=KEYS,
     network=st.sampled_from([BASE, BASE_SEPOLIA]),
@@ -138,12 +142,14 @@ def test_what_is_no_signature_is_refused(signature: bytes) -> None:
     assert evm.recover(DIGEST, signature) is None
 
 
+@profile(deadline=None)
 @given(signature=st.binary(min_size=65, max_size=65))
 def test_no_65_bytes_break_the_recovery(signature: bytes) -> None:
     evm.recover(DIGEST, signature)
 
 
 # Calls and logs ----------------------------------------------------------------------------------------------------
+@profile(deadline=None)
 @given(address=ADDRESSES, number=WORDS, nonce=NONCES)
 def test_a_call_is_coded_as_contracts_read_it(address: str, number: int, nonce: bytes) -> None:
     function = "some(address,uint256,bytes32)"
@@ -152,6 +158,7 @@ def test_a_call_is_coded_as_contracts_read_it(address: str, number: int, nonce: 
     assert evm.call_data(function, address, number, nonce) == f"0x{expected.hex()}"
 
 
+@profile(deadline=None)
 @given(address=ADDRESSES, number=WORDS, signed=st.integers(-(2**255), 2**255 - 1))
 def test_an_answer_is_read_as_contracts_code_it(address: str, number: int, signed: int) -> None:
     whole, held, below_zero = evm.words(

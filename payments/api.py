@@ -1,0 +1,112 @@
+"""Signing in with a wallet, and what a caller has, over HTTP."""
+
+from django.utils import timezone
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import status
+from rest_framework.decorators import action
+from rest_framework.permissions import AllowAny
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from config.api import openapi, query
+from config.api.parsers import json_body
+from config.api.viewsets import StrictViewSet
+from payments import evm, me, serializers, sessions, siwx
+from payments.authentication import WalletAuthentication
+from payments.callers import bearer, caller_of
+from payments.models import Wallet, WalletSession
+
+NO_STORE = {"Cache-Control": "no-store"}
+SIGN_IN = OpenApiParameter(
+    siwx.HEADER,
+    str,
+    OpenApiParameter.HEADER,
+    description="The same as x402 clients send it: base64 of the message's fields and the signature. Then no body.",
+)
+
+
+class AuthViewSet(StrictViewSet[WalletSession]):
+    """Prove a wallet, by which it gets the tier that its holdings give."""
+
+    queryset = WalletSession.objects.none()
+    serializer_class = serializers.SessionRecord
+    filter_backends = []
+    reads_query = ("challenge",)
+
+    @extend_schema(
+        operation_id="get_challenge",
+        summary="Get a challenge to sign",
+        parameters=[serializers.ChallengeFor],
+        responses=openapi.answers({200: serializers.ChallengeRecord}),
+    )
+    @action(detail=False)
+    def challenge(self, request: Request) -> Response:
+        """The fields of a message of EIP-4361, good once and for five minutes. Signing it costs nothing."""
+        form = serializers.ChallengeFor(data=query.read(request, ["address"]))
+        form.is_valid(raise_exception=True)
+        record = serializers.ChallengeRecord(siwx.challenge(now=timezone.now()), context=form.validated_data)
+        return Response(record.data, headers=NO_STORE)
+
+    @extend_schema(
+        operation_id="open_session",
+        summary="Sign in with a wallet",
+        parameters=[SIGN_IN],
+        request=serializers.NewSession,
+        responses=openapi.answers({201: serializers.SessionRecord}, refusals=[401]),
+    )
+    @action(detail=False, methods=["post"])
+    def session(self, request: Request) -> Response:
+        """The signed message opens a session of twelve hours. Its token is told this once."""
+        now = timezone.now()
+        opened = sessions.open_with(self.sign_in(request), now=now)
+        values = {
+            "token": opened.token,
+            "expires_in": int(sessions.LASTS.total_seconds()),
+            "wallet": evm.checksummed(opened.wallet.address),
+            "tier": opened.wallet.tier,
+            "holdings_usd": opened.wallet.holdings_usd,
+        }
+        return Response(serializers.SessionRecord(values).data, status=status.HTTP_201_CREATED, headers=NO_STORE)
+
+    def sign_in(self, request: Request) -> siwx.SignIn:
+        """The signed message, from the header or else from the body."""
+        header = request.META.get("HTTP_SIGN_IN_WITH_X")
+        if header is not None:
+            return siwx.of_header(header, now=timezone.now())
+        form = serializers.NewSession(data=json_body(request))
+        form.is_valid(raise_exception=True)
+        return siwx.of_message(**form.validated_data, now=timezone.now())
+
+    @extend_schema(
+        operation_id="close_session",
+        summary="Sign out",
+        # As the document has it; the annotation of drf-spectacular is narrower than its code.
+        auth=[{"walletSession": []}],  # type: ignore[list-item]
+        responses=openapi.answers({204: None}, refusals=[401]),
+    )
+    @session.mapping.delete
+    def close(self, request: Request) -> Response:
+        """The token in the Authorization header is good no more."""
+        sessions.close(bearer(request), now=timezone.now())
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class MeViewSet(StrictViewSet[Wallet]):
+    """What a caller has."""
+
+    authentication_classes = [WalletAuthentication]
+    permission_classes = [AllowAny]
+    queryset = Wallet.objects.none()
+    serializer_class = serializers.MeRecord
+    filter_backends = []
+    reads_query = ()
+
+    @extend_schema(
+        operation_id="get_me",
+        summary="See your tier, limit and prices",
+        responses=openapi.answers({200: serializers.MeRecord}),
+    )
+    def list(self, request: Request) -> Response:
+        """The tier by which this very request was served, what it gives, and what leads to the next one."""
+        standing = me.standing(caller_of(request), usage=request.usage, now=timezone.now())  # type: ignore[attr-defined]
+        return Response(serializers.MeRecord(standing).data, headers=NO_STORE)

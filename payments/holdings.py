@@ -1,0 +1,64 @@
+"""The tier of a wallet, by what it holds on the chain."""
+
+from datetime import datetime, timedelta
+
+from django.conf import settings
+
+from payments import chain
+from payments.models import Wallet
+from payments.rpc import RpcUnavailable
+from payments.tiers import TIERS, Tier, reached
+
+# For so long the last tier outlives a chain that cannot be read.
+KEPT = timedelta(hours=24)
+
+
+def tier_of(address: str, *, now: datetime) -> Tier:
+    """The tier of the wallet at this address; see `of`."""
+    return TIERS[of(address, now=now).tier]
+
+
+def of(address: str, *, now: datetime) -> Wallet:
+    """The wallet at this address, in small letters; a row is made for it.
+
+    One query while the last reading is believed (TIER_CACHE_S), else one trip to the chain and one statement more.
+    While the chain is away the last reading is kept, for 24 hours. Raises RpcUnavailable when nothing is known.
+    """
+    return current(Wallet.objects.filter(pk=address).first() or Wallet(address=address), now=now)
+
+
+def current(wallet: Wallet, *, now: datetime) -> Wallet:
+    """The same wallet as it stands now; see `of`."""
+    if is_believed(wallet, now=now):
+        return wallet
+    try:
+        return read(wallet.address, now=now)
+    except RpcUnavailable:
+        if wallet.read_at is None or wallet.read_at <= now - KEPT:
+            raise
+        return wallet
+
+
+def is_believed(wallet: Wallet, *, now: datetime) -> bool:
+    """Whether the last reading is fresh enough to need no other."""
+    return wallet.read_at is not None and wallet.read_at > now - timedelta(seconds=settings.TIER_CACHE_S)
+
+
+def read(address: str, *, now: datetime) -> Wallet:
+    """Read the chain and write down what the address holds. Raises RpcUnavailable; then nothing is written."""
+    held = chain.holdings(address, now=now)
+    wallet = Wallet(
+        address=address,
+        tier=reached(holdings_usd=held.usd, staked=held.staked).name,
+        holdings_usd=held.usd,
+        staked=held.staked,
+        read_at=now,
+    )
+    # One INSERT .. ON CONFLICT: of two readings at once both succeed.
+    Wallet.objects.bulk_create(
+        [wallet],
+        update_conflicts=True,
+        unique_fields=["address"],
+        update_fields=["tier", "holdings_usd", "staked", "read_at"],
+    )
+    return wallet

@@ -1,0 +1,80 @@
+"""Sessions of wallets that have signed in. Of a token only its digest is kept."""
+
+import hashlib
+import re
+import secrets
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.db import IntegrityError, transaction
+
+from accounts.authentication import MissingCredentials, Unauthorized
+from payments import evm, holdings
+from payments.models import Wallet, WalletSession
+from payments.siwx import SignIn
+
+LASTS = timedelta(hours=12)
+TOKEN = re.compile(r"ws_[A-Za-z0-9_-]{43}")
+
+
+class WrongSignature(Unauthorized):
+    """The signature is not of this wallet on this message, or its challenge was used before."""
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A session that was just opened; its token is told this once."""
+
+    token: str
+    wallet: Wallet
+
+
+def open_with(sign_in: SignIn, *, now: datetime) -> Opened:
+    """Open a session of the wallet that signed; one trip to the chain.
+
+    Raises WrongSignature, also where the challenge was used already, and RpcUnavailable where the chain is away and
+    nothing is known of the wallet; then the challenge is still good.
+    """
+    digest = evm.message_digest(sign_in.text)
+    if evm.recover(digest, bytes.fromhex(sign_in.signature[2:])) != sign_in.address:
+        raise WrongSignature("The signature is not of this wallet on this message.")
+    wallet = holdings.of(sign_in.address, now=now)
+    token = f"ws_{secrets.token_urlsafe(32)}"
+    try:
+        with transaction.atomic():
+            WalletSession.objects.create(
+                wallet=wallet,
+                nonce=sign_in.nonce,
+                digest=digest_of(token),
+                created_at=now,
+                expires_at=now + LASTS,
+            )
+    except IntegrityError as error:
+        raise WrongSignature("This challenge has opened a session already; ask for another.") from error
+    return Opened(token=token, wallet=wallet)
+
+
+def of_token(token: str, *, now: datetime) -> WalletSession:
+    """The session of this token, with its wallet. One query; none for what cannot be a token. Raises Unauthorized."""
+    if not TOKEN.fullmatch(token):
+        raise Unauthorized("This is not the token of a wallet session: a letter is missing or mistyped.")
+    found = WalletSession.objects.select_related("wallet").filter(digest=digest_of(token)).first()
+    if found is None:
+        raise Unauthorized("There is no such wallet session.")
+    if found.revoked_at is not None:
+        raise Unauthorized("This wallet session was closed; open another.")
+    if found.expires_at <= now:
+        raise Unauthorized("This wallet session has expired; open another.")
+    return found
+
+
+def close(token: str | None, *, now: datetime) -> None:
+    """End the session of this token. Raises Unauthorized for what is no session, or not any more."""
+    if token is None:
+        raise MissingCredentials("Send the token of the session: `Authorization: Bearer ws_...`.")
+    WalletSession.objects.filter(pk=of_token(token, now=now).pk, revoked_at__isnull=True).update(revoked_at=now)
+
+
+def digest_of(token: str) -> str:
+    """What is kept of a token."""
+    return hashlib.sha256(token.encode()).hexdigest()
