@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 
-from django.db.models import F, Window
+from django.db.models import F, Q, Window
 from django.db.models.functions import Lead
 
 from config.api.refusal import Unavailable
@@ -77,11 +77,11 @@ class PriceList:
 def listed(products: Sequence[str], *, now: datetime) -> PriceList:
     """The price list of these products. One query. Raises NotSold for a product that is not sold."""
     wanted = tuple(dict.fromkeys(products))
-    until = Window(Lead("valid_from"), partition_by=[F("product_id"), F("rate")], order_by=F("valid_from"))
+    until = Window(Lead("valid_from"), partition_by=[F("product_id"), F("rate")], order_by="valid_from")
     rows = (
         Price.objects.filter(product__in=wanted, valid_from__lte=now)
         .annotate(until=until)
-        .exclude(until__lte=now - HONOURED)
+        .filter(Q(until=None) | Q(until__gt=now - HONOURED))
         .values_list("product_id", "rate", "amount_usdc", "valid_from", "until", "product__from_tier", "product__name")
     )
     spans, tiers, names = [], [], dict[str, str]()

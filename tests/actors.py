@@ -6,6 +6,7 @@ from django.test import Client
 
 from accounts.models import Account, ApiKey, Venue
 from config.api.limits import local_counts
+from payments import seed
 
 
 @pytest.fixture(autouse=True)
@@ -45,3 +46,9 @@ def api(venue: Venue) -> Client:
 def other_api(other_venue: Venue) -> Client:
     """A caller of the other venue."""
     return client_of(other_venue)
+
+
+@pytest.fixture
+def prices(transactional_db: None) -> None:
+    """The price list of a fresh installation. Payments are never taken inside a transaction, so tests have none."""
+    seed.load()

@@ -1,0 +1,130 @@
+"""What products cost, and for how long a price is honoured."""
+
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from payments import prices, seed
+from payments.models import Price, Product
+from payments.prices import NotSold
+from payments.tiers import FREE, PREMIUM, PRO
+
+NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
+OLD = NOW - timedelta(days=30)
+RATES = ("standard", "discounted", "best", "committed")
+
+pytestmark = pytest.mark.django_db
+
+
+def sell(slug: str, *, from_tier: str = "free", since: datetime = OLD, **amounts: str) -> Product:
+    """A product with a price at some rates."""
+    product, _ = Product.objects.get_or_create(slug=slug, defaults={"name": slug.title(), "from_tier": from_tier})
+    for rate, amount in amounts.items():
+        product.prices.create(rate=rate, amount_usdc=Decimal(amount), valid_from=since)
+    return product
+
+
+def amounts(*products: str, now: datetime = NOW, rates: tuple[str, ...] = ("standard",)) -> set[Decimal]:
+    """What is acceptable."""
+    return set(prices.acceptable(products, rates=rates, now=now))
+
+
+def test_several_products_cost_their_sum_from_the_highest_of_their_tiers() -> None:
+    sell("context", standard="0.002", best="0.001")
+    sell("reviews", from_tier="pro", standard="0.004", best="0.002")
+    with CaptureQueriesContext(
+        connection,
+    ) as queries:
+        found = prices.quote(["reviews", "context"], rate="best", now=NOW)
+    assert (found.products, found.amount, found.from_tier) == (("reviews", "context"), Decimal("0.003"), PRO)
+    assert found.description == "Reviews, Context"
+    assert len(queries) == 1
+
+
+def test_the_price_is_the_latest_that_is_valid() -> None:
+    sell("context", standard="0.002")
+    sell("context", standard="0.003", since=NOW - timedelta(hours=1))
+    sell("context", standard="0.009", since=NOW + timedelta(seconds=1))
+    assert prices.quote(["context"], rate="standard", now=NOW).amount == Decimal("0.003")
+
+
+def test_a_price_holds_from_its_very_moment() -> None:
+    sell("context", standard="0.002")
+    sell("context", standard="0.003", since=NOW)
+    assert prices.quote(["context"], rate="standard", now=NOW).amount == Decimal("0.003")
+
+
+def test_a_price_that_changed_is_honoured_for_a_minute() -> None:
+    sell("context", standard="0.002")
+    sell("context", standard="0.003", since=NOW)
+    old, new = Decimal("0.002"), Decimal("0.003")
+    assert amounts("context", now=NOW - timedelta(seconds=1)) == {old}
+    assert amounts("context", now=NOW) == {old, new}
+    assert amounts("context", now=NOW + timedelta(seconds=59)) == {old, new}
+    assert amounts("context", now=NOW + timedelta(seconds=60)) == {new}
+
+
+def test_of_two_prices_that_change_one_after_the_other_each_sum_was_once_the_price() -> None:
+    sell("a", standard="1")
+    sell("b", standard="10")
+    sell("a", standard="2", since=NOW - timedelta(seconds=40))
+    sell("b", standard="20", since=NOW - timedelta(seconds=20))
+    # 1 + 20 was never asked for.
+    assert amounts("a", "b") == {Decimal(11), Decimal(12), Decimal(22)}
+
+
+def test_each_rate_that_is_named_is_accepted() -> None:
+    seed.load()
+    now = datetime.now(tz=UTC)
+    assert amounts("reviews", now=now, rates=("standard", "discounted")) == {Decimal("0.004"), Decimal("0.003")}
+
+
+@pytest.mark.parametrize("products", [["history"], ["context", "history"], []])
+def test_what_has_no_price_is_not_sold(products: list[str]) -> None:
+    sell("context", standard="0.002")
+    sell("history")
+    with pytest.raises(NotSold) as caught:
+        prices.quote(products, rate="standard", now=NOW)
+    assert caught.value.status == 503
+    assert ("history" if products else "Nothing") in caught.value.message
+
+
+def test_what_has_no_price_yet_is_not_sold() -> None:
+    sell("context", standard="0.002", since=NOW + timedelta(seconds=1))
+    with pytest.raises(NotSold):
+        prices.quote(["context"], rate="standard", now=NOW)
+
+
+def test_a_rate_without_a_price_is_not_sold_at_that_rate() -> None:
+    sell("context", standard="0.002")
+    with pytest.raises(NotSold, match="committed"):
+        prices.quote(["context"], rate="committed", now=NOW)
+
+
+def test_a_fresh_installation_sells_three_products_at_four_rates() -> None:
+    seed.load()
+    seed.load()
+    found = {
+        slug: (product.from_tier, [prices.quote([slug], rate=rate, now=datetime.now(tz=UTC)).amount for rate in RATES])
+        for slug, product in Product.objects.in_bulk().items()
+    }
+    assert found == {
+        "reviews": (PRO.name, [Decimal(text) for text in ("0.004", "0.003", "0.002", "0.001")]),
+        "context": (FREE.name, [Decimal(text) for text in ("0.002", "0.0015", "0.001", "0.0005")]),
+        "ai_insight": (PREMIUM.name, [Decimal(text) for text in ("0.01", "0.008", "0.006", "0.003")]),
+    }
+    assert Price.objects.count() == 12
+
+
+def test_seeding_again_keeps_what_staff_have_changed() -> None:
+    seed.load()
+    Product.objects.filter(slug="reviews").update(from_tier="free", name="Reviews")
+    sell("reviews", standard="0.005", since=datetime.now(tz=UTC))
+    seed.load()
+    now = datetime.now(tz=UTC)
+    found = prices.quote(["reviews"], rate="standard", now=now)
+    assert (found.amount, found.from_tier, found.description) == (Decimal("0.005"), FREE, "Reviews")
+    assert prices.current(now=now)["reviews"]["standard"] == Decimal("0.005")
