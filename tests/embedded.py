@@ -1,4 +1,4 @@
-"""The servers of a test run: its own PostgreSQL and Valkey, each unless DATABASE_URL or REDIS_URL names another."""
+"""The servers of a test run: its own, each unless its variable in the environment names another."""
 
 import os
 import shutil
@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from config.stack import Stack, StackError
+from config.stack import PRICE_FEED, Stack, StackError
+from config.stack.chain import NETWORK, UTILITY_TOKEN
+from payments.devchain import wallets
 
 
 def start(config: pytest.Config) -> None:
@@ -33,6 +35,8 @@ def missing(state_dir: Path, given: Mapping[str, str]) -> Stack:
         state_dir,
         postgres=not given.get("DATABASE_URL"),
         valkey=not given.get("REDIS_URL"),
+        chain=not given.get("RPC_URL"),
+        facilitator=not given.get("FACILITATOR_URL"),
         durable=False,
         shared_buffers="128MB",
     )
@@ -45,5 +49,16 @@ def addresses(stack: Stack, given: Mapping[str, str]) -> dict[str, str]:
         "REDIS_URL": stack.redis_url,
         "BROKER_URL": stack.redis_url,
         "SECRET_KEY": stack.secret_key,
+        # What a test does to a wallet is to show at once.
+        "TIER_CACHE_S": "0",
     }
+    if stack.chain:
+        made |= {
+            "RPC_URL": stack.rpc_url,
+            "FACILITATOR_URL": stack.facilitator_url,
+            "PAYMENT_NETWORK": NETWORK,
+            "PAY_TO": wallets.derive(stack.chain.password, wallets.MERCHANT).address,
+            "TOKEN_ADDRESS": UTILITY_TOKEN,
+            "TOKEN_PRICE_FEED": PRICE_FEED,
+        }
     return {name: value for name, value in made.items() if value and not given.get(name)}

@@ -20,7 +20,10 @@ import psycopg
 import pytest
 from django.conf import settings
 
-REPLACEMENTS = ("DATABASE_URL", "REDIS_URL", "BROKER_URL", "SECRET_KEY", "PUBLIC_BASE_URL", "ALLOWED_HOSTS")
+REPLACEMENTS = (
+    *("DATABASE_URL", "REDIS_URL", "BROKER_URL", "SECRET_KEY", "PUBLIC_BASE_URL", "ALLOWED_HOSTS"),
+    *("RPC_URL", "FACILITATOR_URL", "PAYMENT_NETWORK", "PAY_TO", "TOKEN_ADDRESS", "TOKEN_PRICE_FEED", "TIER_CACHE_S"),
+)
 
 
 @dataclass(frozen=True)

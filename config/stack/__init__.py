@@ -1,13 +1,15 @@
-"""The embedded stack: PostgreSQL and Valkey as child processes that live in one state directory."""
+"""The embedded stack: data servers, development chain and facilitator as child processes of one state directory."""
 
 import json
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
-from config.stack.chain import PRICE_FEED
+from config.stack.chain import PRICE_FEED, Chain
+from config.stack.facilitator import Facilitator
 from config.stack.postgres import Postgres
 from config.stack.processes import OWNER, Child, StackError, end, end_leftovers, last_lines, leftovers, never
 from config.stack.servers import Server, free_port, is_free
@@ -34,10 +36,11 @@ __all__ = [
 
 
 class Stack:
-    """PostgreSQL and Valkey on free ports of 127.0.0.1, running inside the `with` block.
+    """The servers on free ports of 127.0.0.1, running inside the `with` block.
 
     The data, ports and passwords stay in `state_dir` (made with 0700) and serve the next start too. One process at a
-    time may use a directory. Either server can be left out. `durable=False` is for data that nobody will miss.
+    time may use a directory. Each server can be left out; the facilitator is, without the chain that it settles on.
+    `durable=False` is for data that nobody will miss.
     Raises StackError on entering when the directory is in use or a server does not start.
     """
 
@@ -47,6 +50,8 @@ class Stack:
         *,
         postgres: bool = True,
         valkey: bool = True,
+        chain: bool = True,
+        facilitator: bool = True,
         durable: bool = True,
         shared_buffers: str = "256MB",
         hurry: Callable[[], bool] = never,
@@ -54,12 +59,19 @@ class Stack:
         # Resolved, for so the kernel names the directory in which a process works.
         self.state_dir = state_dir.resolve()
         self.hurry = hurry
-        self._wants = {"postgres": postgres, "valkey": valkey}
+        self._wants = {
+            "chain": chain,
+            "facilitator": chain and facilitator,
+            "postgres": postgres,
+            "valkey": valkey,
+        }
         self._durable = durable
         self._shared_buffers = shared_buffers
         self._held = ExitStack()
         self.postgres: Postgres | None = None
         self.valkey: Valkey | None = None
+        self.chain: Chain | None = None
+        self.facilitator: Facilitator | None = None
         self.leftovers = 0
 
     def __enter__(self) -> "Stack":
@@ -81,7 +93,9 @@ class Stack:
     @property
     def servers(self) -> list[Server]:
         """Those that run here, in the order in which they start."""
-        return [server for server in (self.postgres, self.valkey) if server is not None]
+        # PostgreSQL is the last: on a first start it makes its data before it begins, and the others start meanwhile.
+        every = (self.chain, self.facilitator, self.valkey, self.postgres)
+        return [server for server in every if server is not None]
 
     @property
     def database_url(self) -> str | None:
@@ -94,12 +108,20 @@ class Stack:
         return self.valkey.url if self.valkey else None
 
     @property
+    def rpc_url(self) -> str | None:
+        """The address of the embedded chain's node; None when it was left out."""
+        return self.chain.url if self.chain else None
+
+    @property
+    def facilitator_url(self) -> str | None:
+        """The address of the embedded facilitator; None when it was left out."""
+        return self.facilitator.url if self.facilitator else None
+
+    @property
     def pids(self) -> dict[str, int | None]:
-        """The process ids by the names `postgres` and `valkey`; None for one that was left out."""
-        return {
-            "postgres": self.postgres.pid if self.postgres else None,
-            "valkey": self.valkey.pid if self.valkey else None,
-        }
+        """The process ids by the names of the servers; None for one that was left out."""
+        started = {server.name: server.pid for server in self.servers}
+        return {name: started.get(name) for name in self._wants}
 
     @property
     def secret_key(self) -> str:
@@ -107,9 +129,10 @@ class Stack:
         return secret_key(self.state_dir)
 
     def stop(self) -> None:
-        """Stop Valkey, then PostgreSQL, and wait until both are gone."""
-        for server in reversed(self.servers):
-            server.stop(hurry=self.hurry)
+        """Stop facilitator, chain, Valkey, then PostgreSQL, and wait until each is gone."""
+        for server in (self.facilitator, self.chain, self.valkey, self.postgres):
+            if server is not None:
+                server.stop(hurry=self.hurry)
 
     def _start(self) -> None:
         logs = self.state_dir / "logs"
@@ -120,6 +143,31 @@ class Stack:
             known.setdefault(name, {"port": free_port(), "password": secrets.token_urlsafe(24)})
         # Before the first start: the data directory is made with this password and opens with no other.
         write_private(record, json.dumps(known))
+        self._make(logs, known)
+        # All of them begin before any is waited for.
+        for server in self.servers:
+            server.begin()
+        for server in self.servers:
+            # The facilitator knows the chain's address already.
+            server.wait(keep_port=server is self.chain)
+        ports = {server.name: server.port for server in self.servers}
+        write_private(
+            record, json.dumps({name: known[name] | {"port": ports.get(name, known[name]["port"])} for name in known})
+        )
+
+    def _make(self, logs: Path, known: Mapping[str, Any]) -> None:
+        """Name the servers that are wanted, none started."""
+        if self._wants["chain"]:
+            self.chain = Chain(home=self.state_dir / "chain", log=logs / "chain.log", **known["chain"])
+        if self._wants["facilitator"] and self.chain:
+            self.facilitator = Facilitator(
+                home=self.state_dir / "facilitator",
+                log=logs / "facilitator.log",
+                chain=self.chain,
+                **known["facilitator"],
+            )
+        if self._wants["valkey"]:
+            self.valkey = Valkey(home=self.state_dir / "valkey", log=logs / "valkey.log", **known["valkey"])
         if self._wants["postgres"]:
             self.postgres = Postgres(
                 home=self.state_dir / "postgres",
@@ -128,13 +176,3 @@ class Stack:
                 shared_buffers=self._shared_buffers,
                 **known["postgres"],
             )
-        if self._wants["valkey"]:
-            self.valkey = Valkey(home=self.state_dir / "valkey", log=logs / "valkey.log", **known["valkey"])
-        for server in self.servers:
-            server.start()
-        ports = {
-            name: server.port for name, server in (("postgres", self.postgres), ("valkey", self.valkey)) if server
-        }
-        write_private(
-            record, json.dumps({name: known[name] | {"port": ports.get(name, known[name]["port"])} for name in known})
-        )

