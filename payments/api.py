@@ -1,5 +1,7 @@
 """Signing in with a wallet, and what a caller has, over HTTP."""
 
+from datetime import datetime
+
 from django.utils import timezone
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import status
@@ -58,7 +60,7 @@ class AuthViewSet(StrictViewSet[WalletSession]):
     def session(self, request: Request) -> Response:
         """The signed message opens a session of twelve hours. Its token is told this once."""
         now = timezone.now()
-        opened = sessions.open_with(self.sign_in(request), now=now)
+        opened = sessions.open_with(self.sign_in(request, now=now), now=now)
         values = {
             "token": opened.token,
             "expires_in": int(sessions.LASTS.total_seconds()),
@@ -68,14 +70,14 @@ class AuthViewSet(StrictViewSet[WalletSession]):
         }
         return Response(serializers.SessionRecord(values).data, status=status.HTTP_201_CREATED, headers=NO_STORE)
 
-    def sign_in(self, request: Request) -> siwx.SignIn:
+    def sign_in(self, request: Request, *, now: datetime) -> siwx.SignIn:
         """The signed message, from the header or else from the body."""
         header = request.META.get("HTTP_SIGN_IN_WITH_X")
         if header is not None:
-            return siwx.of_header(header, now=timezone.now())
+            return siwx.of_header(header, now=now)
         form = serializers.NewSession(data=json_body(request))
         form.is_valid(raise_exception=True)
-        return siwx.of_message(**form.validated_data, now=timezone.now())
+        return siwx.of_message(**form.validated_data, now=now)
 
     @extend_schema(
         operation_id="close_session",

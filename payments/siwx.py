@@ -149,9 +149,9 @@ class SignIn:
     signature: str
 
 
-def of_message(text: str, signature: str, *, now: datetime) -> SignIn:
+def of_message(message: str, signature: str, *, now: datetime) -> SignIn:
     """Read and check a message of EIP-4361. Raises WrongSignIn."""
-    return checked(text, signature, source="message", now=now)
+    return checked(message, signature, source="message", now=now)
 
 
 def of_header(header: str, *, now: datetime) -> SignIn:

@@ -1,0 +1,190 @@
+"""Reading the chain, on the development chain of the run: what wallets hold, and which payments have arrived."""
+
+import logging
+import secrets
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+
+import pytest
+from coincurve import PrivateKey
+from pytest_django import Settings
+
+from config.stack.chain import PRICE_FEED
+from payments import chain, evm, rpc
+from payments.chain import Holdings, NotAPayment, Transfer
+from payments.devchain.wallets import Wallet, from_key
+from payments.networks import ours
+from tests.payments.sending import CANCEL, TRANSFER, Arguments, authorize, send
+
+NOBODY = "0x" + 20 * "0b"
+
+
+@pytest.fixture
+def shop(settings: Settings) -> str:
+    """The address that is paid, for this test only: what arrives there is in no ledger."""
+    settings.PAY_TO = from_key("shop", secrets.token_bytes(32)).address
+    return str(settings.PAY_TO)
+
+
+@pytest.fixture
+def payer(wallets: Mapping[str, Wallet]) -> Wallet:
+    """A wallet with USDC and gas."""
+    return wallets["free"]
+
+
+@pytest.fixture
+def feed(payer: Wallet) -> Iterator[Wallet]:
+    """Who may set the price of the token, which is 2 USD again afterwards."""
+    yield payer
+    send(payer, PRICE_FEED, "set(int256)", 2 * 10**8)
+
+
+def held_by(wallet: Wallet) -> Holdings:
+    return chain.holdings(wallet.address, now=datetime.now(UTC))
+
+
+def pay(payer: Wallet, to: str, amount: str) -> str:
+    return send(payer, ours().asset, "transfer(address,uint256)", to, ours().atomic(Decimal(amount)))
+
+
+# Holdings ----------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("name", "usd", "staked"), [("free", 0, 0), ("pro", 250, 0), ("premium", 2000, 0), ("enterprise", 120_000, 60_000)]
+)
+def test_a_holding_is_what_is_held_and_staked_at_the_price_of_the_feed(
+    wallets: Mapping[str, Wallet], name: str, usd: int, staked: int
+) -> None:
+    assert held_by(wallets[name]) == Holdings(usd=Decimal(usd), staked=Decimal(staked))
+
+
+def test_a_price_without_a_feed_is_the_fixed_one(settings: Settings, wallets: Mapping[str, Wallet]) -> None:
+    settings.TOKEN_PRICE_FEED, settings.TOKEN_PRICE_USD = "", Decimal("0.123456789")
+    assert held_by(wallets["pro"]) == Holdings(usd=Decimal("15.432098"), staked=Decimal(0))
+
+
+def test_the_smallest_part_below_a_threshold_stays_below_it(settings: Settings, wallets: Mapping[str, Wallet]) -> None:
+    settings.TOKEN_PRICE_FEED, settings.TOKEN_PRICE_USD = "", Decimal("0.799999999999999999")
+    assert held_by(wallets["pro"]).usd == Decimal("99.999999")
+
+
+def test_without_a_token_nothing_is_held_and_nothing_asked(settings: Settings, wallets: Mapping[str, Wallet]) -> None:
+    settings.TOKEN_ADDRESS, settings.RPC_URL = "", "http://127.0.0.1:1"
+    assert held_by(wallets["pro"]) == Holdings(usd=Decimal(0), staked=Decimal(0))
+
+
+@pytest.mark.parametrize("answer", [0, 2**256 - 1])
+def test_a_feed_that_names_no_price_above_zero_makes_the_token_worth_nothing(
+    wallets: Mapping[str, Wallet], feed: Wallet, answer: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    send(feed, PRICE_FEED, "set(int256)", answer)
+    assert held_by(wallets["enterprise"]) == Holdings(usd=Decimal(0), staked=Decimal(60_000))
+    errors = [record.getMessage() for record in caplog.records if record.levelno == logging.ERROR]
+    assert len(errors) == 1
+    assert errors[0].startswith("the price feed says ")
+
+
+def test_a_feed_that_has_been_silent_for_more_than_a_day_makes_the_token_worth_nothing(
+    wallets: Mapping[str, Wallet], feed: Wallet
+) -> None:
+    now = datetime.now(UTC)
+    send(feed, PRICE_FEED, "setAsOf(int256,uint256)", 3 * 10**8, int(now.timestamp()))
+    pro = wallets["pro"].address
+    assert chain.holdings(pro, now=now + timedelta(hours=24, minutes=59)).usd == 375
+    assert chain.holdings(pro, now=now + timedelta(hours=25, seconds=1)).usd == 0
+
+
+def test_an_address_that_is_no_contract_cannot_be_read(settings: Settings, wallets: Mapping[str, Wallet]) -> None:
+    settings.TOKEN_ADDRESS = NOBODY
+    with pytest.raises(rpc.RpcError):
+        held_by(wallets["pro"])
+
+
+# Transfers ---------------------------------------------------------------------------------------------------------
+def test_a_transfer_to_us_names_payer_amount_and_moment(shop: str, payer: Wallet) -> None:
+    before = datetime.now(UTC).replace(microsecond=0)
+    tx_hash = pay(payer, shop, "0.012345")
+    found = chain.transfer(tx_hash)
+    assert found is not None
+    assert found == Transfer(
+        payer=payer.address,
+        amount=Decimal("0.012345"),
+        tx_hash=tx_hash,
+        log_index=found.log_index,
+        block=int(rpc.call("eth_getTransactionReceipt", tx_hash)["blockNumber"], 16),
+        mined_at=found.mined_at,
+    )
+    assert before <= found.mined_at <= before + timedelta(minutes=5)
+
+
+@pytest.mark.usefixtures("shop")
+def test_a_transaction_that_the_chain_does_not_know_is_none() -> None:
+    assert chain.transfer("0x" + 32 * "ab") is None
+
+
+@pytest.mark.usefixtures("shop")
+def test_a_transfer_to_somebody_else_is_no_payment(payer: Wallet) -> None:
+    with pytest.raises(NotAPayment, match="moves no USDC to 0x"):
+        chain.transfer(pay(payer, NOBODY, "1"))
+
+
+@pytest.mark.usefixtures("shop")
+def test_a_transfer_of_another_token_is_no_payment(settings: Settings, wallets: Mapping[str, Wallet]) -> None:
+    hashed = send(wallets["pro"], settings.TOKEN_ADDRESS, "transfer(address,uint256)", settings.PAY_TO, 0)
+    with pytest.raises(NotAPayment, match="moves no USDC"):
+        chain.transfer(hashed)
+
+
+def test_a_transaction_that_was_reverted_is_no_payment(shop: str, payer: Wallet) -> None:
+    with pytest.raises(NotAPayment, match="reverted"):
+        chain.transfer(pay(payer, shop, "1000000"))
+
+
+def test_money_that_was_minted_to_us_is_no_payment(shop: str, payer: Wallet) -> None:
+    with pytest.raises(NotAPayment, match="moves no USDC"):
+        chain.transfer(send(payer, ours().asset, "mint(address,uint256)", shop, 10**6))
+
+
+# Authorizations ----------------------------------------------------------------------------------------------------
+def test_an_authorization_is_found_by_its_nonce_once_it_was_used(
+    shop: str, payer: Wallet, wallets: Mapping[str, Wallet]
+) -> None:
+    nonce = secrets.token_bytes(32)
+    arguments = authorize(payer, to=shop, value=2000, nonce=nonce)
+    assert (chain.authorization_used(payer.address, nonce), chain.authorization_is_spent(payer.address, nonce)) == (
+        None,
+        False,
+    )
+    tx_hash = send(wallets["pro"], ours().asset, TRANSFER, *arguments)
+    found = chain.authorization_used(payer.address, nonce)
+    assert found == chain.transfer(tx_hash)
+    assert found is not None
+    assert (found.payer, found.amount, found.tx_hash) == (payer.address, Decimal("0.002"), tx_hash)
+    assert chain.authorization_is_spent(payer.address, nonce)
+    assert chain.authorization_used(wallets["pro"].address, nonce) is None
+
+
+@pytest.mark.usefixtures("shop")
+def test_an_authorization_that_was_cancelled_is_spent_and_has_paid_nothing(payer: Wallet) -> None:
+    nonce = secrets.token_bytes(32)
+    send(payer, ours().asset, CANCEL, *cancellation(payer, nonce))
+    assert chain.authorization_is_spent(payer.address, nonce)
+    assert chain.authorization_used(payer.address, nonce) is None
+
+
+@pytest.mark.usefixtures("shop")
+def test_an_authorization_that_paid_another_has_paid_us_nothing(payer: Wallet) -> None:
+    nonce = secrets.token_bytes(32)
+    send(payer, ours().asset, TRANSFER, *authorize(payer, to=NOBODY, value=2000, nonce=nonce))
+    assert chain.authorization_is_spent(payer.address, nonce)
+    assert chain.authorization_used(payer.address, nonce) is None
+
+
+def cancellation(payer: Wallet, nonce: bytes) -> tuple[Arguments, ...]:
+    """The arguments of cancelAuthorization, signed by the payer."""
+    deed = evm.keccak(
+        evm.keccak(b"CancelAuthorization(address authorizer,bytes32 nonce)") + evm.packed(payer.address) + nonce
+    )
+    digest = evm.keccak(b"\x19\x01" + evm.domain(ours()) + deed)
+    made = PrivateKey(bytes.fromhex(payer.private_key[2:])).sign_recoverable(digest, hasher=None)
+    return payer.address, nonce, made[64] + 27, made[:32], made[32:64]

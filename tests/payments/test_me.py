@@ -1,0 +1,124 @@
+"""GET /v1/me: what a caller has."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+
+import pytest
+import time_machine
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from pytest_django import Settings
+
+from payments import seed
+from payments.devchain.wallets import Wallet as Key
+from payments.evm import checksummed
+from payments.models import Price, Product
+from tests.payments.signing import client_of
+
+pytestmark = pytest.mark.django_db
+
+ME = "/v1/me"
+MOMENT = "%Y-%m-%dT%H:%M:%SZ"
+
+
+@pytest.fixture(autouse=True)
+def _priced() -> None:
+    seed.load()
+
+
+def test_an_anonymous_caller_sees_the_free_tier(client: Client) -> None:
+    with time_machine.travel(datetime.now(UTC), tick=False):
+        response = client.get(ME)
+    assert (response.status_code, response["Cache-Control"]) == (200, "no-store")
+    assert response.json() == {
+        "wallet": None,
+        "tier": "free",
+        "next_tier": {"tier": "pro", "holdings_usd": "100", "staked": None},
+        "holdings_usd": None,
+        "staked": None,
+        "read_at": None,
+        "limits": {"requests": 10, "window_s": 60, "used": 1, "resets_at": int(response["X-RateLimit-Reset"])},
+        "prices": {
+            "rate": "standard",
+            "asset": "USDC",
+            "products": [
+                {"product": "ai_insight", "amount": "0.01", "from_tier": "premium"},
+                {"product": "context", "amount": "0.002", "from_tier": "free"},
+                {"product": "reviews", "amount": "0.004", "from_tier": "pro"},
+            ],
+        },
+        "support": "docs and community",
+        "priority": "standard",
+        "sla": None,
+    }
+
+
+def test_a_wallet_sees_its_holdings_its_prices_and_what_leads_further(wallets: Mapping[str, Key]) -> None:
+    with time_machine.travel(datetime.now(UTC), tick=False):
+        api = client_of(wallets["pro"])
+        api.get(ME)
+        response = api.get(ME)
+        now = datetime.now(UTC)
+    assert response.json() == {
+        "wallet": checksummed(wallets["pro"].address),
+        "tier": "pro",
+        "next_tier": {"tier": "premium", "holdings_usd": "1000", "staked": "5000"},
+        "holdings_usd": "250",
+        "staked": "0",
+        "read_at": now.strftime(MOMENT),
+        "limits": {"requests": 120, "window_s": 60, "used": 2, "resets_at": int(response["X-RateLimit-Reset"])},
+        "prices": {
+            "rate": "discounted",
+            "asset": "USDC",
+            "products": [
+                {"product": "ai_insight", "amount": "0.008", "from_tier": "premium"},
+                {"product": "context", "amount": "0.0015", "from_tier": "free"},
+                {"product": "reviews", "amount": "0.003", "from_tier": "pro"},
+            ],
+        },
+        "support": "e-mail",
+        "priority": "elevated",
+        "sla": None,
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "above", "support", "priority", "sla"),
+    [
+        ("premium", {"tier": "enterprise", "holdings_usd": None, "staked": "50000"}, "priority", "priority", None),
+        ("enterprise", None, "dedicated", "dedicated", "by contract"),
+    ],
+)
+def test_the_higher_tiers_see_what_they_have(
+    wallets: Mapping[str, Key], name: str, above: dict[str, str] | None, support: str, priority: str, sla: str | None
+) -> None:
+    me = client_of(wallets[name]).get(ME).json()
+    assert (me["tier"], me["next_tier"]) == (name, above)
+    assert (me["support"], me["priority"], me["sla"]) == (support, priority, sla)
+
+
+def test_a_product_without_a_price_at_the_rate_is_shown_without_one(client: Client) -> None:
+    Product.objects.create(slug="photos", name="Photos", description="Photos of guests", from_tier="pro")
+    Price.objects.create(
+        product_id="reviews",
+        rate="standard",
+        amount_usdc=Decimal(9),
+        valid_from=datetime.now(UTC) + timedelta(days=1),
+    )
+    products = {priced["product"]: priced["amount"] for priced in client.get(ME).json()["prices"]["products"]}
+    assert products == {"ai_insight": "0.01", "context": "0.002", "photos": None, "reviews": "0.004"}
+
+
+@pytest.mark.parametrize("question", ["?wallet=0x00", "?x="])
+def test_me_reads_no_parameter(client: Client, question: str) -> None:
+    assert client.get(ME + question).status_code == 400
+
+
+def test_a_wallet_is_told_all_of_it_for_four_queries(settings: Settings, wallets: Mapping[str, Key]) -> None:
+    api = client_of(wallets["pro"])
+    settings.TIER_CACHE_S = 600
+    with CaptureQueriesContext(connection) as queries:
+        api.get(ME)
+    assert len(queries) == 4

@@ -1,0 +1,146 @@
+"""The client of the chain's node: what a node may answer, and what becomes of it."""
+
+import json
+import logging
+import os
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import pytest
+from pytest_django import Settings
+
+from payments import rpc
+from tests.served import NOWHERE
+
+Answer = Callable[[Any], tuple[int, bytes]]
+
+
+@contextmanager
+def node(answer: Answer) -> Iterator[str]:
+    """The address of a node that answers so."""
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self) -> None:
+            status, content = answer(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+            self.send_response(status)
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+
+        def log_message(self, *_: Any) -> None:
+            """Say nothing."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        # Connections are kept alive: nobody waits for their threads.
+        server.daemon_threads = True
+        server.block_on_close = False
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}"
+        finally:
+            server.shutdown()
+            thread.join()
+            rpc.connections.open().close()
+            rpc.connections.forget()
+
+
+def echo(question: Any) -> tuple[int, bytes]:
+    """Each call's result is what was asked, the last call first."""
+    calls = question if isinstance(question, list) else [question]
+    answers = [{"jsonrpc": "2.0", "id": call["id"], "result": [call["method"], call["params"]]} for call in calls]
+    return 200, json.dumps(answers[::-1] if isinstance(question, list) else answers[0]).encode()
+
+
+def always(content: Any, *, status: int = 200) -> Answer:
+    """A node that says the same to everything."""
+    return lambda _: (status, content if isinstance(content, bytes) else json.dumps(content).encode())
+
+
+# What is asked -----------------------------------------------------------------------------------------------------
+def test_a_call_is_answered_by_its_result(settings: Settings) -> None:
+    with node(echo) as settings.RPC_URL:
+        assert rpc.call("eth_call", {"to": "0x00"}, "latest") == ["eth_call", [{"to": "0x00"}, "latest"]]
+
+
+def test_the_results_of_a_batch_stand_in_the_order_of_its_calls(settings: Settings) -> None:
+    with node(echo) as settings.RPC_URL:
+        assert rpc.batch([("one", ()), ("two", (2,)), ("three", (3, 3))]) == [
+            ["one", []],
+            ["two", [2]],
+            ["three", [3, 3]],
+        ]
+
+
+def test_eight_threads_get_the_answers_to_their_own_questions(settings: Settings) -> None:
+    with node(echo) as settings.RPC_URL, ThreadPoolExecutor(8) as threads:
+        answers = list(threads.map(lambda number: rpc.call("ask", number), range(200)))
+    assert answers == [["ask", [number]] for number in range(200)]
+
+
+def test_a_forked_process_has_connections_of_its_own(settings: Settings) -> None:
+    with node(echo) as settings.RPC_URL:
+        rpc.call("before")
+        mine = rpc.connections.open()
+        child = os.fork()
+        if child == 0:
+            is_fresh = rpc.connections.client is None
+            os._exit(0 if is_fresh and rpc.call("inside") == ["inside", []] else 1)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        assert rpc.connections.open() is mine
+        assert rpc.call("after") == ["after", []]
+
+
+# A node that is away or will not -----------------------------------------------------------------------------------
+def test_a_node_that_is_away_is_a_503_with_its_moment_to_try_again(settings: Settings) -> None:
+    settings.RPC_URL = f"http://{NOWHERE}"
+    with pytest.raises(rpc.RpcUnavailable) as caught:
+        rpc.call("eth_chainId")
+    refusal = caught.value
+    assert (refusal.code, refusal.status, refusal.headers) == ("service_unavailable", 503, {"Retry-After": "5"})
+
+
+def test_the_address_of_the_node_is_not_logged(settings: Settings, caplog: pytest.LogCaptureFixture) -> None:
+    settings.RPC_URL = f"http://{NOWHERE}/v2/a-secret-key"
+    with caplog.at_level(logging.WARNING), pytest.raises(rpc.RpcUnavailable):
+        rpc.call("eth_chainId")
+    assert [record.getMessage() for record in caplog.records] == ["the chain's node is away: ConnectError"]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        always(b"<html>"),
+        always(b""),
+        always(b"\xff\xfe"),
+        always(b"rate limited", status=429),
+        always([]),
+        always("words"),
+        always({"jsonrpc": "2.0", "id": 7, "result": "0x1"}),
+        always({"jsonrpc": "2.0", "id": 0}),
+    ],
+)
+def test_a_node_that_answers_nonsense_cannot_be_read(settings: Settings, answer: Answer) -> None:
+    with node(answer) as settings.RPC_URL, pytest.raises(rpc.RpcUnavailable):
+        rpc.call("eth_chainId")
+
+
+def test_a_refused_call_tells_us_why_and_the_caller_only_that_it_is_so(settings: Settings) -> None:
+    error = {"code": 3, "message": "execution reverted"}
+    answer = always({"jsonrpc": "2.0", "id": 0, "error": error})
+    with node(answer) as settings.RPC_URL, pytest.raises(rpc.RpcError) as caught:
+        rpc.call("eth_call")
+    assert caught.value.reason == f"eth_call: {error}"
+    assert caught.value.message == "The chain cannot be read for a moment. Try again."
+
+
+def test_a_batch_fails_as_a_whole_where_the_node_takes_none(settings: Settings) -> None:
+    refusal = {"jsonrpc": "2.0", "id": None, "error": {"code": -32600, "message": "no batches"}}
+    with node(always(refusal)) as settings.RPC_URL, pytest.raises(rpc.RpcError, match="chain cannot be read"):
+        rpc.batch([("one", ()), ("two", ())])
