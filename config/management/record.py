@@ -1,7 +1,9 @@
 """up.json, where a run says what it has, and the same for people: the panel with its curl lines."""
 
 import json
-from collections.abc import Mapping
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,9 @@ from rich.table import Table
 from rich.text import Text
 
 from config.stack import up_file
+from payments.devchain.wallets import Wallet
+from payments.evm import checksummed
+from payments.networks import Network
 
 KEYS = ("api_key", "other_api_key", "menu_api_key", "wide_api_key", "wide_other_api_key")
 PROCESSES = ("up", "web", "worker", "postgres", "valkey", "chain", "facilitator")
@@ -22,11 +27,24 @@ ORDER = {
 }
 
 
+@dataclass(frozen=True, kw_only=True)
+class Payments:
+    """Where is paid, and to whom. `wallets` are those of the embedded chain; None where the chain is not ours."""
+
+    rpc_url: str
+    facilitator_url: str
+    network: Network
+    pay_to: str
+    token: str | None
+    wallets: Sequence[Wallet] | None
+
+
 def describe(
     *,
     base_url: str,
     database_url: str,
     redis_url: str,
+    payments: Payments,
     known: Mapping[str, Any],
     pids: Mapping[str, int | None],
 ) -> dict[str, Any]:
@@ -52,17 +70,37 @@ def describe(
         if dashboard
         else None,
         "docs": {name: f"{base_url}/docs/openapi/{name}.json" for name in ("management", "data")},
-        "chain": None,
-        "facilitator_url": None,
+        "chain": {
+            "rpc_url": payments.rpc_url,
+            "chain_id": payments.network.chain_id,
+            "network": payments.network.caip2,
+            "usdc": checksummed(payments.network.asset),
+            "token": checksummed(payments.token) if payments.token else None,
+            "pay_to": checksummed(payments.pay_to),
+        },
+        "facilitator_url": payments.facilitator_url,
         "database_url": database_url,
         "redis_url": redis_url,
-        "wallets": None,
+        "wallets": None if payments.wallets is None else [_wallet(wallet) for wallet in payments.wallets],
         "pids": {name: pids.get(name) for name in PROCESSES},
     }
 
 
-def show(up: Mapping[str, Any], *, state_dir: Path, logs: Path) -> None:
-    """Print where everything is, then requests that work when pasted."""
+def _wallet(wallet: Wallet) -> dict[str, str]:
+    """A demo wallet, which has the tier that it is named after."""
+    return {
+        "name": wallet.name,
+        "address": checksummed(wallet.address),
+        "private_key": wallet.private_key,
+        "tier": wallet.name,
+    }
+
+
+def show(up: Mapping[str, Any], *, state_dir: Path, is_default_dir: bool, logs: Path, reviewed: str | None) -> None:
+    """Print where everything is, then requests that work when pasted.
+
+    `reviewed` is the slug of a restaurant whose reviews can be bought; None when there is none.
+    """
     base_url, key, user = up["base_url"], up["management"]["api_key"], up["admin"]["username"]
     unknown = f"changed by you (`manage.py changepassword {user}` sets another)" if user else "none"
     table = Table.grid(padding=(0, 2))
@@ -86,6 +124,9 @@ def show(up: Mapping[str, Any], *, state_dir: Path, logs: Path) -> None:
     if key:
         headers = f"-H 'Authorization: Bearer {key}' -H 'Content-Type: application/json'"
         lines.append(f"curl -X POST {base_url}/api/v1/orders {headers} -d '{json.dumps(ORDER)}'")
+    if reviewed and up["wallets"]:
+        directory = "" if is_default_dir else f" --state-dir {shlex.quote(str(state_dir))}"
+        lines.append(f"uv run manage.py pay '/v1/restaurants/{reviewed}?fields=core,reviews'{directory}")
     for line in lines:
         # As it is: a wrapped line could not be pasted.
         console.print(line, markup=False, soft_wrap=True)

@@ -7,9 +7,9 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
@@ -23,6 +23,7 @@ from config.celery import QUEUES
 from config.management import listening, record
 from config.stack import (
     OWNER,
+    PRICE_FEED,
     Child,
     Server,
     Stack,
@@ -36,6 +37,9 @@ from config.stack import (
     up_file,
     write_private,
 )
+from config.stack.chain import NETWORK, UTILITY_TOKEN
+from payments.devchain import wallets
+from payments.networks import NETWORKS
 
 REVIEWS_EACH = 20
 READY_S = 60.0
@@ -80,6 +84,7 @@ class Run:
     console: Console = field(default_factory=lambda: Console(stderr=True, highlight=False))
     address: str = ""
     env: dict[str, str] = field(default_factory=dict)
+    demo_wallets: Sequence[wallets.Wallet] | None = None
     known: dict[str, Any] = field(default_factory=dict)
     interrupted: float | None = None
     in_hurry: bool = False
@@ -120,12 +125,14 @@ class Run:
             self.state_dir,
             postgres=not os.environ.get("DATABASE_URL"),
             valkey=not os.environ.get("REDIS_URL"),
+            chain=not os.environ.get("RPC_URL"),
+            facilitator=not os.environ.get("FACILITATOR_URL"),
             hurry=lambda: self.in_hurry,
         )
         # Before anything starts: a mistyped name should cost no time.
         self.address = listening.resolve(self.host)
         with ExitStack() as held:
-            with self._step("PostgreSQL and Valkey"):
+            with self._step("PostgreSQL, Valkey, chain and facilitator"):
                 held.enter_context(stack)
             if stack.leftovers:
                 self.say(f"        (ended {stack.leftovers} processes that an earlier run had left)")
@@ -148,7 +155,13 @@ class Run:
             if self.as_json:
                 self.out(json.dumps(up))
             else:
-                record.show(up, state_dir=self.state_dir, logs=self.logs)
+                record.show(
+                    up,
+                    state_dir=self.state_dir,
+                    is_default_dir=self.state_dir == (settings.BASE_DIR / ".state").resolve(),
+                    logs=self.logs,
+                    reviewed=self._reviewed(),
+                )
             self._watch(parts)
 
     @contextmanager
@@ -165,7 +178,7 @@ class Run:
             up_file(self.state_dir).replace(self.last_file)
 
     def _say_stopping(self) -> None:
-        self.say("Stopping web server, worker, Valkey, PostgreSQL.")
+        self.say("Stopping web server, worker, facilitator, chain, Valkey, PostgreSQL.")
 
     def _choose_port(self) -> None:
         if self.port == 0:
@@ -189,6 +202,16 @@ class Run:
             "PUBLIC_BASE_URL": self.base_url,
             "ALLOWED_HOSTS": ",".join(sorted(hosts)),
         }
+        if stack.chain:
+            self.demo_wallets = wallets.demo(stack.chain.password)
+            unset |= {
+                "RPC_URL": stack.chain.url,
+                "FACILITATOR_URL": stack.facilitator_url,
+                "PAYMENT_NETWORK": NETWORK,
+                "PAY_TO": wallets.derive(stack.chain.password, wallets.MERCHANT).address,
+                "TOKEN_ADDRESS": UTILITY_TOKEN,
+                "TOKEN_PRICE_FEED": PRICE_FEED,
+            }
         ours = {
             "TABLEWIRE_STATE_DIR": str(self.state_dir),
             OWNER: str(self.state_dir),
@@ -288,20 +311,42 @@ class Run:
         until = time.monotonic() + READY_S
         answer = "no answer yet"
         while time.monotonic() < until and web.is_running():
-            address = self.base_url.removeprefix("http://")
-            connection = http.client.HTTPConnection(address, timeout=5)
             try:
-                connection.request("GET", "/readyz")
-                response = connection.getresponse()
-                if response.status == http.HTTPStatus.OK:
+                status, content = self._get("/readyz")
+                if status == http.HTTPStatus.OK:
                     return
-                answer = f"{response.status} {response.read().decode(errors='replace')}"
+                answer = f"{status} {content.decode(errors='replace')}"
             except (OSError, http.client.HTTPException) as error:
                 answer = str(error)
-            finally:
-                connection.close()
             time.sleep(LOOK_S / 4)
         raise CommandError(f"The web server is not ready ({answer}). The end of {web.log}:\n{last_lines(web.log)}")
+
+    def _get(self, path: str) -> tuple[int, bytes]:
+        """What our web server answers. Raises OSError or HTTPException."""
+        connection = http.client.HTTPConnection(self.base_url.removeprefix("http://"), timeout=5)
+        with closing(connection):
+            connection.request("GET", path)
+            response = connection.getresponse()
+            return response.status, response.read()
+
+    def _reviewed(self) -> str | None:
+        """The restaurant with the most reviews, as any client may ask; None when there are no reviews."""
+        with suppress(OSError, http.client.HTTPException, ValueError):
+            status, content = self._get("/v1/restaurants?limit=1")
+            hits = json.loads(content)["data"] if status == http.HTTPStatus.OK else []
+            return next((hit["slug"] for hit in hits if hit["review_count"]), None)
+        return None
+
+    def _payments(self) -> record.Payments:
+        """What the children were told, by the embedded chain's variables or by those of a chain of one's own."""
+        return record.Payments(
+            rpc_url=self.env["RPC_URL"],
+            facilitator_url=self.env["FACILITATOR_URL"],
+            network=NETWORKS[self.env.get("PAYMENT_NETWORK", settings.PAYMENT_NETWORK)],
+            pay_to=self.env["PAY_TO"],
+            token=self.env.get("TOKEN_ADDRESS"),
+            wallets=self.demo_wallets,
+        )
 
     def _record(self, parts: list[Child | Server]) -> dict[str, Any]:
         """Write up.json, from which every other command, test and script learns where everything is."""
@@ -309,6 +354,7 @@ class Run:
             base_url=self.base_url,
             database_url=self.env["DATABASE_URL"],
             redis_url=self.env["REDIS_URL"],
+            payments=self._payments(),
             known=self.known,
             pids={"up": os.getpid(), **{part.name: part.pid for part in parts}},
         )
