@@ -127,6 +127,17 @@ class OpenAt(Read):
             raise serializers.ValidationError("There is no such moment in the calendar.") from error
 
 
+class UnixSeconds(Read):
+    """A moment in whole seconds since 1970; read as the number."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(pattern="^[0-9]{1,12}$", hint="This must be Unix seconds: 1795000000.", **options)
+
+    def to_internal_value(self, data: Any) -> Any:
+        """Return the number."""
+        return int(super().to_internal_value(data))
+
+
 class SortBy(serializers.ChoiceField):
     """An order of hits; read as Sort."""
 
@@ -262,3 +273,23 @@ class LookUp(Parameters):
     )
     limit = Whole(required=False, default=20, min_value=1, max_value=50, help_text="Landmarks on a page.")
     cursor = Text(required=False, max_length=400, help_text="`next_cursor` of the page before; good for an hour.")
+
+
+class Pages(Parameters):
+    """The parameters of a list that is only paged."""
+
+    limit = Whole(required=False, default=20, min_value=1, max_value=50, help_text="Records on a page.")
+    cursor = Text(required=False, max_length=400, help_text="`next_cursor` of the page before; good for an hour.")
+
+
+class Link(Parameters):
+    """What signs a link to a file; both, or neither where a session comes along."""
+
+    until = UnixSeconds(required=False, max_length=12, help_text="When the link is over, in Unix seconds.")
+    signature = Text(required=False, max_length=100)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Refuse one without the other."""
+        if len(attrs) == 1:
+            raise serializers.ValidationError("`until` and `signature` belong together: pass the link unchanged.")
+        return attrs

@@ -8,5 +8,6 @@ router.register("restaurants", api.RestaurantViewSet, basename="restaurant")
 router.register("landmarks", api.LandmarkViewSet, basename="landmark")
 router.register("markets", api.MarketViewSet, basename="market")
 router.register("cuisines", api.CuisineViewSet, basename="cuisine")
+router.register("exports", api.ExportViewSet, basename="export")
 
 urlpatterns = router.urls

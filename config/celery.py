@@ -22,6 +22,10 @@ app.conf.beat_schedule = {
         # The nights of twelve markets do not fall together: by the hour, each place whose spans have grown short.
         "schedule": crontab(minute="7"),
     },
+    "exports that wait for a worker": {
+        "task": "catalogue.tasks.sweep_exports",
+        "schedule": 30.0,
+    },
     "payments whose settlement nobody saw the end of": {
         "task": "payments.tasks.reconcile_payments",
         "schedule": 15.0,

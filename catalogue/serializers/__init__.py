@@ -8,6 +8,7 @@ from catalogue.serializers.context import (
     MarketAnswer,
     MarketRecord,
 )
+from catalogue.serializers.exports import ExportAnswer, ExportRecord, NewExport
 from catalogue.serializers.pieces import SLUG
 from catalogue.serializers.restaurants import OpeningsRecord, RestaurantRecord
 from catalogue.serializers.search import SearchAnswer
@@ -16,10 +17,13 @@ __all__ = [
     "SLUG",
     "CuisineAnswer",
     "CuisineRecord",
+    "ExportAnswer",
+    "ExportRecord",
     "LandmarkAnswer",
     "LandmarkRecord",
     "MarketAnswer",
     "MarketRecord",
+    "NewExport",
     "OpeningsRecord",
     "RestaurantRecord",
     "SearchAnswer",

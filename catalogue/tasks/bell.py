@@ -11,13 +11,19 @@ logger = logging.getLogger("catalogue.tasks")
 
 
 def ring(
-    task: Task[Any, Any], *, otherwise: str, queue: str = settings.CELERY_TASK_DEFAULT_QUEUE, **arguments: Any
+    task: Task[Any, Any],
+    *,
+    otherwise: str,
+    queue: str = settings.CELERY_TASK_DEFAULT_QUEUE,
+    expires_s: int | None = None,
+    **arguments: Any,
 ) -> None:
-    """Ask a worker to run the task; call it after the commit.
+    """Ask a worker to run the task with these arguments, within so many seconds if at all; call it after the commit.
 
     Tries once and never raises for a broker that is away: `otherwise` says in the log who does the work then.
     """
     try:
-        task.apply_async(kwargs=arguments, queue=queue, retry=False)
+        # Without `expires` as Celery's own default has it: None.
+        task.apply_async(kwargs=arguments, queue=queue, expires=expires_s, retry=False)  # type: ignore[arg-type]
     except OperationalError as error:
         logger.warning("The broker is away, so %s: %s", otherwise, error)

@@ -21,7 +21,7 @@ def wanted(request: HttpRequest | Request) -> frozenset[int] | None:
     return frozenset(int(word) for weak, word in TAG.findall(header) if not weak and re.fullmatch(r"[0-9]{1,9}", word))
 
 
-def is_known(request: HttpRequest | Request, version: int) -> bool:
+def is_known(request: HttpRequest | Request, version: int | str) -> bool:
     """Whether If-None-Match says that the caller has this version already."""
     header = request.META.get("HTTP_IF_NONE_MATCH", "").strip()
     return header == "*" or str(version) in (word for _, word in TAG.findall(header))

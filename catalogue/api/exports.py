@@ -1,0 +1,193 @@
+"""Exports over HTTP."""
+
+from typing import Any
+
+from django.http import FileResponse, HttpResponse, HttpResponseBase
+from django.shortcuts import get_object_or_404
+from django.utils import timezone
+from django.utils.http import content_disposition_header
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
+from rest_framework import status
+from rest_framework.decorators import action
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from catalogue import filters, serializers
+from catalogue.exports import links, ranges, record, start
+from catalogue.models import Export
+from catalogue.tasks import ring_for_export
+from config.api import openapi, versions
+from config.api.addresses import public_url
+from config.api.parsers import json_body
+from config.api.refusal import NotFound
+from config.api.viewsets import StrictViewSet
+from payments.authentication import WalletAuthentication
+from payments.callers import caller_of
+
+ID = openapi.path_id("ex")
+LOCATION = OpenApiParameter(
+    "Location", str, OpenApiParameter.HEADER, required=True, response=[202], description="Where the record is."
+)
+NAME = OpenApiParameter(
+    "name",
+    {"type": "string", "pattern": "^[a-z0-9.-]{1,80}$"},
+    OpenApiParameter.PATH,
+    description="As the record says it, or `manifest.json`.",
+)
+RANGE = OpenApiParameter(
+    "Range", str, OpenApiParameter.HEADER, description="One range of bytes: `bytes=1000-`. Others give the whole file."
+)
+
+
+class Download(FileResponse):
+    """A file, or a piece of one, in blocks that are worth a write."""
+
+    block_size = 1 << 16
+
+
+class ExportViewSet(StrictViewSet[Export]):
+    """Bulk exports of the wallet that the session has proven."""
+
+    authentication_classes = [WalletAuthentication]
+    queryset = Export.objects.none()
+    serializer_class = serializers.ExportRecord
+    filter_backends = []
+    lookup_url_kwarg = "id"
+    # Anything else cannot be an id, and need not be looked up.
+    lookup_value_regex = "[a-z0-9_]{1,40}"
+    reads_query = ("list", "file")
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        """Ask who it is before anything is judged; a signed link needs nobody."""
+        # An action is None for a method that the address does not have.
+        if self.action not in (None, "file"):
+            self.wallet = start.exporter(caller_of(request))
+        super().initial(request, *args, **kwargs)
+
+    def export(self, public_id: str) -> Export:
+        """The caller's export. Raises NotFound for an unknown, a malformed and another wallet's id alike."""
+        export = Export.objects.of(self.wallet).known_as(public_id).first()
+        if export is None:
+            raise NotFound("There is no such export.")
+        return export
+
+    @extend_schema(
+        operation_id="create_export",
+        summary="Export in bulk",
+        parameters=[LOCATION],
+        request=serializers.NewExport,
+        responses=openapi.answers({202: serializers.ExportRecord}, refusals=[403]),
+    )
+    def create(self, request: Request) -> Response:
+        """Workers write the files; GET the record for the progress. For Enterprise; nothing is charged.
+
+        While an export of the same dataset, format and filter is not finished, this returns that one. A wallet has at
+        most three unfinished ones.
+        """
+        form = serializers.NewExport(data=json_body(request))
+        form.is_valid(raise_exception=True)
+        now = timezone.now()
+        wanted = {"filter": {}, **form.validated_data}
+        export = start.start(self.wallet, tier=caller_of(request).tier, now=now, **wanted)
+        ring_for_export(export)
+        answer = self.answer(export, status.HTTP_202_ACCEPTED)
+        answer["Location"] = public_url(f"/v1/exports/{export.public_id}")
+        return answer
+
+    @extend_schema(
+        operation_id="list_exports",
+        summary="List your exports, newest first",
+        parameters=[filters.Pages],
+        responses=openapi.answers({200: serializers.ExportAnswer}, refusals=[403]),
+    )
+    def list(self, request: Request) -> Response:
+        """Those of the wallet of the session, finished or not."""
+        pages = filters.Pages.read(request)
+        found = record.page(self.wallet, limit=pages["limit"], cursor=pages.get("cursor"), now=timezone.now())
+        return Response(serializers.ExportAnswer(found).data)
+
+    @extend_schema(
+        operation_id="get_export",
+        summary="Retrieve an export",
+        parameters=[ID],
+        responses=openapi.answers({200: serializers.ExportRecord}, refusals=[403, 404]),
+    )
+    def retrieve(self, request: Request, id: str) -> Response:  # noqa: A002  # the name in the path
+        """Its progress; once it has succeeded, its files with their checksums and fresh links."""
+        return self.answer(self.export(id))
+
+    @extend_schema(
+        operation_id="cancel_export",
+        summary="Cancel an export",
+        parameters=[ID],
+        responses=openapi.answers(
+            {204: OpenApiResponse(description="It is not written any further, and its files are gone.")},
+            refusals=[403, 404],
+        ),
+    )
+    def destroy(self, request: Request, id: str) -> Response:  # noqa: A002  # the name in the path
+        """Stop it and remove its files; one that has succeeded expires at once. The record stays."""
+        start.cancel(self.export(id), now=timezone.now())
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+    @extend_schema(
+        operation_id="get_export_file",
+        summary="Fetch a file of an export",
+        parameters=[ID, NAME, filters.Link, RANGE],
+        responses=openapi.answers(
+            {
+                200: OpenApiResponse(OpenApiTypes.BINARY, description="The whole file."),
+                206: OpenApiResponse(OpenApiTypes.BINARY, description="The range that was asked for."),
+                304: openapi.NOT_MODIFIED,
+                416: OpenApiResponse(openapi.Error, description="No byte of the file is in the range."),
+            },
+            refusals=[403, 404, 409, 410],
+        ),
+    )
+    @action(detail=True, url_path="files/(?P<name>[a-z0-9.-]{1,80})")
+    def file(self, request: Request, id: str, name: str) -> HttpResponseBase:  # noqa: A002  # the name in the path
+        """By its signed link, which needs no session; or by its plain address with the session of its wallet.
+
+        Its ETag is its SHA-256; a single range of bytes is served, so that a download can be resumed.
+        """
+        now = timezone.now()
+        link = filters.Link.read(request)
+        if link:
+            links.check(id, name, now=now, **link)
+            export = get_object_or_404(Export.objects.known_as(id))
+        else:
+            self.wallet = start.exporter(caller_of(request))
+            export = self.export(id)
+        return sent(request, links.kept(export, name, now=now))
+
+    def answer(self, export: Export, code: int = status.HTTP_200_OK) -> Response:
+        """The record of an export, which changes from one look to the next."""
+        shown = record.show(export, now=timezone.now())
+        return Response(serializers.ExportRecord(shown).data, status=code, headers={"Cache-Control": "no-store"})
+
+
+def sent(request: Request, kept: links.Kept) -> HttpResponseBase:
+    """A file, the range of it that was asked for, its headers alone, or the word that the caller has it already."""
+    tag = f'"{kept.sha256}"'
+    headers = {"ETag": tag, "Accept-Ranges": "bytes", "Cache-Control": "private, no-transform"}
+    if versions.is_known(request, kept.sha256):
+        return HttpResponse(status=status.HTTP_304_NOT_MODIFIED, headers=headers)
+    disposition = content_disposition_header(as_attachment=True, filename=kept.name)
+    if request.method == "HEAD":
+        headers |= {"Content-Length": str(kept.bytes), "Content-Disposition": str(disposition)}
+        return HttpResponse(content_type=kept.content_type, headers=headers)
+    asked = request.headers.get("Range", "") if request.headers.get("If-Range", tag) == tag else ""
+    span = ranges.read(asked, size=kept.bytes)
+    whole = ranges.Span(0, kept.bytes - 1, kept.bytes)
+    headers |= {"Content-Range": span.content_range} if span else {}
+    response = Download(
+        ranges.Piece(kept.open(), span or whole),
+        as_attachment=True,
+        filename=kept.name,
+        content_type=kept.content_type,
+        status=status.HTTP_206_PARTIAL_CONTENT if span else status.HTTP_200_OK,
+        headers=headers,
+    )
+    response["Content-Length"] = str((span or whole).length)
+    return response

@@ -1,0 +1,91 @@
+"""Signed links by which the files of an export are fetched, and what they lead to."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from urllib.parse import urlencode
+
+from django.core import signing
+from django.core.files import File
+
+from catalogue.exports import files, manifest
+from catalogue.models import Export
+from config.api.addresses import public_url
+from config.api.refusal import Code, NotFound, Refusal
+
+# So long a link is good; the export's own end may come before.
+GOOD_FOR = timedelta(hours=1)
+signer = signing.Signer(salt="catalogue.exports.links")
+
+
+class Gone(Refusal):
+    """What the link led to has been removed, or the link's own time is over."""
+
+    code = Code.GONE
+
+
+class NotReady(Refusal):
+    """The files are not written yet."""
+
+    code = Code.EXPORT_NOT_READY
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A file that may be handed out: its place in the storage, and what is known of it without opening it."""
+
+    name: str
+    place: str
+    bytes: int
+    sha256: str
+    content_type: str
+
+    def open(self) -> "File[Any]":
+        """The bytes, for reading. Raises OSError."""
+        return files.storage().open(self.place, "rb")
+
+
+def is_kept(export: Export, *, now: datetime) -> bool:
+    """Whether its time is not over, whether or not the sweeper has come by."""
+    return export.expires_at is not None and now < export.expires_at
+
+
+def link(export: Export, name: str, *, now: datetime) -> str:
+    """The address of a file, good for an hour without any session; for less where the export ends before."""
+    until = now + GOOD_FOR
+    if export.expires_at is not None:
+        until = min(until, export.expires_at)
+    seconds = int(until.timestamp())
+    query = urlencode({"until": seconds, "signature": signer.signature(_signed(export.public_id, name, seconds))})
+    return public_url(f"/v1/exports/{export.public_id}/files/{name}?{query}")
+
+
+def check(public_id: str, name: str, *, until: int, signature: str, now: datetime) -> None:
+    """Judge a link. Raises NotFound for one that we did not make, Gone for one whose time is over."""
+    try:
+        signer.unsign(f"{_signed(public_id, name, until)}:{signature}")
+    except signing.BadSignature as error:
+        raise NotFound("This link is not one of ours: take it unchanged from the export's record.") from error
+    if now >= datetime.fromtimestamp(until, UTC):
+        raise Gone("This link is over: GET the export for a fresh one.")
+
+
+def kept(export: Export, name: str, *, now: datetime) -> Kept:
+    """A file of an export by the name that callers know. Raises NotReady, Gone and NotFound. One query."""
+    if export.status in (Export.Status.QUEUED, Export.Status.RUNNING):
+        raise NotReady("The files of this export are not written yet: its `status` says when they are.")
+    if export.status != Export.Status.SUCCEEDED or not is_kept(export, now=now):
+        raise Gone("The files of this export are gone, or there never were any: its `status` says why.")
+    if name == manifest.NAME:
+        place = files.path_of_manifest(export, export.manifest_sha256)
+        size = files.storage().size(place)
+        return Kept(name, place, bytes=size, sha256=export.manifest_sha256, content_type="application/json")
+    for part in export.parts.order_by("seq"):
+        if manifest.file_name(export, part) == name:
+            place = files.path_of(export, part)
+            return Kept(name, place, bytes=part.bytes or 0, sha256=part.sha256, content_type="application/gzip")
+    raise NotFound("This export has no such file.")
+
+
+def _signed(public_id: str, name: str, until: int) -> str:
+    return f"{public_id}/{name}/{until}"

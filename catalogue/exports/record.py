@@ -1,0 +1,88 @@
+"""What the owner of an export is shown of it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from catalogue import cursors
+from catalogue.cursors import Listing
+from catalogue.exports import links, manifest
+from catalogue.models import Export, ExportPart
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """An export as its owner sees it: `progress` from 0 to 1; files and manifest once it has succeeded."""
+
+    export: Export
+    progress: float
+    files: "Sequence[ShownFile]"
+    manifest_url: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ShownFile:
+    """One of the files; `url` is a signed link."""
+
+    name: str
+    bytes: int
+    rows: int
+    sha256: str
+    url: str
+
+
+def page(wallet: str, *, limit: int, cursor: str | None, now: datetime) -> Listing[Shown]:
+    """A page of a wallet's exports, newest first. Two queries. Raises BadCursor."""
+    question = cursors.fingerprint(wallet)
+    # The keys are in the order of their making.
+    found = Export.objects.of(wallet).order_by("-pk")
+    as_of = now
+    if cursor is not None:
+        before = cursors.read(cursor, question=question, now=now)
+        found, as_of = found.filter(pk__lt=UUID(str(before.after[0]))), before.as_of
+    exports = list(found[: limit + 1])
+    next_cursor = None
+    if len(exports) > limit:
+        exports.pop()
+        next_cursor = cursors.write([str(exports[-1].pk)], as_of=as_of, question=question)
+    return Listing(rows=show_all(exports, now=now), limit=limit, next_cursor=next_cursor, as_of=as_of)
+
+
+def show(export: Export, *, now: datetime) -> Shown:
+    """One export. One query."""
+    return show_all([export], now=now)[0]
+
+
+def show_all(exports: Sequence[Export], *, now: datetime) -> list[Shown]:
+    """Exports with fresh links. One query for all of them."""
+    by_export: dict[UUID, list[ExportPart]] = {export.pk: [] for export in exports}
+    for part in ExportPart.objects.filter(export__in=exports).order_by("seq"):
+        by_export[part.export_id].append(part)
+    return [_shown(export, by_export[export.pk], now=now) for export in exports]
+
+
+def _shown(export: Export, parts: Sequence[ExportPart], *, now: datetime) -> Shown:
+    if export.status != Export.Status.SUCCEEDED or not links.is_kept(export, now=now):
+        return Shown(export=export, progress=progress(export, parts), files=(), manifest_url=None)
+    named = [(manifest.file_name(export, part), part) for part in parts]
+    shown = tuple(
+        ShownFile(
+            name=name,
+            bytes=part.bytes or 0,
+            rows=part.rows or 0,
+            sha256=part.sha256,
+            url=links.link(export, name, now=now),
+        )
+        for name, part in named
+    )
+    return Shown(export=export, progress=1.0, files=shown, manifest_url=links.link(export, manifest.NAME, now=now))
+
+
+def progress(export: Export, parts: Sequence[ExportPart]) -> float:
+    """How much of an export is written, from 0 to 1, by the rows that were there when it began."""
+    if export.status in (Export.Status.SUCCEEDED, Export.Status.EXPIRED):
+        return 1.0
+    done = sum(part.rows or 0 for part in parts if part.state == ExportPart.State.DONE)
+    # Below 1 until the manifest stands too.
+    return min(round(done / export.rows_total, 3), 0.999) if export.rows_total else 0.0

@@ -1,0 +1,58 @@
+"""Puts right what was left undone: doorbells that nobody heard, parts of dead workers, files of no export."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from django.db import connection, transaction
+from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models.functions import Now
+
+from catalogue.exports import files
+from catalogue.models import Export, ExportPart
+from catalogue.models.exports import PREFIX, UNFINISHED
+from config.api.ids import decode
+
+# Any number; only sweepers of exports take this lock.
+LOCK = 7_205_339
+
+
+def waiting(*, now: datetime) -> Sequence[Export]:
+    """Expire what is old, and return the exports that a worker should be rung for; none where another sweep does it."""
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [LOCK])
+        if not cursor.fetchone()[0]:
+            return []
+        Export.objects.filter(status=Export.Status.SUCCEEDED, expires_at__lt=now).update(status=Export.Status.EXPIRED)
+        return list(undone())
+
+
+def undone() -> "QuerySet[Export]":
+    """Exports for which a step can be taken: not begun, or with a part that nobody holds, or only to be finished."""
+    parts = ExportPart.objects.filter(export=OuterRef("pk")).exclude(state=ExportPart.State.DONE)
+    free = parts.filter(Q(lease_until=None) | Q(lease_until__lt=Now()))
+    return Export.objects.unfinished().filter(Exists(free) | ~Exists(parts)).order_by("pk")
+
+
+def remove_leftovers() -> None:
+    """Remove the files that no export has. Raises OSError where the storage is broken."""
+    for folder in files.folders():
+        clear(folder)
+
+
+def clear(folder: str) -> None:
+    """Remove the files in a folder that no row names; the folder too, where its export keeps nothing."""
+    # Listed before the rows are read: a file that is there then has its row.
+    found = files.names(folder)
+    key = decode(PREFIX, folder)
+    kept = Export.objects.filter(pk=key, status__in=[*UNFINISHED, Export.Status.SUCCEEDED]).first() if key else None
+    if kept is None:
+        files.remove_folder(folder)
+        return
+    places = {files.path_of(kept, part) for part in kept.parts.all()}
+    if kept.status in UNFINISHED:
+        # What is being written stands beside its place, and a manifest is there before its row says so.
+        places |= {f"{place}.part" for place in places}
+        places |= {f"{folder}/{name}" for name in found if name.startswith("manifest-")}
+    else:
+        places.add(files.path_of_manifest(kept, kept.manifest_sha256))
+    files.remove(folder, [name for name in found if f"{folder}/{name}" not in places])

@@ -1,0 +1,130 @@
+"""Exports."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from drf_spectacular.utils import OpenApiExample, extend_schema_serializer
+from rest_framework import serializers
+
+from catalogue.models import Export, Restaurant
+from catalogue.serializers.pieces import SLUG, ListingRecord, Moment
+from config.api.fields import Choice, Shape, Text
+from config.api.ids import pattern
+
+# RFC 3339, section 5.6, without leap seconds.
+MOMENT = (
+    "^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]"
+    r"(\.[0-9]{1,6})?(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$"
+)
+SHA256 = "^[0-9a-f]{64}$"
+
+
+class Since(Text):
+    """A moment with its offset; read as the same moment in UTC, as it is kept in the filter."""
+
+    format = "date-time"
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(pattern=MOMENT, hint="This must be a moment like 2026-11-21T19:30:00Z.", **options)
+
+    def to_internal_value(self, data: Any) -> str:
+        """Return it in RFC 3339."""
+        text = super().to_internal_value(data)
+        try:
+            return datetime.fromisoformat(text).astimezone(UTC).isoformat().replace("+00:00", "Z")
+        except (ValueError, OverflowError) as error:
+            raise serializers.ValidationError("There is no such moment in the calendar.") from error
+
+
+class NewExportFilter(Shape):
+    """Which rows are wanted; all conditions hold."""
+
+    market = Text(required=False, max_length=40, pattern=SLUG, help_text="A slug of GET /v1/markets.")
+    updated_since = Since(required=False, max_length=40, help_text="Changed at this moment or later.")
+    status = Choice(required=False, choices=Restaurant.Status.choices)
+
+
+@extend_schema_serializer(
+    examples=[
+        OpenApiExample(
+            "All open restaurants of Copenhagen",
+            request_only=True,
+            value={
+                "dataset": "restaurants",
+                "format": "jsonl.gz",
+                "filter": {"market": "copenhagen", "status": "open"},
+            },
+        )
+    ]
+)
+class NewExport(Shape):
+    """What is to be exported."""
+
+    dataset = Choice(choices=Export.Dataset.choices)
+    format = Choice(
+        required=False,
+        default=Export.Format.JSONL_GZ.value,
+        choices=Export.Format.choices,
+        help_text="`jsonl.gz`: lines of JSON, gzipped.",
+    )
+    filter = NewExportFilter(required=False, help_text="Left out: all rows.")
+
+
+class ExportFileRecord(serializers.Serializer[Any]):
+    """A file of an export."""
+
+    name = serializers.RegexField("^[a-z0-9.-]{1,80}$")
+    bytes = serializers.IntegerField(min_value=1)
+    rows = serializers.IntegerField(min_value=0)
+    sha256 = serializers.RegexField(SHA256, help_text="Of the bytes as they are sent, compressed.")
+    url = serializers.URLField(help_text="Good for an hour, without a session. GET the export for a fresh one.")
+
+
+class ExportFilterRecord(serializers.Serializer[Any]):
+    """The conditions that were given."""
+
+    market = serializers.RegexField(SLUG, required=False)
+    updated_since = serializers.CharField(required=False, help_text="RFC 3339.")
+    status = serializers.ChoiceField(choices=Restaurant.Status.values, required=False)
+
+    def to_representation(self, instance: Any) -> Any:
+        """Return it as it is kept."""
+        return instance
+
+
+class ExportRecord(serializers.Serializer[Any]):
+    """An export. `files` is empty and `manifest_url` null until it has succeeded, and after it has expired."""
+
+    id = serializers.RegexField(pattern("ex"), source="export.public_id")
+    status = serializers.ChoiceField(choices=Export.Status.values, source="export.status")
+    progress = serializers.FloatField(min_value=0, max_value=1)
+    dataset = serializers.ChoiceField(choices=Export.Dataset.values, source="export.dataset")
+    format = serializers.ChoiceField(choices=Export.Format.values, source="export.format")
+    filter = ExportFilterRecord(source="export.filter")
+    rows = serializers.IntegerField(
+        min_value=0, allow_null=True, source="export.rows", help_text="In all files; null until it has succeeded."
+    )
+    created_at = Moment(source="export.created_at")
+    snapshot_at = Moment(
+        allow_null=True,
+        source="export.snapshot_at",
+        help_text="The moment of which the files speak; rows changed later say so by `updated_at`. Null while queued.",
+    )
+    files = ExportFileRecord(many=True)
+    manifest_url = serializers.URLField(
+        allow_null=True, help_text="A file of JSON: schema, licences, rows, and the files with their checksums."
+    )
+    expires_at = Moment(allow_null=True, source="export.expires_at", help_text="When the files are removed.")
+    error = serializers.SerializerMethodField(help_text="Why it has failed, or what is tried again; null otherwise.")
+
+    def get_error(self, shown: Any) -> str | None:
+        """What went wrong."""
+        return shown.export.error or None
+
+
+@extend_schema_serializer(many=False)
+class ExportAnswer(serializers.Serializer[Any]):
+    """A page of exports."""
+
+    data = ExportRecord(many=True, source="rows")  # type: ignore[assignment]  # a name of the contract
+    pagination = ListingRecord(source="*")
