@@ -6,7 +6,7 @@ plane does not reach across the 180th meridian; no market lies there.
 """
 
 from dataclasses import dataclass
-from math import asin, ceil, cos, log, pi, radians, sin, sqrt, tan
+from math import asin, atan2, ceil, cos, degrees, log, pi, radians, sin, sqrt, tan
 
 from catalogue.fields import Point
 
@@ -58,6 +58,13 @@ def distance_m(here: Location, there: Location) -> float:
     lat, other = radians(here.lat), radians(there.lat)
     chord = sin((other - lat) / 2) ** 2 + cos(lat) * cos(other) * sin(radians(there.lng - here.lng) / 2) ** 2
     return 2 * EARTH_RADIUS_M * asin(min(1.0, sqrt(chord)))
+
+
+def bearing(here: Location, there: Location) -> int:
+    """The direction in which the great circle sets out, in whole degrees from north, clockwise: 0 to 359."""
+    lat, other, east = radians(here.lat), radians(there.lat), radians(there.lng - here.lng)
+    north = cos(lat) * sin(other) - sin(lat) * cos(other) * cos(east)
+    return round(degrees(atan2(sin(east) * cos(other), north))) % 360
 
 
 def project(location: Location) -> Point:

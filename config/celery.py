@@ -22,6 +22,10 @@ app.conf.beat_schedule = {
         # The nights of twelve markets do not fall together: by the hour, each place whose spans have grown short.
         "schedule": crontab(minute="7"),
     },
+    "insights that are missing or stale": {
+        "task": "catalogue.tasks.refresh_insights",
+        "schedule": crontab(minute="37"),
+    },
     "exports that wait for a worker": {
         "task": "catalogue.tasks.sweep_exports",
         "schedule": 30.0,

@@ -1,7 +1,7 @@
 """Restaurants over HTTP."""
 
 from django.utils import timezone
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -10,6 +10,8 @@ from catalogue import filters, groups, openings, search, serializers
 from catalogue.models import Restaurant
 from config.api import openapi
 from config.api.viewsets import StrictViewSet
+from payments import gate, wire
+from payments.callers import caller_of
 
 SLUG = OpenApiParameter(
     "slug",
@@ -17,6 +19,30 @@ SLUG = OpenApiParameter(
     OpenApiParameter.PATH,
     description="The restaurant's name in the address: small letters, digits and hyphens.",
 )
+
+CHALLENGE = (
+    "Something that was asked for is to be paid: `x402` and `PAYMENT-REQUIRED` say how, as the body does in version 1."
+)
+
+
+def header(name: str, words: str, *, response: int | None = None, required: bool = False) -> OpenApiParameter:
+    """A header of a request, or of one of its answers."""
+    answers = None if response is None else [response]
+    return OpenApiParameter(
+        name, str, OpenApiParameter.HEADER, description=words, response=answers or False, required=required
+    )
+
+
+PAYMENT = [
+    header("X-Payment", "The payment: of x402 version 1, or the hash of a transaction that has paid."),
+    header("PAYMENT-SIGNATURE", "The payment of x402 version 2."),
+    header("X-Receipt", "Of an answer that was paid: brings it again."),
+    header("x402", "Asset, decimal amount, receiver and network, in JSON.", response=402, required=True),
+    header("PAYMENT-REQUIRED", "The challenge of x402 version 2, in base64.", response=402, required=True),
+    header("PAYMENT-RESPONSE", "Where it was paid: the settlement of x402 version 2, in base64.", response=200),
+    header("X-PAYMENT-RESPONSE", "Where it was paid: the settlement of x402 version 1.", response=200),
+    header("X-Receipt", "Where it was paid: send it along to be served again.", response=200),
+]
 
 
 class RestaurantViewSet(StrictViewSet[Restaurant]):
@@ -49,14 +75,35 @@ class RestaurantViewSet(StrictViewSet[Restaurant]):
     @extend_schema(
         operation_id="get_restaurant",
         summary="Look a restaurant up",
-        parameters=[SLUG, filters.Selection],
-        responses=openapi.answers({200: serializers.RestaurantRecord}, refusals=[404]),
+        parameters=[SLUG, filters.Selection, *PAYMENT],
+        responses={
+            **openapi.answers({200: serializers.RestaurantRecord}, refusals=[403, 404]),
+            402: OpenApiResponse(serializers.PaymentRequiredRecord, description=CHALLENGE),
+        },
     )
     def retrieve(self, request: Request, slug: str) -> Response:
-        """Its slug, its name and the field groups that were asked for. `core` is free; no key."""
+        """Its slug, its name and the field groups that were asked for.
+
+        `core` is free; no key. The others are paid for by x402, each call as a whole: without a payment the answer is
+        402 with what it costs. `context` is sold to every tier, `reviews` from Pro, `ai_insight` from Premium. A group
+        without content is null and costs nothing.
+        """
         selection = filters.Selection.read(request)
-        values = groups.record(slug, groups=selection["fields"], now=timezone.now())
-        return Response(serializers.RestaurantRecord(values).data)
+        now = timezone.now()
+        record = groups.record(slug, groups=selection["fields"], now=now)
+        answer = serializers.RestaurantRecord(record.values).data
+        if not record.sold:
+            return Response(answer)
+        receipt = gate.collect(
+            gate.Purchase.of(request),
+            products=record.sold,
+            caller=caller_of(request),
+            # Who asks for the head alone gets no goods.
+            proof=None if request.method == "HEAD" else wire.proof(request.headers),
+            receipt_token=request.headers.get("X-Receipt"),
+            now=now,
+        )
+        return wire.Paid(answer, receipt)
 
     @extend_schema(
         operation_id="get_restaurant_hours",

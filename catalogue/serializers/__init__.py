@@ -9,6 +9,7 @@ from catalogue.serializers.context import (
     MarketRecord,
 )
 from catalogue.serializers.exports import ExportAnswer, ExportRecord, NewExport
+from catalogue.serializers.payments import PaymentRequiredRecord
 from catalogue.serializers.pieces import SLUG
 from catalogue.serializers.restaurants import OpeningsRecord, RestaurantRecord
 from catalogue.serializers.search import SearchAnswer
@@ -25,6 +26,7 @@ __all__ = [
     "MarketRecord",
     "NewExport",
     "OpeningsRecord",
+    "PaymentRequiredRecord",
     "RestaurantRecord",
     "SearchAnswer",
 ]

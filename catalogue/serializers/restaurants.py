@@ -1,10 +1,12 @@
 """One restaurant."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from rest_framework import serializers
 
 from catalogue.models import Restaurant
+from catalogue.serializers.guests import ContextRecord, InsightRecord, ReviewsRecord
 from catalogue.serializers.pieces import PHONE, SLUG, AttributionRecord, LocationRecord, Moment, OfferRecord
 from config.api.fields import ClockTime
 from config.api.ids import pattern
@@ -84,8 +86,17 @@ class SourceRecord(serializers.Serializer[Any]):
     fields = serializers.ListField(child=serializers.CharField(), help_text="What was taken from it.")  # type: ignore[assignment]  # a name of the contract
 
 
+# Why an insight is null.
+REASONS = ["too_few_reviews", "not_written_yet", "withheld"]
+
+
 class RestaurantRecord(serializers.Serializer[Any]):
-    """A restaurant. What is not known is null."""
+    """A restaurant: its slug, its name and the groups that were asked for, each whole. What is not known is null.
+
+    A group that was not asked for is absent; one without content is null, and costs nothing.
+    """
+
+    ALWAYS = ("slug", "name")
 
     slug = serializers.RegexField(SLUG)
     name = serializers.CharField()
@@ -114,6 +125,29 @@ class RestaurantRecord(serializers.Serializer[Any]):
     verified_at = Moment(allow_null=True)
     updated_at = Moment()
     version = serializers.IntegerField(min_value=1)
+    reviews = ReviewsRecord(allow_null=True, help_text="Group `reviews`.")
+    context = ContextRecord(allow_null=True, help_text="Group `context`: what a walk reaches.")  # type: ignore[assignment]  # a name of the contract
+    ai_insight = serializers.CharField(
+        allow_null=True, max_length=600, help_text="Group `ai_insight`: what the reviews say, in a few sentences."
+    )
+    ai_insight_detail = InsightRecord(allow_null=True)
+    ai_insight_reason = serializers.ChoiceField(
+        choices=REASONS,
+        allow_null=True,
+        help_text="Why `ai_insight` is null: fewer than five reviews, or too few that can be read; not written yet;"
+        " withheld by our staff.",
+    )
+
+    def get_fields(self) -> dict[str, Any]:
+        """All fields; which of them an answer has is for the caller to choose."""
+        fields = super().get_fields()
+        for name, field in fields.items():
+            field.required = name in self.ALWAYS
+        return fields
+
+    def to_representation(self, instance: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the fields that the values hold."""
+        return {name: value for name, value in super().to_representation(instance).items() if name in instance}
 
 
 class OpeningRecord(serializers.Serializer[Any]):

@@ -74,6 +74,7 @@ class Command(BaseCommand):
         is_changed = any(totals.created or totals.changed for _, totals in results)
         if source != "landmarks" and not dry_run and (is_changed or problems):
             tasks.ring_for_open_spans()
+            tasks.ring_for_insights()
         if problems:
             raise CommandError("\n".join(problems))
 

@@ -60,6 +60,8 @@ class Command(BaseCommand):
             tasks.ring_for_open_spans()
         elif loaded.restaurants:
             opening.refresh(now=now, at_most=loaded.restaurants)
+        if loaded.reviews:
+            tasks.ring_for_insights()
         self.stdout.write(
             f"demo_data: {loaded.restaurants} restaurants, {loaded.reviews} reviews and {loaded.rules} offers"
             f" in {time.monotonic() - started:.1f} s"

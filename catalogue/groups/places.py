@@ -1,48 +1,16 @@
-"""The groups of a restaurant's fields: what the selector `fields` names, and what each of them holds."""
+"""What a place is: the free fields."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import datetime
 from typing import Any
-
-from django.db.models import Prefetch
 
 from catalogue import flow
 from catalogue.geo import Location
 from catalogue.hours import Hours, State
-from catalogue.models import Restaurant, SourceRecord
+from catalogue.models import Restaurant
 from catalogue.opening import CLOSED, stated
 from catalogue.search import Attribution
 from config.api.ids import encode
-from config.api.refusal import NotFound
-
-
-@dataclass(frozen=True, slots=True)
-class Group:
-    """Fields that are asked for together.
-
-    `read` gives their values, of a restaurant with its market, cuisine and source records loaded, at a moment.
-    """
-
-    read: Callable[[Restaurant, datetime], Mapping[str, Any]]
-    in_lists: bool = False
-
-
-def record(slug: str, *, groups: Sequence[str], now: datetime) -> dict[str, Any]:
-    """One restaurant: its slug, its name and the fields of the groups.
-
-    Two queries, and those of the groups. Raises NotFound.
-    """
-    found = Restaurant.objects.select_related("market", "cuisine").prefetch_related(
-        Prefetch("source_records", SourceRecord.objects.select_related("source").order_by("source", "record"))
-    )
-    restaurant = found.filter(slug=slug).first()
-    if restaurant is None:
-        raise NotFound("There is no restaurant of this slug.")
-    values: dict[str, Any] = {"slug": restaurant.slug, "name": restaurant.name}
-    for group in groups:
-        values |= GROUPS[group].read(restaurant, now)
-    return values
 
 
 def state(restaurant: Restaurant, hours: Hours, *, at: datetime) -> State:
@@ -53,9 +21,9 @@ def state(restaurant: Restaurant, hours: Hours, *, at: datetime) -> State:
 
 
 def core(restaurant: Restaurant, now: datetime) -> dict[str, Any]:
-    """The free fields. One query, for the flow offer."""
+    """The free fields. Two queries, for the source records and the flow offer."""
     zone = restaurant.market.timezone
-    records = list(restaurant.source_records.all())
+    records = restaurant.source_records.select_related("source").order_by("source", "record")
     hours = stated(restaurant) or Hours(zone, periods=(), special_days=(), known=False)
     return {
         "id": encode("rst", restaurant.pk),
@@ -115,9 +83,3 @@ def formatted(restaurant: Restaurant) -> str | None:
     town = " ".join(part for part in (restaurant.postal_code, restaurant.locality) if part)
     parts = [part for part in (restaurant.line1, town, restaurant.region) if part]
     return ", ".join([*parts, restaurant.country]) if parts else None
-
-
-# The selector knows these; a group that is not here is unknown to a caller.
-GROUPS: Mapping[str, Group] = {
-    "core": Group(core, in_lists=True),
-}

@@ -1,0 +1,40 @@
+"""What reviews say, as it was written down by catalogue.insights."""
+
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Case, Value, When
+
+from catalogue.insights import FEWEST_REVIEWS, PROVIDER, is_stale
+from catalogue.models import Insight, Restaurant
+
+# Why there is none.
+TOO_FEW, NOT_YET, WITHHELD = "too_few_reviews", "not_written_yet", "withheld"
+
+
+def insight(restaurant: Restaurant, now: datetime) -> dict[str, Any]:
+    """The text and its detail, a stale one too; or None twice, and why. One query."""
+    stale = Case(When(is_stale(PROVIDER, now=now, restaurant="restaurant__"), then=Value(True)), default=Value(False))
+    found = Insight.objects.filter(restaurant=restaurant).annotate(stale=stale).first()
+    reason = _reason(restaurant, found)
+    if found is None or reason:
+        return {"ai_insight": None, "ai_insight_detail": None, "ai_insight_reason": reason}
+    detail = {
+        "summary": found.text,
+        **found.detail,
+        "review_count": found.review_count,
+        "reviews_through": found.reviews_through,
+        "generated_at": found.generated_at,
+        "model": f"{found.provider} {found.provider_version}".strip(),
+        "stale": found.stale,
+    }
+    return {"ai_insight": found.text, "ai_insight_detail": detail, "ai_insight_reason": None}
+
+
+def _reason(restaurant: Restaurant, found: Insight | None) -> str | None:
+    if found and found.hidden:
+        return WITHHELD
+    # An insight without a text: there was nothing in the reviews to tell.
+    if restaurant.review_count < FEWEST_REVIEWS or (found and not found.text):
+        return TOO_FEW
+    return None if found else NOT_YET

@@ -1,0 +1,78 @@
+"""The default provider: claims counted in the reviews themselves, in sentences of our own."""
+
+from collections.abc import Mapping
+
+from catalogue.insights import dishes, prose, reading, times
+from catalogue.insights.provider import Claim, Context, InsightDraft, WatchOut
+from catalogue.insights.reading import Findings, Tally
+
+# One guest is an anecdote; so are a few complaints among hundreds of reviews.
+FEWEST = 2
+LEAST_SHARE = 0.05
+MOST_DISHES = 5
+MOST_WATCH_OUTS = 3
+
+
+class Extractive:
+    """Counts what reviews mention; needs nothing but them, and writes the same from the same."""
+
+    name = "extractive"
+    version = "1"
+
+    def generate(self, context: Context) -> InsightDraft:
+        """Claims that two reviews share, and a text of them; 60 µs a review."""
+        found = reading.read(context.reviews)
+        named = _dishes(found, restaurant=context.name)
+        aspects = _claims(found.aspects, fewest=FEWEST)
+        complaints = _claims(found.watch_outs, fewest=max(FEWEST, LEAST_SHARE * found.read))
+        watch_outs = tuple(
+            WatchOut(claim.name, claim.mentions, claim.citations) for claim in complaints[:MOST_WATCH_OUTS]
+        )
+        advice = {claim.name: claim for claim in _claims(found.times, fewest=FEWEST)}
+        best_time = times.best(advice, hours=context.hours, discounts=context.discounts)
+        total = len(context.reviews)
+        # Discounts and hours alone are no insight: the core fields tell them for nothing.
+        text = ""
+        if named or aspects:
+            text = prose.write(
+                reviews=total, dishes=named, aspects=aspects, watch_outs=watch_outs, best_time=best_time
+            )
+        return InsightDraft(
+            text=text,
+            disclosure=_disclosure(found.read, total),
+            best_time=best_time,
+            dishes=named,
+            aspects=aspects,
+            watch_outs=watch_outs,
+        )
+
+
+def _claims(tallies: Mapping[str, Tally], *, fewest: float) -> tuple[Claim, ...]:
+    """What so many reviews mention, the most mentioned first."""
+    claims = (tally.claim(name) for name, tally in tallies.items() if len(tally.moods) >= fewest)
+    return tuple(sorted(claims, key=lambda claim: (-claim.mentions, claim.name)))
+
+
+def _dishes(found: Findings, *, restaurant: str) -> tuple[Claim, ...]:
+    """The dishes that most name, but not by a part of a longer name or of the restaurant's own."""
+    own = f" {' '.join(dishes.fold(word) for word in restaurant.split())} "
+    claims = {
+        key: tally.claim(dishes.shown(found.spellings[key]))
+        for key, tally in found.dishes.items()
+        if len(tally.moods) >= FEWEST and f" {key} " not in own
+    }
+    longer = {
+        key
+        for key, claim in claims.items()
+        for other, its in claims.items()
+        if f" {key} " in f" {other} " and key != other and claim.mentions <= its.mentions
+    }
+    kept = (claim for key, claim in claims.items() if key not in longer)
+    return tuple(sorted(kept, key=lambda claim: (-claim.mentions, -claim.positive_share, claim.name))[:MOST_DISHES])
+
+
+def _disclosure(read: int, total: int) -> str:
+    return (
+        f"Counted by a program in {total} reviews: the words of {read} English ones were read; of the others only the"
+        " stars and the names of dishes count. Opening hours and offers are those of the moment of writing."
+    )

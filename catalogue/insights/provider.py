@@ -1,0 +1,120 @@
+"""What writes insights, what it is given, and what it gives back."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, time
+from decimal import Decimal
+from typing import Protocol
+
+from catalogue.hours import Hours
+
+# A text that is served is at most so long; the column of Insight is.
+LONGEST = 600
+# Of the reviews behind a claim so many are cited, the newest.
+MOST_CITED = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Opinion:
+    """A review as a provider reads it; `id` is public, `lang` empty where nobody said it."""
+
+    id: str
+    stars: int
+    text: str
+    lang: str
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Discount:
+    """A flow rule: so many percent at a time of these weekdays (0 is Monday)."""
+
+    weekdays: tuple[int, ...]
+    time: time
+    percent: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Context:
+    """All that an insight is written from; reviews newest first, `hours` None where nobody knows them."""
+
+    name: str
+    rating: Decimal | None
+    reviews: Sequence[Opinion]
+    hours: Hours | None
+    discounts: Sequence[Discount]
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """Something that reviews mention: how many do, how many of these are pleased, and the newest of them."""
+
+    name: str
+    mentions: int
+    pleased: int
+    citations: tuple[str, ...]
+
+    @property
+    def positive_share(self) -> float:
+        """From 0 to 1."""
+        return round(self.pleased / self.mentions, 2)
+
+
+@dataclass(frozen=True, slots=True)
+class WatchOut:
+    """A complaint in our words, and who makes it."""
+
+    text: str
+    mentions: int
+    citations: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A good time to go: days (0 is Monday) and wall clock, `until` None where only the beginning is known.
+
+    `basis` says what it rests on: "reviews", "hours", "offers".
+    """
+
+    days: tuple[int, ...]
+    start: str
+    until: str | None
+    basis: tuple[str, ...]
+    citations: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class BestTime:
+    """When to go, in words and in windows."""
+
+    text: str
+    windows: tuple[Window, ...]
+    basis: tuple[str, ...]
+    citations: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InsightDraft:
+    """What a provider makes of a context. Without a `text` it had nothing to say.
+
+    `disclosure` tells the reader how it was made and what was not read.
+    """
+
+    text: str
+    disclosure: str
+    best_time: BestTime | None = None
+    dishes: tuple[Claim, ...] = ()
+    aspects: tuple[Claim, ...] = ()
+    watch_outs: tuple[WatchOut, ...] = ()
+
+
+class InsightProvider(Protocol):
+    """Writes insights; another `version` writes them differently, so that those of the last are stale."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def version(self) -> str: ...
+
+    def generate(self, context: Context) -> InsightDraft: ...

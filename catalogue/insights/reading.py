@@ -1,0 +1,141 @@
+"""Reading reviews: sentence by sentence where they are English, by stars and names of dishes where they are not."""
+
+import re
+import tomllib
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+
+from catalogue.insights import dishes, tone
+from catalogue.insights.dishes import Spot
+from catalogue.insights.provider import MOST_CITED, Claim, Opinion
+
+# What goes on longer is no review of a dinner.
+MOST_READ = 5_000
+SENTENCE = re.compile(r"[^.!?\n]{1,400}[.!?]*")
+# Addresses, markup and what speaks to machines: such a sentence is not read.
+STRANGE = re.compile(
+    r"https?:|www\.|\w\.(com|net|org|io|ru|cn|info|biz)\b|[<>{}\[\]|\\`@]|\d{6}"
+    r"|\b(ignore|disregard|forget|override)\b.{0,40}\b(instruction|prompt|previous|above|rule)"
+    r"|\b(system|assistant|developer)\s*(:|prompt|message)|\bas an? (ai|language model)|\byou are now\b|\bprompts?\b",
+    re.IGNORECASE,
+)
+# Of a review without a language so many common words make it English.
+FEWEST_COMMON = 2
+
+
+@dataclass(slots=True)
+class Tally:
+    """Who mentions a thing, newest first, and with which mood."""
+
+    moods: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+
+    def add(self, review: Opinion, mood: float) -> None:
+        """Count a mention; several in one review are one, in their common mood."""
+        self.moods[review.id] += mood
+
+    def claim(self, name: str) -> Claim:
+        """How many mention it and how many of them are pleased."""
+        pleased = sum(mood > tone.MOOD for mood in self.moods.values())
+        return Claim(name, mentions=len(self.moods), pleased=pleased, citations=tuple(self.moods)[:MOST_CITED])
+
+
+@dataclass(slots=True)
+class Findings:
+    """What a set of reviews mentions; `read` of them are English ones with words."""
+
+    read: int = 0
+    dishes: dict[str, Tally] = field(default_factory=lambda: defaultdict(Tally))
+    spellings: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+    aspects: dict[str, Tally] = field(default_factory=lambda: defaultdict(Tally))
+    watch_outs: dict[str, Tally] = field(default_factory=lambda: defaultdict(Tally))
+    times: dict[str, Tally] = field(default_factory=lambda: defaultdict(Tally))
+
+
+@dataclass(frozen=True, slots=True)
+class Cues:
+    """The regular expressions of words/english.toml."""
+
+    common: frozenset[str]
+    aspects: Mapping[str, re.Pattern[str]]
+    watch_outs: Mapping[str, re.Pattern[str]]
+    times: Mapping[str, re.Pattern[str]]
+
+
+@cache
+def cues() -> Cues:
+    """What English sentences speak of, read once."""
+    with (dishes.WORDS / "english.toml").open("rb") as file:
+        read = tomllib.load(file)
+
+    def compiled(part: str) -> dict[str, re.Pattern[str]]:
+        return {name: re.compile(rf"\b(?:{words})", re.IGNORECASE) for name, words in read[part].items()}
+
+    return Cues(
+        common=frozenset(read["common"].split()),
+        aspects=compiled("aspects"),
+        watch_outs=compiled("watch_outs"),
+        times=compiled("times"),
+    )
+
+
+def read(reviews: Sequence[Opinion]) -> Findings:
+    """Read them all, in their order. 60 µs a review."""
+    found = Findings()
+    for review in reviews:
+        english = is_english(review)
+        found.read += english
+        for sentence in sentences(review.text):
+            if english:
+                _note(found, review, sentence)
+            else:
+                spots = list(dishes.find(sentence))
+                _note_dishes(found, review, sentence, spots, mood=tone.by_stars(review.stars))
+    return found
+
+
+def sentences(text: str) -> Iterator[str]:
+    """The sentences that are worth reading."""
+    for match in SENTENCE.finditer(text[:MOST_READ]):
+        if not STRANGE.search(match[0]):
+            yield match[0].strip()
+
+
+def is_english(review: Opinion) -> bool:
+    """Whether its words can be read."""
+    if review.lang or not review.text:
+        return review.lang.startswith("en") and bool(review.text)
+    words = set(review.text[:MOST_READ].lower().split())
+    return len(words & cues().common) >= FEWEST_COMMON
+
+
+def _note_dishes(found: Findings, review: Opinion, sentence: str, spots: Sequence[Spot], *, mood: float) -> None:
+    for spot in spots:
+        found.dishes[spot.key].add(review, mood)
+        found.spellings[spot.key][sentence[spot.start : spot.end]] += 1
+
+
+def _note(found: Findings, review: Opinion, sentence: str) -> None:
+    known = cues()
+    spots = list(dishes.find(sentence))
+    aspects = [name for name, words in known.aspects.items() if words.search(sentence)]
+    if spots and "food" not in aspects:
+        aspects.append("food")
+    times = [name for name, words in known.times.items() if words.search(sentence)]
+    watch_outs = [name for name, words in known.watch_outs.items() if words.search(sentence)]
+    if not (aspects or times or watch_outs):
+        return
+    # The name of a dish says nothing of how it was: devilled, sour, burnt.
+    plain = sentence
+    for spot in reversed(spots):
+        plain = f"{plain[: spot.start]}dish{plain[spot.end :]}"
+    mood = tone.mood(plain, stars=review.stars)
+    _note_dishes(found, review, sentence, spots, mood=mood)
+    for name in aspects:
+        found.aspects[name].add(review, mood)
+    for name in times:
+        found.times[name].add(review, mood)
+    for name in watch_outs:
+        if mood <= tone.MOOD:
+            found.watch_outs[name].add(review, mood)

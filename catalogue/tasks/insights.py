@@ -1,0 +1,24 @@
+"""Insights that are missing or stale."""
+
+from typing import Any
+
+from django.utils import timezone
+
+from catalogue import insights
+from catalogue.tasks import bell
+from config.celery import app
+
+# Reviews that one task reads at most: some 10 s of work, far from its time limit.
+SLICE = 30_000
+
+
+@app.task(name="catalogue.tasks.refresh_insights")
+def refresh_insights(**_: Any) -> None:
+    """Write a slice of the insights that are due, and ring again until nothing is."""
+    if insights.refresh(now=timezone.now(), at_most=SLICE):
+        refresh_insights.delay()
+
+
+def ring_for_insights() -> None:
+    """Ask a worker to write insights; call it after the commit. Without a broker the beat asks within the hour."""
+    bell.ring(refresh_insights, otherwise="insights are written at the next beat")
