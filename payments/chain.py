@@ -92,7 +92,8 @@ def _fixed_price() -> tuple[int, int]:
 def transfer(tx_hash: str) -> Transfer | None:
     """The largest transfer of USDC to us in a transaction; None where the chain does not know it, or not yet.
 
-    Two trips to the node. Raises NotAPayment for one that was reverted or pays us nothing, and RpcUnavailable.
+    Two trips to the node. Raises NotAPayment for one that was reverted, pays us nothing, or used an authorization,
+    and RpcUnavailable.
     """
     receipt = rpc.call("eth_getTransactionReceipt", tx_hash)
     if receipt is None or receipt.get("blockNumber") is None:
@@ -102,6 +103,9 @@ def transfer(tx_hash: str) -> Transfer | None:
     found = [log for log in receipt["logs"] if _pays_us(log)]
     if not found:
         raise NotAPayment(f"The transaction moves no {ours().asset_name} to {settings.PAY_TO}.")
+    if any(_uses_authorization(log) for log in receipt["logs"]):
+        # It is known by its nonce (authorization_used), and must not be counted by its hash too.
+        raise NotAPayment("The transaction used an authorization: send that as the payment.")
     return _transfer(max(found, key=lambda log: evm.words(log["data"])[0]))
 
 
@@ -140,8 +144,16 @@ def authorization_is_spent(payer: str, nonce: bytes) -> bool:
 
 
 def _moves_asset(log: Mapping[str, Any]) -> bool:
-    topics = log["topics"]
-    return log["address"].lower() == ours().asset and len(topics) == 3 and topics[0].lower() == TRANSFER
+    return _is_of_asset(log, TRANSFER) and len(log["topics"]) == 3
+
+
+def _uses_authorization(log: Mapping[str, Any]) -> bool:
+    return _is_of_asset(log, AUTHORIZATION_USED)
+
+
+def _is_of_asset(log: Mapping[str, Any], event: str) -> bool:
+    address, topics = log["address"].lower(), log["topics"]
+    return bool(address == ours().asset and topics and topics[0].lower() == event)
 
 
 def _pays_us(log: Mapping[str, Any]) -> bool:

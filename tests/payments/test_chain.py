@@ -157,11 +157,16 @@ def test_an_authorization_is_found_by_its_nonce_once_it_was_used(
     )
     tx_hash = send(wallets["pro"], ours().asset, TRANSFER, *arguments)
     found = chain.authorization_used(payer.address, nonce)
-    assert found == chain.transfer(tx_hash)
     assert found is not None
     assert (found.payer, found.amount, found.tx_hash) == (payer.address, Decimal("0.002"), tx_hash)
     assert chain.authorization_is_spent(payer.address, nonce)
     assert chain.authorization_used(wallets["pro"].address, nonce) is None
+
+
+def test_a_transaction_that_used_an_authorization_is_not_paid_with_by_its_hash_too(shop: str, payer: Wallet) -> None:
+    arguments = authorize(payer, to=shop, value=2000, nonce=secrets.token_bytes(32))
+    with pytest.raises(NotAPayment, match="used an authorization"):
+        chain.transfer(send(payer, ours().asset, TRANSFER, *arguments))
 
 
 @pytest.mark.usefixtures("shop")
