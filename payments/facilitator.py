@@ -82,7 +82,7 @@ class Connections:
             if self.client is None:
                 # What is on this machine is not asked through a proxy of the environment.
                 direct = dict.fromkeys(("all://127.0.0.1", "all://localhost", "all://[::1]"))
-                self.client = httpx.Client(timeout=TIMEOUT, limits=LIMITS, mounts=direct)
+                self.client = httpx.Client(limits=LIMITS, mounts=direct)
             return self.client
 
 
@@ -109,8 +109,8 @@ def settle(
 def _ask(question: dict[str, object], *, payer: str) -> Outcome:
     until = time.monotonic() + TOTAL_S
     try:
-        request = connections.open().stream("POST", f"{settings.FACILITATOR_URL.rstrip('/')}/settle", json=question)
-        with request as response:
+        url = f"{settings.FACILITATOR_URL.rstrip('/')}/settle"
+        with connections.open().stream("POST", url, json=question, timeout=TIMEOUT) as response:
             content = bytearray()
             for chunk in response.iter_bytes():
                 content += chunk

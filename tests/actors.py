@@ -1,12 +1,18 @@
 """Worlds and actors that all tests share."""
 
+from collections.abc import Iterator
+
 import pytest
+from django.conf import settings
 from django.core.cache import caches
+from django.db.models import Sum
 from django.test import Client
 
 from accounts.models import Account, ApiKey, Venue
 from config.api.limits import local_counts
 from payments import seed
+from payments.models import Payment
+from tests.wallets import usdc_balance
 
 
 @pytest.fixture(autouse=True)
@@ -52,3 +58,12 @@ def other_api(other_venue: Venue) -> Client:
 def prices(transactional_db: None) -> None:
     """The price list of a fresh installation. Payments are never taken inside a transaction, so tests have none."""
     seed.load()
+
+
+@pytest.fixture
+def books(prices: None) -> Iterator[None]:
+    """At the end what has arrived on the chain is what the ledger says."""
+    before = usdc_balance(settings.PAY_TO)
+    yield
+    arrived = Payment.objects.filter(state__in=Payment.PAID).aggregate(total=Sum("amount_usdc"))["total"]
+    assert usdc_balance(settings.PAY_TO) - before == (arrived or 0)

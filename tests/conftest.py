@@ -16,5 +16,5 @@ def pytest_configure(config: pytest.Config) -> None:
     embedded.start(config)
     os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
     django.setup()
-    for plugin in ("tests.actors", "tests.running", "tests.wallets"):
+    for plugin in ("tests.wallets", "tests.actors", "tests.running"):
         config.pluginmanager.import_plugin(plugin)

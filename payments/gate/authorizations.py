@@ -15,8 +15,15 @@ from payments.networks import ours
 from payments.reconcile import Fate
 from payments.rpc import RpcUnavailable
 from payments.tiers import TIERS, Tier
-from payments.wire import Authorization, PaymentAlreadyUsed, PaymentRejected, Receipt, receipt_of, requirement
-from payments.wire.challenges import resource
+from payments.wire import (
+    Authorization,
+    PaymentAlreadyUsed,
+    PaymentRejected,
+    Receipt,
+    receipt_of,
+    requirement,
+    resource,
+)
 
 State = Payment.State
 # A facilitator needs as long to get it into a block.

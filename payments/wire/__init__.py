@@ -11,6 +11,7 @@ from payments.wire.challenges import (
     PaymentRequired,
     TransactionNotFound,
     requirement,
+    resource,
 )
 from payments.wire.proofs import Authorization, InvalidPayment, Proof, Sent, proof
 from payments.wire.receipts import Paid, Receipt, receipt_of
@@ -29,4 +30,5 @@ __all__ = [
     "proof",
     "receipt_of",
     "requirement",
+    "resource",
 ]

@@ -1,0 +1,154 @@
+"""Buys at the gate itself, with payments that the official client has made."""
+
+import base64
+import json
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime, timedelta
+from threading import Barrier
+from typing import Any, TypeVar
+
+import pytest
+from django.db import connection
+from django.test import RequestFactory
+from django.utils import timezone
+from django.utils.datastructures import CaseInsensitiveMapping
+from eth_account import Account
+from x402 import x402ClientSync
+from x402.http import x402HTTPClientSync
+from x402.http.utils import encode_payment_signature_header
+from x402.mechanisms.evm import EthAccountSigner
+from x402.mechanisms.evm.exact import register_exact_evm_client
+from x402.schemas import PaymentRequired
+
+from config.api.errors import answer
+from config.api.refusal import Refusal
+from payments import gate, prices, wire
+from payments.callers import Caller
+from payments.devchain.wallets import Wallet
+from payments.gate import Purchase
+from payments.gate.authorizations import claim
+from payments.gate.sale import Sale
+from payments.models import Payment
+from payments.networks import ours
+from payments.tiers import FREE, Tier
+
+Found = TypeVar("Found")
+ANYBODY = Caller(bucket="somebody", tier=FREE)
+CONTEXT = ("context",)
+REVIEWS = ("reviews",)
+
+
+def proven(wallet: Wallet, tier: Tier) -> Caller:
+    """A caller with a session of this wallet."""
+    return Caller(bucket=wallet.name, tier=tier, wallet=wallet.address)
+
+
+def asked(slug: str = "noma", fields: str = "context") -> Purchase:
+    """What a request for these fields of a restaurant buys."""
+    return Purchase.of(RequestFactory().get(f"/v1/restaurants/{slug}?fields={fields}"))
+
+
+def buy(
+    headers: Mapping[str, str],
+    purchase: Purchase | None = None,
+    *,
+    products: Sequence[str] = CONTEXT,
+    caller: Caller = ANYBODY,
+    receipt_token: str | None = None,
+    now: datetime | None = None,
+) -> wire.Receipt:
+    """Ask with these payment headers, as a view does when the answer is ready."""
+    return gate.collect(
+        purchase or asked(),
+        products=products,
+        caller=caller,
+        proof=wire.proof(CaseInsensitiveMapping(headers)),
+        receipt_token=receipt_token,
+        now=now or timezone.now(),
+    )
+
+
+def refused(headers: Mapping[str, str], *args: Any, **rest: Any) -> Refusal:
+    """The refusal of the same."""
+    with pytest.raises(Refusal) as caught:
+        buy(headers, *args, **rest)
+    return caught.value
+
+
+def reason(refusal: Refusal) -> Any:
+    """The `reason` in the body of a 402."""
+    assert refusal.own_body is not None
+    return refusal.own_body.get("reason")
+
+
+def client_of(wallet: Wallet) -> x402ClientSync:
+    """The official client with the key of this wallet."""
+    client = x402ClientSync()
+    register_exact_evm_client(client, EthAccountSigner(Account.from_key(wallet.private_key)))
+    return client
+
+
+def paid_by(
+    wallet: Wallet,
+    purchase: Purchase | None = None,
+    *,
+    products: Sequence[str] = CONTEXT,
+    caller: Caller = ANYBODY,
+    version: int = 2,
+) -> Mapping[str, str]:
+    """The header that pays what a request without payment is asked for."""
+    told = answer(refused({}, purchase, products=products, caller=caller), request_id="req_1")
+    read = dict(told.headers) if version == 2 else {}
+    headers, _ = x402HTTPClientSync(client_of(wallet)).handle_402_response(read, told.content, asked().url)
+    return headers
+
+
+def signed_by(wallet: Wallet, *, value: int = 2000, **asked_for: Any) -> dict[str, str]:
+    """The header that pays so many millionths, signed for a requirement that differs from ours in what is named."""
+    required = wire.requirement(ours(), value).model_copy(update=asked_for)
+    client = client_of(wallet)
+    # By default it refuses to sign much of this.
+    client.set_spend_controls(False)
+    payload = client.create_payment_payload(PaymentRequired(accepts=[required]))
+    return {"PAYMENT-SIGNATURE": encode_payment_signature_header(payload)}
+
+
+def tampered(headers: Mapping[str, str], *, accepted: Mapping[str, Any] | None = None, **authorization: Any) -> Any:
+    """The same payment with other words than those that were signed."""
+    (text,) = headers.values()
+    payment = json.loads(base64.b64decode(text))
+    payment["accepted"].update(accepted or {})
+    payment["payload"]["authorization"].update(authorization)
+    return {"PAYMENT-SIGNATURE": json.dumps(payment)}
+
+
+def abandoned(headers: Mapping[str, str], *, ago: timedelta = timedelta(seconds=20)) -> Payment:
+    """The line of a process that claimed this payment and died before it asked the facilitator."""
+    signed = wire.proof(CaseInsensitiveMapping(headers))
+    assert isinstance(signed, wire.Authorization)
+    then = timezone.now() - ago
+    sale = Sale(
+        purchase=asked(), prices=prices.listed(CONTEXT, now=timezone.now()), caller=ANYBODY, now=timezone.now()
+    )
+    row = claim(sale, signed, tier=FREE)
+    row.created_at = row.claimed_at = then
+    row.save(force_insert=True)
+    return row
+
+
+def at_once(times: int, call: Callable[[], Found]) -> list[Found | Refusal]:
+    """What each of so many threads gets, a refusal among it, when all of them call at the same moment."""
+    ready = Barrier(times)
+
+    def run(_: int) -> Found | Refusal:
+        ready.wait()
+        try:
+            return call()
+        except Refusal as refusal:
+            return refusal
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(times) as threads:
+        return list(threads.map(run, range(times)))

@@ -1,0 +1,364 @@
+"""How a settlement may end, and what is written and answered then: with facilitators that fail as a script says.
+
+After each test what we have received on the chain is the sum of the ledger.
+"""
+
+from collections.abc import Mapping
+from datetime import timedelta
+from decimal import Decimal
+from threading import Event
+
+import httpx
+import pytest
+from django.conf import LazySettings
+from django.utils import timezone
+from eth_account import Account
+
+from payments import evm, facilitator, gate, ledger, reconcile, wire
+from payments.devchain.wallets import Wallet
+from payments.gate.authorizations import payload
+from payments.models import Payment
+from payments.networks import ours
+from payments.tasks import reconcile_payments
+from tests.payments.buying import (
+    abandoned,
+    asked,
+    buy,
+    paid_by,
+    reason,
+    refused,
+    signed_by,
+)
+from tests.payments.facilitators import cuts_short, hangs_up, never_answers, refuses, says, serving, settles_and
+from tests.wallets import fresh_wallet, send, usdc_balance
+
+State = Payment.State
+PRICE = Decimal("0.002")
+HASH = "0x" + "5a" * 32
+NOWHERE = "http://127.0.0.1:1"
+SETTLED = {"success": True, "payer": "", "transaction": HASH, "network": "eip155:84532"}
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("books")]
+
+
+def aged(by: timedelta = timedelta(seconds=20)) -> None:
+    """All that is open was claimed and made a while ago."""
+    then = timezone.now() - by
+    Payment.objects.update(claimed_at=then, created_at=then)
+
+
+# Nothing was sent --------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("url", [NOWHERE, "http://nobody.invalid", "https://127.0.0.1:{port}"])
+def test_a_facilitator_that_is_not_reached_leaves_no_trace(
+    wallets: Mapping[str, Wallet], settings: LazySettings, url: str
+) -> None:
+    headers = paid_by(wallets["free"])
+    with serving(says(200, {})) as server:
+        settings.FACILITATOR_URL = url.format(port=server.server_port)
+        refusal = refused(headers)
+    assert isinstance(refusal, gate.FacilitatorUnavailable)
+    assert (refusal.status, refusal.headers["Retry-After"]) == (503, "5")
+    assert Payment.objects.count() == 0
+
+
+@pytest.mark.parametrize("status", [301, 401, 404, 429])
+def test_a_facilitator_that_does_not_look_at_the_payment_leaves_no_trace(
+    wallets: Mapping[str, Wallet], settings: LazySettings, status: int
+) -> None:
+    with serving(says(status, {"error": "no"})) as server:
+        settings.FACILITATOR_URL = server.url
+        assert isinstance(refused(paid_by(wallets["free"])), gate.FacilitatorUnavailable)
+    assert Payment.objects.count() == 0
+
+
+@pytest.mark.parametrize(
+    "why", ["invalid_exact_evm_insufficient_balance", "insufficient_funds", "invalid_exact_evm_nonce_already_used"]
+)
+def test_a_rejected_payment_leaves_no_trace_and_a_fresh_challenge(
+    wallets: Mapping[str, Wallet], settings: LazySettings, why: str
+) -> None:
+    with serving(refuses(why)) as server:
+        settings.FACILITATOR_URL = server.url
+        refusal = refused(paid_by(wallets["free"]))
+    assert isinstance(refusal, wire.PaymentRejected)
+    assert reason(refusal) == why
+    assert "PAYMENT-REQUIRED" in refusal.headers
+    assert Payment.objects.count() == 0
+
+
+def test_a_payment_that_was_mined_and_reverted_leaves_no_trace(
+    wallets: Mapping[str, Wallet], settings: LazySettings
+) -> None:
+    with serving(refuses("transaction_failed", HASH)) as server:
+        settings.FACILITATOR_URL = server.url
+        assert reason(refused(paid_by(wallets["free"]))) == "transaction_failed"
+    assert Payment.objects.count() == 0
+
+
+# The outcome is not known ------------------------------------------------------------------------------------------
+FAULTS = {
+    "hangs up": hangs_up,
+    "cuts short": cuts_short,
+    "500": says(500, {"error": "internal_error"}),
+    "502 of a proxy": says(502, b"<html>"),
+    "408": says(408, b""),
+    "no JSON": says(200, b"<html>"),
+    "no settlement": says(200, {"ok": True}),
+    "empty": says(200, b""),
+    "endless": says(200, b" " * (facilitator.MOST_BYTES + 1)),
+    "pending": refuses("settlement_pending", HASH),
+    "failed to send": refuses("transaction_failed"),
+    "a reason that nobody knows": refuses("unexpected_settle_error"),
+    "settled without a transaction": says(200, {**SETTLED, "transaction": ""}),
+    "settled for somebody else": says(200, {**SETTLED, "payer": "0x" + "12" * 20}),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("has_settled", [True, False])
+def test_an_unknown_outcome_is_503_and_the_same_header_is_charged_once(
+    wallets: Mapping[str, Wallet], settings: LazySettings, fault: str, has_settled: bool
+) -> None:
+    real, before = settings.FACILITATOR_URL, usdc_balance(wallets["free"].address)
+    headers = paid_by(wallets["free"])
+    with serving(settles_and(FAULTS[fault]) if has_settled else FAULTS[fault]) as server:
+        settings.FACILITATOR_URL = server.url
+        refusal = refused(headers)
+        assert len(server.asked) == 1
+    assert isinstance(refusal, gate.SettlementPending)
+    assert (refusal.status, refusal.headers["Retry-After"]) == (503, "2")
+    assert "you will not be charged twice" in refusal.message
+    assert (Payment.objects.get().state, Payment.objects.get().error != "") == (State.UNKNOWN, True)
+    settings.FACILITATOR_URL = real
+    receipt = buy(headers)
+    assert before - usdc_balance(wallets["free"].address) == PRICE
+    row = Payment.objects.get()
+    assert (row.state, row.tx_hash, row.attempts, row.error) == (State.SETTLED, receipt.transaction, 2, "")
+
+
+@pytest.mark.parametrize("has_settled", [True, False])
+def test_a_facilitator_that_does_not_answer_is_not_waited_for(
+    wallets: Mapping[str, Wallet],
+    settings: LazySettings,
+    monkeypatch: pytest.MonkeyPatch,
+    has_settled: bool,
+) -> None:
+    monkeypatch.setattr(facilitator, "TIMEOUT", httpx.Timeout(0.2))
+    real, headers = settings.FACILITATOR_URL, paid_by(wallets["free"])
+    over = Event()
+    never = never_answers(over)
+    with serving(settles_and(never) if has_settled else never) as server:
+        settings.FACILITATOR_URL = server.url
+        assert isinstance(refused(headers), gate.SettlementPending)
+        over.set()
+    row = Payment.objects.get()
+    assert (row.state, row.error) == (State.UNKNOWN, "ReadTimeout")
+    settings.FACILITATOR_URL = real
+    monkeypatch.undo()
+    buy(headers)
+    assert Payment.objects.get().state == State.SETTLED
+
+
+def test_an_unknown_payment_stays_unknown_while_the_facilitator_is_away(
+    wallets: Mapping[str, Wallet], settings: LazySettings
+) -> None:
+    headers = paid_by(wallets["free"])
+    with serving(hangs_up) as server:
+        settings.FACILITATOR_URL = server.url
+        refused(headers)
+    # Nothing is sent now, but it may have been before.
+    settings.FACILITATOR_URL = NOWHERE
+    assert isinstance(refused(headers), gate.SettlementPending)
+    with serving(refuses("invalid_exact_evm_insufficient_balance")) as server:
+        settings.FACILITATOR_URL = server.url
+        assert isinstance(refused(headers), gate.SettlementPending)
+    assert (Payment.objects.get().state, Payment.objects.get().attempts) == (State.UNKNOWN, 3)
+
+
+def test_an_unknown_payment_stays_unknown_while_the_chain_is_away(
+    wallets: Mapping[str, Wallet], settings: LazySettings
+) -> None:
+    real, headers = settings.RPC_URL, paid_by(wallets["free"])
+    with serving(hangs_up) as server:
+        settings.FACILITATOR_URL = server.url
+        refused(headers)
+        settings.RPC_URL = NOWHERE
+        assert isinstance(refused(headers), gate.SettlementPending)
+        assert len(server.asked) == 1
+    assert Payment.objects.get().state == State.UNKNOWN
+    settings.RPC_URL = real
+
+
+def test_a_rejection_is_not_believed_while_the_chain_is_away(
+    wallets: Mapping[str, Wallet], settings: LazySettings
+) -> None:
+    settings.TIER_CACHE_S = 600
+    buy(paid_by(wallets["free"]))
+    real, headers = settings.RPC_URL, paid_by(wallets["free"])
+    with serving(refuses("invalid_exact_evm_nonce_already_used")) as server:
+        settings.FACILITATOR_URL, settings.RPC_URL = server.url, NOWHERE
+        assert isinstance(refused(headers), gate.SettlementPending)
+    settings.RPC_URL = real
+    assert Payment.objects.filter(state=State.UNKNOWN).count() == 1
+
+
+# Somebody else was first -------------------------------------------------------------------------------------------
+def sent_by_somebody(headers: Mapping[str, str]) -> str:
+    """Have the payment settled past us, and return the transaction."""
+    signed = wire.proof(headers)
+    assert isinstance(signed, wire.Authorization)
+    outcome = facilitator.settle(
+        payload=payload(signed),
+        requirement=wire.requirement(ours(), signed.value),
+        resource=wire.resource(asked()),
+        payer=signed.payer,
+    )
+    assert isinstance(outcome, facilitator.Settled)
+    return outcome.transaction
+
+
+def test_an_authorization_that_somebody_else_has_sent_counts_as_paid_once(wallets: Mapping[str, Wallet]) -> None:
+    headers = paid_by(wallets["free"])
+    transaction = sent_by_somebody(headers)
+    assert buy(headers).transaction == transaction
+    row = Payment.objects.get()
+    assert (row.state, row.tx_hash, row.block is not None) == (State.SETTLED, transaction, True)
+    assert isinstance(refused(headers, asked("geranium")), wire.PaymentAlreadyUsed)
+
+
+def test_an_authorization_that_was_sent_while_we_asked_counts_as_paid(
+    wallets: Mapping[str, Wallet], settings: LazySettings
+) -> None:
+    with serving(settles_and(refuses("transaction_failed", HASH))) as server:
+        settings.FACILITATOR_URL = server.url
+        receipt = buy(paid_by(wallets["free"]))
+    assert receipt.transaction not in ("", HASH)
+    assert Payment.objects.get().state == State.SETTLED
+
+
+def test_the_transaction_of_an_authorization_is_no_second_payment(wallets: Mapping[str, Wallet]) -> None:
+    headers = paid_by(wallets["free"])
+    transaction = sent_by_somebody(headers)
+    assert reason(refused({"X-Payment": transaction}, asked("geranium"))) == "not_a_payment"
+    receipt = buy(headers)
+    assert isinstance(refused({"X-Payment": receipt.transaction}, asked("geranium")), wire.PaymentAlreadyUsed)
+
+
+def cancelled(wallet: Wallet, headers: Mapping[str, str]) -> None:
+    """The wallet takes the authorization back."""
+    signed = wire.proof(headers)
+    assert isinstance(signed, wire.Authorization)
+    domain = {
+        "name": ours().domain_name,
+        "version": ours().domain_version,
+        "chainId": ours().chain_id,
+        "verifyingContract": evm.checksummed(ours().asset),
+    }
+    types = {"CancelAuthorization": [{"name": "authorizer", "type": "address"}, {"name": "nonce", "type": "bytes32"}]}
+    message = {"authorizer": evm.checksummed(signed.payer), "nonce": signed.nonce}
+    signature = Account.sign_typed_data(wallet.private_key, domain, types, message)
+    call = evm.call_data(
+        "cancelAuthorization(address,bytes32,uint8,bytes32,bytes32)",
+        signed.payer,
+        signed.nonce,
+        signature.v,
+        signature.r.to_bytes(32),
+        signature.s.to_bytes(32),
+    )
+    send(wallet, to=ours().asset, data=call)
+
+
+def test_a_cancelled_authorization_buys_nothing() -> None:
+    wallet = fresh_wallet(usdc=Decimal(1))
+    headers = paid_by(wallet)
+    cancelled(wallet, headers)
+    # It is spent, and a payment to us that the node does not show yet looks the same.
+    assert isinstance(refused(headers), gate.SettlementPending)
+    aged()
+    refusal = refused(headers)
+    assert isinstance(refusal, wire.PaymentRejected)
+    assert (reason(refusal), Payment.objects.get().state) == ("expired", State.EXPIRED)
+    assert usdc_balance(wallet.address) == Decimal(1)
+
+
+# Reconciling -------------------------------------------------------------------------------------------------------
+def test_a_payment_that_arrived_unseen_is_found_on_the_chain_and_waits_for_its_payer(
+    wallets: Mapping[str, Wallet], settings: LazySettings
+) -> None:
+    real, headers = settings.FACILITATOR_URL, paid_by(wallets["free"])
+    with serving(settles_and(hangs_up)) as server:
+        settings.FACILITATOR_URL = server.url
+        refused(headers)
+    settings.FACILITATOR_URL = real
+    assert reconcile.sweep(now=timezone.now()) == 0
+    aged()
+    assert reconcile.sweep(now=timezone.now()) == 1
+    row = Payment.objects.get()
+    assert (row.state, row.error, row.block is not None) == (State.SETTLED, "", True)
+    assert buy(headers).payment == row.pk
+    assert Payment.objects.get().attempts == row.attempts
+
+
+def test_a_payment_whose_time_passed_unused_expires(wallets: Mapping[str, Wallet]) -> None:
+    headers = signed_by(wallets["free"])
+    abandoned(headers)
+    now = timezone.now()
+    reconcile.sweep(now=now)
+    row = Payment.objects.get()
+    assert (row.state, row.error) == (State.UNKNOWN, "Nobody saw how the settlement ended.")
+    assert row.valid_before is not None
+    # The chain's clock may be behind ours.
+    reconcile.sweep(now=row.valid_before + timedelta(seconds=59))
+    assert Payment.objects.get().state == State.UNKNOWN
+    aged()
+    assert reconcile.sweep(now=row.valid_before + timedelta(seconds=61)) == 1
+    assert Payment.objects.get().state == State.EXPIRED
+    refusal = refused(headers)
+    assert isinstance(refusal, wire.PaymentRejected)
+    assert reason(refusal) == "expired"
+
+
+def test_money_that_arrives_for_what_we_gave_up_is_not_lost(wallets: Mapping[str, Wallet]) -> None:
+    headers = paid_by(wallets["free"])
+    row = abandoned(headers)
+    ledger.expire(row, why="Its time has passed and it was not used.")
+    ledger.settle(row, tx_hash=sent_by_somebody(headers), now=timezone.now())
+    assert Payment.objects.get().state == State.SETTLED
+    assert buy(headers).payment == row.pk
+
+
+def test_a_sweep_leaves_what_somebody_is_settling(wallets: Mapping[str, Wallet]) -> None:
+    abandoned(paid_by(wallets["free"]), ago=timedelta(seconds=14))
+    assert reconcile.sweep(now=timezone.now()) == 0
+    assert (Payment.objects.get().state, Payment.objects.get().attempts) == (State.CLAIMED, 1)
+
+
+def test_a_sweep_while_the_chain_is_away_changes_nothing_for_good(
+    wallets: Mapping[str, Wallet], settings: LazySettings
+) -> None:
+    real = settings.RPC_URL
+    abandoned(paid_by(wallets["free"]))
+    settings.RPC_URL = NOWHERE
+    assert reconcile.sweep(now=timezone.now() + timedelta(days=1)) == 0
+    settings.RPC_URL = real
+    assert Payment.objects.get().state == State.UNKNOWN
+
+
+def test_the_task_sweeps(wallets: Mapping[str, Wallet]) -> None:
+    headers = paid_by(wallets["free"])
+    abandoned(headers)
+    transaction = sent_by_somebody(headers)
+    reconcile_payments()
+    assert (Payment.objects.get().state, Payment.objects.get().tx_hash) == (State.SETTLED, transaction)
+
+
+def test_who_took_a_payment_over_is_not_undone_by_who_had_it(wallets: Mapping[str, Wallet]) -> None:
+    first = abandoned(paid_by(wallets["free"]))
+    second = Payment.objects.get()
+    assert ledger.take_over(second, now=timezone.now())
+    assert not ledger.take_over(Payment(pk=first.pk, state=first.state, attempts=1), now=timezone.now())
+    ledger.release(first)
+    ledger.leave_open(first, why="too late")
+    ledger.expire(first, why="too late")
+    row = Payment.objects.get()
+    assert (row.state, row.attempts, row.error) == (State.CLAIMED, 2, "")

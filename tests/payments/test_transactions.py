@@ -1,0 +1,219 @@
+"""Paying with a transaction that was sent already: its hash is public, so it is bound to what it first bought.
+
+After each test what we have received on the chain is the sum of the ledger.
+"""
+
+from collections.abc import Mapping
+from datetime import timedelta
+from decimal import Decimal
+
+import pytest
+from django.conf import LazySettings
+from django.conf import settings as project
+from django.utils import timezone
+
+from config.api.refusal import Refusal
+from payments import gate, ledger, wire
+from payments.devchain.wallets import Wallet
+from payments.gate.sale import public_id
+from payments.models import Payment
+from payments.tiers import FREE, PRO
+from tests.payments.buying import REVIEWS, asked, at_once, buy, proven, reason, refused
+from tests.wallets import transfer_usdc
+
+State = Payment.State
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("books")]
+
+
+def sent(wallet: Wallet, amount: str = "0.002") -> dict[str, str]:
+    """The header of a plain transfer that is on the chain."""
+    return {"X-Payment": transfer_usdc(wallet, project.PAY_TO, Decimal(amount))}
+
+
+def test_a_plain_transfer_buys_one_answer(wallets: Mapping[str, Wallet]) -> None:
+    headers = sent(wallets["free"])
+    receipt = buy(headers)
+    row = Payment.objects.get()
+    assert receipt == wire.receipt_of(row)
+    assert (receipt.payer, receipt.transaction) == (wallets["free"].address, headers["X-Payment"])
+    assert (row.form, row.state, row.amount_usdc) == (Payment.Form.TX, State.SETTLED, Decimal("0.002"))
+    assert row.proof_key == f"tx:{row.tx_hash}:{row.log_index}"
+    assert (row.block is not None, row.valid_before) == (True, None)
+
+
+def test_more_than_the_price_is_taken(wallets: Mapping[str, Wallet]) -> None:
+    assert buy(sent(wallets["free"], "0.05")).amount == Decimal("0.05")
+
+
+def test_a_wallet_pays_the_price_of_its_tier(wallets: Mapping[str, Wallet]) -> None:
+    assert buy(sent(wallets["pro"], "0.003"), asked(fields="reviews"), products=REVIEWS).amount == Decimal("0.003")
+
+
+# Whom it serves again ----------------------------------------------------------------------------------------------
+def test_a_stranger_with_the_hash_is_not_served(wallets: Mapping[str, Wallet]) -> None:
+    headers = sent(wallets["free"])
+    receipt = buy(headers)
+    for stranger in ({}, {"receipt_token": receipt.token[:-1]}, {"caller": proven(wallets["pro"], PRO)}):
+        assert isinstance(refused(headers, **stranger), wire.PaymentAlreadyUsed)
+
+
+def test_the_holder_of_the_receipt_is_served_again(wallets: Mapping[str, Wallet]) -> None:
+    headers = sent(wallets["free"])
+    receipt = buy(headers)
+    wire.Paid({}, receipt).close()
+    now = timezone.now()
+    assert buy(headers, receipt_token=receipt.token, now=now + timedelta(minutes=9)) == receipt
+    refusal = refused(headers, receipt_token=receipt.token, now=now + ledger.READ_AGAIN)
+    assert isinstance(refusal, wire.PaymentAlreadyUsed)
+
+
+def test_the_wallet_that_has_paid_is_served_again(wallets: Mapping[str, Wallet]) -> None:
+    headers = sent(wallets["free"])
+    assert buy(headers, caller=proven(wallets["free"], FREE)) == buy(headers, caller=proven(wallets["free"], FREE))
+
+
+def test_a_hash_does_not_buy_something_else_even_for_its_payer(wallets: Mapping[str, Wallet]) -> None:
+    headers = sent(wallets["free"])
+    receipt = buy(headers)
+    for theirs in ({"receipt_token": receipt.token}, {"caller": proven(wallets["free"], FREE)}):
+        assert isinstance(refused(headers, asked("geranium"), **theirs), wire.PaymentAlreadyUsed)
+    assert Payment.objects.get().purchase == asked().key
+
+
+def test_of_two_who_present_a_hash_at_once_one_is_served(wallets: Mapping[str, Wallet]) -> None:
+    headers = sent(wallets["free"])
+    found = at_once(2, lambda: buy(headers))
+    assert sorted(type(each).__name__ for each in found) == ["PaymentAlreadyUsed", "Receipt"]
+    assert Payment.objects.count() == 1
+
+
+def test_a_wallet_that_presents_its_hash_twice_at_once_is_served_twice_for_one_payment(
+    wallets: Mapping[str, Wallet],
+) -> None:
+    headers, caller = sent(wallets["free"]), proven(wallets["free"], FREE)
+    found = at_once(2, lambda: buy(headers, caller=caller))
+    assert not any(isinstance(each, Refusal) for each in found)
+    assert found[0] == found[1]
+
+
+# What is no payment ------------------------------------------------------------------------------------------------
+def test_an_unknown_transaction_is_to_be_shown_again_soon() -> None:
+    refusal = refused({"X-Payment": "0x" + "5a" * 32})
+    assert isinstance(refusal, wire.TransactionNotFound)
+    assert (refusal.status, refusal.headers["Retry-After"]) == (402, "2")
+    assert "PAYMENT-REQUIRED" in refusal.headers
+
+
+def test_a_transfer_to_somebody_else_is_no_payment(wallets: Mapping[str, Wallet]) -> None:
+    transaction = transfer_usdc(wallets["free"], wallets["pro"].address, Decimal("0.002"))
+    refusal = refused({"X-Payment": transaction})
+    assert isinstance(refusal, wire.PaymentRejected)
+    assert reason(refusal) == "not_a_payment"
+    assert Payment.objects.count() == 0
+
+
+def test_while_the_chain_is_away_nothing_is_said_of_a_hash(
+    wallets: Mapping[str, Wallet], settings: LazySettings
+) -> None:
+    real, headers = settings.RPC_URL, sent(wallets["free"])
+    settings.RPC_URL = "http://127.0.0.1:1"
+    refusal = refused(headers)
+    assert (refusal.status, refusal.code) == (503, "service_unavailable")
+    settings.RPC_URL = real
+    buy(headers)
+
+
+def test_a_proven_wallet_does_not_pay_with_the_transfer_of_another(wallets: Mapping[str, Wallet]) -> None:
+    headers = sent(wallets["free"])
+    refusal = refused(headers, caller=proven(wallets["pro"], PRO))
+    assert reason(refusal) == "wrong_payer"
+    assert Payment.objects.count() == 0
+    buy(headers)
+
+
+# Money that has arrived and buys nothing ---------------------------------------------------------------------------
+def owed(refusal: Refusal, why: str) -> Payment:
+    """The one payment that is owed back, which the refusal names."""
+    row = Payment.objects.get()
+    assert (row.state, row.error) == (State.REFUND_DUE, why)
+    told = refusal.own_body if refusal.own_body is not None else refusal.extra
+    assert told["refund"] == public_id(row)
+    assert "owed back to you" in refusal.message
+    return row
+
+
+def test_too_little_is_owed_back(wallets: Mapping[str, Wallet]) -> None:
+    refusal = refused(sent(wallets["free"], "0.001999"))
+    assert reason(refusal) == "wrong_amount"
+    assert owed(refusal, "wrong_amount").payer == wallets["free"].address
+
+
+def test_the_money_of_a_tier_to_which_it_is_not_sold_is_owed_back(wallets: Mapping[str, Wallet]) -> None:
+    refusal = refused(sent(wallets["free"], "0.004"), asked(fields="reviews"), products=REVIEWS)
+    assert isinstance(refusal, gate.TierRequired)
+    assert (refusal.status, refusal.extra["tier_required"]) == (403, "pro")
+    owed(refusal, "tier_required")
+
+
+def test_what_is_too_much_for_somebody_unproven_is_owed_back(wallets: Mapping[str, Wallet]) -> None:
+    owed(refused(sent(wallets["free"], "0.100001")), "anonymous_proof_too_large")
+
+
+def test_the_cap_itself_is_taken(wallets: Mapping[str, Wallet]) -> None:
+    assert buy(sent(wallets["free"], "0.1")).amount == Decimal("0.1")
+
+
+def test_bare_hashes_of_somebody_unproven_can_be_turned_off(
+    wallets: Mapping[str, Wallet], settings: LazySettings
+) -> None:
+    settings.ANONYMOUS_PROOF_MOST_USDC = Decimal(0)
+    owed(refused(sent(wallets["free"])), "anonymous_proof_too_large")
+
+
+def test_a_proven_wallet_may_have_sent_any_amount(wallets: Mapping[str, Wallet]) -> None:
+    assert buy(sent(wallets["free"], "2"), caller=proven(wallets["free"], FREE)).amount == Decimal(2)
+
+
+def test_a_transfer_of_a_quarter_of_an_hour_ago_is_owed_back(wallets: Mapping[str, Wallet]) -> None:
+    headers = sent(wallets["free"])
+    owed(refused(headers, now=timezone.now() + timedelta(minutes=15, seconds=2)), "too_old")
+
+
+def test_what_is_owed_back_is_told_again_and_buys_nothing(wallets: Mapping[str, Wallet]) -> None:
+    headers = sent(wallets["free"], "0.001")
+    row = owed(refused(headers), "wrong_amount")
+    refusal = refused(headers)
+    assert isinstance(refusal, wire.PaymentAlreadyUsed)
+    assert refusal.own_body is not None
+    assert (refusal.own_body["refund"], reason(refusal)) == (public_id(row), "refund_due")
+
+
+def test_what_a_stranger_has_spoilt_still_buys_for_the_wallet_that_sent_it(wallets: Mapping[str, Wallet]) -> None:
+    headers = sent(wallets["free"], "0.2")
+    row = owed(refused(headers, asked("geranium")), "anonymous_proof_too_large")
+    caller = proven(wallets["free"], FREE)
+    receipt = buy(headers, caller=caller)
+    assert receipt.payment == row.pk
+    row = Payment.objects.get()
+    assert (row.state, row.error, row.purchase) == (State.SETTLED, "", asked().key)
+    assert buy(headers, caller=caller) == receipt
+    assert isinstance(refused(headers, asked("geranium"), caller=caller), wire.PaymentAlreadyUsed)
+
+
+def test_what_is_owed_back_buys_no_more_than_it_could_have(wallets: Mapping[str, Wallet]) -> None:
+    headers = sent(wallets["free"], "0.001")
+    refused(headers)
+    owed(refused(headers, caller=proven(wallets["free"], FREE)), "wrong_amount")
+
+
+def test_what_was_sent_back_buys_nothing(wallets: Mapping[str, Wallet]) -> None:
+    headers = sent(wallets["free"], "0.2")
+    row = owed(refused(headers), "anonymous_proof_too_large")
+    assert ledger.refund(row.pk, tx_hash="0x" + "5a" * 32, now=timezone.now())
+    assert not ledger.refund(row.pk, tx_hash="0x" + "5b" * 32, now=timezone.now())
+    for caller in (None, proven(wallets["free"], FREE)):
+        refusal = refused(headers, **({"caller": caller} if caller else {}))
+        assert isinstance(refusal, wire.PaymentAlreadyUsed)
+        assert reason(refusal) == "refunded"
+    assert Payment.objects.get().refund_tx_hash == "0x" + "5a" * 32
