@@ -3,6 +3,7 @@
 import logging
 import os
 import threading
+import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,6 +15,8 @@ from config.api.refusal import Unavailable
 logger = logging.getLogger("tablewire.payments")
 
 TIMEOUT = httpx.Timeout(5.0, connect=2.0)
+# A node that is away is left alone for this long, so that it does not hold up every request for its timeout.
+REST_S = 5.0
 
 
 class RpcUnavailable(Unavailable):
@@ -41,6 +44,7 @@ class Connections:
         """Begin anew: what two processes share, neither understands."""
         self.lock = threading.Lock()
         self.client: httpx.Client | None = None
+        self.rest_until: dict[str, float] = {}
 
     def open(self) -> httpx.Client:
         """The client, made at the first call."""
@@ -84,12 +88,17 @@ def batch(calls: Sequence[tuple[str, Sequence[Any]]]) -> list[Any]:
 
 
 def _post(content: Any) -> list[Any]:
+    address: str = settings.RPC_URL
+    if time.monotonic() < connections.rest_until.get(address, 0.0):
+        raise RpcUnavailable
     # Neither the address nor what httpx says of it is logged: it often holds the key to a hosted node.
     try:
-        response = connections.open().post(settings.RPC_URL, json=content)
+        response = connections.open().post(address, json=content)
         answer = response.json()
     except httpx.HTTPError as error:
         logger.warning("the chain's node is away: %s", type(error).__name__)
+        if isinstance(error, httpx.ConnectError | httpx.TimeoutException):
+            connections.rest_until[address] = time.monotonic() + REST_S
         raise RpcUnavailable from error
     except ValueError as error:
         logger.warning("the chain's node answered %s without JSON", response.status_code)

@@ -1,9 +1,9 @@
 """The client of the chain's node: what a node may answer, and what becomes of it."""
 
 import json
-import logging
 import os
 import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -106,11 +106,24 @@ def test_a_node_that_is_away_is_a_503_with_its_moment_to_try_again(settings: Set
     assert (refusal.code, refusal.status, refusal.headers) == ("service_unavailable", 503, {"Retry-After": "5"})
 
 
-def test_the_address_of_the_node_is_not_logged(settings: Settings, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_node_that_is_away_is_left_alone_for_a_while_and_its_address_not_logged(
+    settings: Settings, caplog: pytest.LogCaptureFixture
+) -> None:
     settings.RPC_URL = f"http://{NOWHERE}/v2/a-secret-key"
-    with caplog.at_level(logging.WARNING), pytest.raises(rpc.RpcUnavailable):
-        rpc.call("eth_chainId")
+    for _ in range(3):
+        with pytest.raises(rpc.RpcUnavailable):
+            rpc.call("eth_chainId")
     assert [record.getMessage() for record in caplog.records] == ["the chain's node is away: ConnectError"]
+
+
+def test_a_node_that_was_away_is_asked_again(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    with node(echo) as address:
+        settings.RPC_URL = address
+        monkeypatch.setitem(rpc.connections.rest_until, address, float("inf"))
+        with pytest.raises(rpc.RpcUnavailable):
+            rpc.call("eth_chainId")
+        monkeypatch.setitem(rpc.connections.rest_until, address, time.monotonic())
+        assert rpc.call("eth_chainId") == ["eth_chainId", []]
 
 
 @pytest.mark.parametrize(
