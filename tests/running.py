@@ -54,11 +54,11 @@ def manage(state_dir: Path, *words: str, **more: str) -> subprocess.CompletedPro
 
 
 @contextmanager
-def running(state_dir: Path, *words: str) -> Iterator[Up]:
-    """`manage.py up` on a free port, ready; stopped at the end if it still runs."""
+def running(state_dir: Path, *words: str, **more: str) -> Iterator[Up]:
+    """`manage.py up` on a free port, ready, with `more` in its environment; stopped at the end if it still runs."""
     command = [sys.executable, "manage.py", "up", "--port", "0", "--json", "--state-dir", str(state_dir), *words]
     # Tests say by X-Forwarded-For from which address they come: each has a rate of its own.
-    env = environment(state_dir.with_name("not used")) | {"TRUSTED_PROXIES": "1"}
+    env = environment(state_dir.with_name("not used")) | {"TRUSTED_PROXIES": "1"} | more
     with subprocess.Popen(command, cwd=settings.BASE_DIR, env=env, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         try:

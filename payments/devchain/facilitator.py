@@ -6,6 +6,7 @@ Routes, bodies and answers are those of the x402 specification, as the SDK's own
 import json
 import logging
 import os
+import sys
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future
@@ -53,6 +54,9 @@ class Facilitator:
         return [content]
 
     def _load(self, sdk: Callable[[], "x402FacilitatorSync"]) -> None:
+        if sys.platform == "linux":
+            # After what else starts now. There, the number of a thread means the thread.
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), 10)
         try:
             self._sdk.set_result(sdk())
         except BaseException as error:  # noqa: BLE001 - whatever it is, it is for who asks

@@ -29,21 +29,22 @@ from pathlib import Path
 from config.stack import Stack
 
 with Stack(Path(sys.argv[1])) as stack:
-    told = {"database_url": stack.database_url, "redis_url": stack.redis_url, "pids": stack.pids}
+    told = {"database_url": stack.database_url, "redis_url": stack.redis_url, "rpc_url": stack.rpc_url}
+    told["pids"] = stack.pids
     print(json.dumps(told), flush=True)
     sys.stdin.read()
 """
 
 
-def careless(state_dir: Path) -> Stack:
+def careless(state_dir: Path, *, chain: bool = False) -> Stack:
     """A stack for a test in which no machine crashes."""
-    return Stack(state_dir, durable=False, shared_buffers="32MB")
+    return Stack(state_dir, chain=chain, durable=False, shared_buffers="32MB")
 
 
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
     """A running stack for tests that only look."""
-    with careless(tmp_path_factory.mktemp("shared") / "state") as stack:
+    with careless(tmp_path_factory.mktemp("shared") / "state", chain=True) as stack:
         yield stack
 
 
@@ -82,21 +83,22 @@ def is_alive(pid: int) -> bool:
 
 
 def test_a_second_start_finds_the_rows_the_ports_and_the_secrets_of_the_first(tmp_path: Path) -> None:
-    with careless(tmp_path) as first:
+    with careless(tmp_path, chain=True) as first:
         ask(first.database_url, "CREATE TABLE dish AS SELECT 'herring' AS name")
         redis.Redis.from_url(first.redis_url or "").set("dish", "herring")
-        before = (first.database_url, first.redis_url, first.secret_key)
-    with careless(tmp_path) as second:
-        assert (second.database_url, second.redis_url, second.secret_key) == before
+        before = (first.database_url, first.redis_url, first.rpc_url, first.facilitator_url, first.secret_key)
+    with careless(tmp_path, chain=True) as second:
+        urls = (second.database_url, second.redis_url, second.rpc_url, second.facilitator_url)
+        assert (*urls, second.secret_key) == before
         assert ask(second.database_url, "SELECT name FROM dish") == "herring"
         assert redis.Redis.from_url(second.redis_url or "").get("dish") == b"herring"
 
 
-def test_leaving_the_block_ends_both_servers(tmp_path: Path) -> None:
-    with careless(tmp_path) as stack:
-        pids = [pid for pid in stack.pids.values() if pid]
-        assert [is_alive(pid) for pid in pids] == [True, True]
-    assert [is_alive(pid) for pid in pids] == [False, False]
+def test_leaving_the_block_ends_every_server(tmp_path: Path) -> None:
+    with careless(tmp_path, chain=True) as stack:
+        pids = {name: pid for name, pid in stack.pids.items() if pid}
+        assert {name for name, pid in pids.items() if is_alive(pid)} == {"postgres", "valkey", "chain", "facilitator"}
+    assert {name for name, pid in pids.items() if is_alive(pid)} == set()
 
 
 def test_the_database_is_called_tablewire_and_sorts_by_code_point(shared: Stack) -> None:
@@ -121,7 +123,7 @@ def test_both_servers_refuse_a_wrong_password(shared: Stack) -> None:
 
 
 def test_unless_told_otherwise_a_commit_waits_for_the_disk(tmp_path: Path) -> None:
-    with Stack(tmp_path, valkey=False, shared_buffers="32MB") as stack:
+    with Stack(tmp_path, valkey=False, chain=False, shared_buffers="32MB") as stack:
         assert ask(stack.database_url, "SHOW fsync") == "on"
         assert ask(stack.database_url, "SHOW synchronous_commit") == "on"
 
@@ -155,7 +157,7 @@ def test_when_its_owner_is_killed_the_servers_stop_and_the_next_start_works(tmp_
         servers = [psutil.Process(pid) for pid in first["pids"].values()]
         os.kill(first["holder"], signal.SIGKILL)
     with careless(tmp_path) as second:
-        assert [is_alive(server.pid) for server in servers] == [False, False]
+        assert [is_alive(server.pid) for server in servers] == [False] * 4
         assert ask(second.database_url, "SELECT 1") == 1
 
 
@@ -246,7 +248,7 @@ def test_a_directory_in_use_is_refused_with_a_sentence_and_left_alone(shared: St
 
 def nothing(state_dir: Path) -> Stack:
     """A stack without servers: only what happens to the directory."""
-    return Stack(state_dir, postgres=False, valkey=False)
+    return Stack(state_dir, postgres=False, valkey=False, chain=False)
 
 
 def test_a_directory_that_holds_something_else_is_refused_and_left_alone(tmp_path: Path) -> None:
@@ -271,7 +273,7 @@ def test_a_directory_with_no_more_than_a_beginning_of_ours_is_taken(tmp_path: Pa
         assert stat.S_IMODE(tmp_path.stat().st_mode) == 0o700
     (tmp_path / "made later").touch()
     with nothing(tmp_path) as again:
-        assert again.pids == {"postgres": None, "valkey": None}
+        assert again.pids == {"postgres": None, "valkey": None, "chain": None, "facilitator": None}
 
 
 @pytest.mark.parametrize("place", ["file", "file/below"])
@@ -285,8 +287,8 @@ def test_a_file_in_place_of_the_directory_is_refused_with_a_sentence(tmp_path: P
 
 def test_nobody_else_can_read_the_directory_or_its_secrets(shared: Stack) -> None:
     assert len(shared.secret_key) >= 50
-    directories = ("", "logs", "postgres", "valkey")
-    files = ("stack.json", "secret_key", "valkey/valkey.conf")
+    directories = ("", "logs", "postgres", "valkey", "chain")
+    files = ("stack.json", "secret_key", "valkey/valkey.conf", "chain/transactions")
     assert {stat.S_IMODE((shared.state_dir / name).stat().st_mode) for name in directories} == {0o700}
     assert {stat.S_IMODE((shared.state_dir / name).stat().st_mode) for name in files} == {0o600}
 

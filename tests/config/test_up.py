@@ -17,9 +17,11 @@ import psutil
 import psycopg
 import pytest
 from django.conf import settings
+from web3 import Web3
 
 from config.management import listening, record
 from config.stack import up_file
+from payments.devchain import artifacts
 from tests.running import Up, ask, environment, eventually, is_alive, manage, running
 
 SHAPE = {
@@ -37,19 +39,19 @@ SHAPE = {
     "admin": {"url": str, "username": str, "password": str},
     "dashboard": None,
     "docs": {"management": str, "data": str},
-    "chain": None,
-    "facilitator_url": None,
+    "chain": {"rpc_url": str, "chain_id": int, "network": str, "usdc": str, "token": str, "pay_to": str},
+    "facilitator_url": str,
     "database_url": str,
     "redis_url": str,
-    "wallets": None,
+    "wallets": [{"name": str, "address": str, "private_key": str, "tier": str}] * 4,
     "pids": {
         "up": int,
         "web": int,
         "worker": int,
         "postgres": int,
         "valkey": int,
-        "chain": None,
-        "facilitator": None,
+        "chain": int,
+        "facilitator": int,
     },
 }
 
@@ -58,6 +60,8 @@ def shape(value: Any, like: Any) -> Any:
     """A value with its leaves replaced by their types, except None."""
     if isinstance(value, dict):
         return {name: shape(part, like) for name, part in value.items()}
+    if isinstance(value, list):
+        return [shape(part, like) for part in value]
     return None if value is None else type(value)
 
 
@@ -155,8 +159,74 @@ def test_its_panel_says_when_the_superusers_password_is_not_known(
     up: Up, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     known = {**up.said, "admin": {**up.said["admin"], "password": None}}
-    record.show(known, state_dir=tmp_path, logs=tmp_path)
+    record.show(known, state_dir=tmp_path, is_default_dir=False, logs=tmp_path, reviewed=None)
     assert "changed by you" in " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.parametrize(
+    ("is_default_dir", "reviewed", "shown"),
+    [
+        (True, "noma", ["uv run manage.py pay '/v1/restaurants/noma?fields=core,reviews'"]),
+        (False, "noma", ["uv run manage.py pay '/v1/restaurants/noma?fields=core,reviews' --state-dir '/a state'"]),
+        (True, None, []),
+    ],
+)
+def test_its_panel_shows_how_to_pay_when_there_are_reviews_to_buy(
+    up: Up, capsys: pytest.CaptureFixture[str], is_default_dir: bool, reviewed: str | None, shown: list[str]
+) -> None:
+    place = Path("/a state")
+    record.show(up.said, state_dir=place, is_default_dir=is_default_dir, logs=place, reviewed=reviewed)
+    assert [line for line in capsys.readouterr().out.splitlines() if "manage.py pay" in line] == shown
+
+
+def test_its_wallets_have_what_gives_them_their_tiers(up: Up) -> None:
+    chain = up.said["chain"]
+    assert chain["chain_id"] == 84532
+    assert chain["network"] == "eip155:84532"
+    assert chain["usdc"] == "0x036CbD53842c5426634e7929541eC2318f3dCF7e"
+    node = Web3(Web3.HTTPProvider(chain["rpc_url"]))
+    usdc, token = (
+        node.eth.contract(address=chain[key], abi=artifacts.read(name).abi)
+        for key, name in (("usdc", "Usdc"), ("token", "UtilityToken"))
+    )
+    holdings = {
+        wallet["tier"]: (
+            usdc.functions.balanceOf(wallet["address"]).call(),
+            token.functions.balanceOf(wallet["address"]).call() // 10**18,
+            token.functions.stakedOf(wallet["address"]).call() // 10**18,
+            node.eth.get_balance(wallet["address"]) // 10**18,
+        )
+        for wallet in up.said["wallets"]
+    }
+    assert holdings == {
+        "free": (1000_000000, 0, 0, 10),
+        "pro": (1000_000000, 125, 0, 10),
+        "premium": (1000_000000, 1000, 0, 10),
+        "enterprise": (1000_000000, 0, 60_000, 10),
+    }
+    assert usdc.functions.balanceOf(chain["pay_to"]).call() == 0
+
+
+def test_a_chain_of_ones_own_is_told_and_has_no_demo_wallets(up: Up, tmp_path: Path) -> None:
+    own = {
+        "RPC_URL": up.said["chain"]["rpc_url"],
+        "FACILITATOR_URL": "http://127.0.0.1:1",
+        "PAYMENT_NETWORK": "eip155:84532",
+        "PAY_TO": "0x" + 20 * "ab",
+    }
+    with running(tmp_path, "--no-seed", **own) as other:
+        told = other.said
+    assert told["wallets"] is None
+    assert (told["pids"]["chain"], told["pids"]["facilitator"]) == (None, None)
+    assert told["facilitator_url"] == "http://127.0.0.1:1"
+    assert told["chain"] == {
+        "rpc_url": own["RPC_URL"],
+        "chain_id": 84532,
+        "network": "eip155:84532",
+        "usdc": "0x036CbD53842c5426634e7929541eC2318f3dCF7e",
+        "token": None,
+        "pay_to": "0xABaBaBaBABabABabAbAbABAbABabababaBaBABaB",
+    }
 
 
 def test_a_web_server_that_is_killed_is_started_again(up: Up) -> None:
@@ -182,7 +252,7 @@ def test_a_signal_while_it_starts_stops_what_has_started(tmp_path: Path) -> None
         command, cwd=settings.BASE_DIR, env=environment(tmp_path), stderr=subprocess.PIPE
     ) as process:
         assert process.stderr is not None
-        assert process.stderr.readline().endswith(b"PostgreSQL and Valkey\n")
+        assert process.stderr.readline().endswith(b"PostgreSQL, Valkey, chain and facilitator\n")
         family = [one.pid for one in psutil.Process(process.pid).children(recursive=True)]
         process.send_signal(signal.SIGINT)
         process.stderr.read()
