@@ -101,16 +101,6 @@ def listed(products: Sequence[str], *, now: datetime) -> PriceList:
     )
 
 
-def quote(products: Sequence[str], *, rate: str, now: datetime) -> Quote:
-    """What the products cost together at a rate. One query. Raises NotSold."""
-    return listed(products, now=now).quote(rate)
-
-
-def acceptable(products: Sequence[str], *, rates: Iterable[str], now: datetime) -> frozenset[Decimal]:
-    """The amounts that pay for the products at one of the rates. One query. Raises NotSold."""
-    return listed(products, now=now).acceptable(rates)
-
-
 def current(*, now: datetime) -> Mapping[str, Mapping[str, Decimal]]:
     """The whole price list, {product: {rate: amount}}. One query."""
     rows = Price.objects.filter(valid_from__lte=now).order_by("product_id", "rate", "valid_from", "pk")

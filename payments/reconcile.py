@@ -1,6 +1,5 @@
 """Finds out on the chain what became of payments whose settlement nobody saw the end of."""
 
-import logging
 from datetime import datetime, timedelta
 from enum import Enum, auto
 
@@ -9,8 +8,6 @@ from django.db import transaction
 from payments import chain, ledger
 from payments.models import Payment
 from payments.rpc import RpcUnavailable
-
-logger = logging.getLogger("tablewire.payments")
 
 # Blocks have clocks of their own, and nodes a delay.
 LATE = timedelta(seconds=60)
@@ -52,12 +49,13 @@ def sweep(*, now: datetime) -> int:
 
     Any number may sweep at once. The network is asked outside of the transaction that claims the rows.
     """
-    ended = 0
+    ended, is_away = 0, False
     for row in claimed(now=now):
         try:
-            fate = look(row, now=now)
+            # Each question to a node that is away costs seconds, and the rows wait in our hands.
+            fate = Fate.UNCLEAR if is_away else look(row, now=now)
         except RpcUnavailable:
-            fate = Fate.UNCLEAR
+            fate, is_away = Fate.UNCLEAR, True
         if fate in (Fate.ARRIVED, Fate.LOST):
             ended += 1
         else:

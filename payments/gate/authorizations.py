@@ -4,11 +4,12 @@ import time
 from datetime import UTC, datetime, timedelta
 
 from django.conf import settings
+from django.db import Error as DatabaseError
 from django.utils import timezone
 
 from config.api.refusal import Code, Refusal
 from payments import evm, facilitator, holdings, ledger, reconcile
-from payments.facilitator import NotSent, Rejected, Settled, Unknown
+from payments.facilitator import NotSent, Outcome, Rejected, Settled, Unknown
 from payments.gate.sale import Sale, public_id
 from payments.models import Payment
 from payments.networks import ours
@@ -177,13 +178,22 @@ def claim(sale: Sale, signed: Authorization, *, tier: Tier) -> Payment:
 
 # Settling ----------------------------------------------------------------------------------------------------------
 def settle(sale: Sale, signed: Authorization, row: Payment) -> Receipt:
-    """Have it settled, once, and write down how it ended. The line must be claimed by us and committed."""
+    """Have it settled, once. The line must be claimed by us and committed."""
     outcome = facilitator.settle(
         payload=payload(signed),
         requirement=requirement(ours(), signed.value),
         resource=resource(sale.purchase),
         payer=signed.payer,
     )
+    try:
+        return written(sale, row, outcome)
+    except DatabaseError as error:
+        # The line stays claimed, and who comes for it later asks the chain.
+        raise SettlementPending from error
+
+
+def written(sale: Sale, row: Payment, outcome: Outcome) -> Receipt:
+    """Write down how the settlement ended, and answer by it."""
     match outcome:
         case Settled(transaction):
             ledger.settle(row, tx_hash=transaction, now=timezone.now())

@@ -29,7 +29,7 @@ def sell(slug: str, *, from_tier: str = "free", since: datetime = OLD, **amounts
 
 def amounts(*products: str, now: datetime = NOW, rates: tuple[str, ...] = ("standard",)) -> set[Decimal]:
     """What is acceptable."""
-    return set(prices.acceptable(products, rates=rates, now=now))
+    return set(prices.listed(products, now=now).acceptable(rates))
 
 
 def test_several_products_cost_their_sum_from_the_highest_of_their_tiers() -> None:
@@ -38,7 +38,7 @@ def test_several_products_cost_their_sum_from_the_highest_of_their_tiers() -> No
     with CaptureQueriesContext(
         connection,
     ) as queries:
-        found = prices.quote(["reviews", "context"], rate="best", now=NOW)
+        found = prices.listed(["reviews", "context"], now=NOW).quote("best")
     assert (found.products, found.amount, found.from_tier) == (("reviews", "context"), Decimal("0.003"), PRO)
     assert found.description == "Reviews, Context"
     assert len(queries) == 1
@@ -48,13 +48,13 @@ def test_the_price_is_the_latest_that_is_valid() -> None:
     sell("context", standard="0.002")
     sell("context", standard="0.003", since=NOW - timedelta(hours=1))
     sell("context", standard="0.009", since=NOW + timedelta(seconds=1))
-    assert prices.quote(["context"], rate="standard", now=NOW).amount == Decimal("0.003")
+    assert prices.listed(["context"], now=NOW).quote("standard").amount == Decimal("0.003")
 
 
 def test_a_price_holds_from_its_very_moment() -> None:
     sell("context", standard="0.002")
     sell("context", standard="0.003", since=NOW)
-    assert prices.quote(["context"], rate="standard", now=NOW).amount == Decimal("0.003")
+    assert prices.listed(["context"], now=NOW).quote("standard").amount == Decimal("0.003")
 
 
 def test_a_price_that_changed_is_honoured_for_a_minute() -> None:
@@ -87,7 +87,7 @@ def test_what_has_no_price_is_not_sold(products: list[str]) -> None:
     sell("context", standard="0.002")
     sell("history")
     with pytest.raises(NotSold) as caught:
-        prices.quote(products, rate="standard", now=NOW)
+        prices.listed(products, now=NOW).quote("standard")
     assert caught.value.status == 503
     assert ("history" if products else "Nothing") in caught.value.message
 
@@ -95,20 +95,23 @@ def test_what_has_no_price_is_not_sold(products: list[str]) -> None:
 def test_what_has_no_price_yet_is_not_sold() -> None:
     sell("context", standard="0.002", since=NOW + timedelta(seconds=1))
     with pytest.raises(NotSold):
-        prices.quote(["context"], rate="standard", now=NOW)
+        prices.listed(["context"], now=NOW).quote("standard")
 
 
 def test_a_rate_without_a_price_is_not_sold_at_that_rate() -> None:
     sell("context", standard="0.002")
     with pytest.raises(NotSold, match="committed"):
-        prices.quote(["context"], rate="committed", now=NOW)
+        prices.listed(["context"], now=NOW).quote("committed")
 
 
 def test_a_fresh_installation_sells_three_products_at_four_rates() -> None:
     seed.load()
     seed.load()
     found = {
-        slug: (product.from_tier, [prices.quote([slug], rate=rate, now=datetime.now(tz=UTC)).amount for rate in RATES])
+        slug: (
+            product.from_tier,
+            [prices.listed([slug], now=datetime.now(tz=UTC)).quote(rate).amount for rate in RATES],
+        )
         for slug, product in Product.objects.in_bulk().items()
     }
     assert found == {
@@ -125,6 +128,6 @@ def test_seeding_again_keeps_what_staff_have_changed() -> None:
     sell("reviews", standard="0.005", since=datetime.now(tz=UTC))
     seed.load()
     now = datetime.now(tz=UTC)
-    found = prices.quote(["reviews"], rate="standard", now=now)
+    found = prices.listed(["reviews"], now=now).quote("standard")
     assert (found.amount, found.from_tier, found.description) == (Decimal("0.005"), FREE, "Reviews")
     assert prices.current(now=now)["reviews"]["standard"] == Decimal("0.005")

@@ -3,6 +3,7 @@
 After each test what we have received on the chain is the sum of the ledger.
 """
 
+import json
 from collections.abc import Mapping
 from datetime import timedelta
 from decimal import Decimal
@@ -11,6 +12,7 @@ from threading import Event
 import httpx
 import pytest
 from django.conf import LazySettings
+from django.db import connection
 from django.utils import timezone
 from eth_account import Account
 
@@ -200,6 +202,32 @@ def test_a_rejection_is_not_believed_while_the_chain_is_away(
         assert isinstance(refused(headers), gate.SettlementPending)
     settings.RPC_URL = real
     assert Payment.objects.filter(state=State.UNKNOWN).count() == 1
+
+
+def test_a_database_that_goes_away_after_settling_is_503_and_the_same_header_is_charged_once(
+    wallets: Mapping[str, Wallet], settings: LazySettings
+) -> None:
+    real, before = settings.FACILITATOR_URL, usdc_balance(wallets["free"].address)
+    headers = paid_by(wallets["free"])
+    connection.ensure_connection()
+    backend = connection.connection.info.backend_pid
+
+    def ends_the_session(_: bytes) -> tuple[int, bytes]:
+        # In the server's thread this is another connection.
+        with connection.cursor() as other:
+            other.execute("SELECT pg_terminate_backend(%s)", [backend])
+        connection.close()
+        return 200, json.dumps({**SETTLED, "payer": wallets["free"].address}).encode()
+
+    with serving(settles_and(ends_the_session)) as server:
+        settings.FACILITATOR_URL = server.url
+        assert isinstance(refused(headers), gate.SettlementPending)
+    settings.FACILITATOR_URL = real
+    connection.close()
+    assert (Payment.objects.get().state, Payment.objects.get().tx_hash) == (State.CLAIMED, None)
+    aged()
+    buy(headers)
+    assert before - usdc_balance(wallets["free"].address) == PRICE
 
 
 # Somebody else was first -------------------------------------------------------------------------------------------
