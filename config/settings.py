@@ -297,5 +297,8 @@ LOGGING = {
         "django.request": {"level": "ERROR"},
         "django.security": {"level": "ERROR"},
         "django.security.DisallowedHost": {"filters": ["one line"]},
+        # They would write each call with its address, which may hold the key to a hosted node, and what is signed.
+        "httpx": {"level": "WARNING"},
+        "x402": {"level": "WARNING"},
     },
 }
