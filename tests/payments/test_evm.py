@@ -181,7 +181,7 @@ def test_the_web_server_does_without_web3() -> None:
 import sys, django
 django.setup()
 import config.urls
-print(sorted({"web3", "eth_account"} & {*sys.modules}))
+print([name for name in sys.modules if name.startswith(("web3", "eth_"))])
 """
     done = subprocess.run(
         [sys.executable, "-c", script], cwd=settings.BASE_DIR, capture_output=True, text=True, check=True
