@@ -111,19 +111,14 @@ class Zipped:
         self.draft.write(self.packer.compress(bytes(self.waiting)) + self.packer.flush())
 
 
-def remove_all(export: Export) -> None:
-    """Remove the files of an export."""
-    remove_folder(export.public_id)
-
-
-def remove_folder(folder: str) -> None:
-    """Remove the folder of an export, whatever is in it."""
-    remove(folder, names(folder))
+def remove_all(folder: str) -> None:
+    """Remove the folder of an export, by its public id, with all that is in it."""
     try:
+        remove(folder, names(folder))
         storage().delete(folder)
-    except OSError:
-        # A worker has just begun another file there; the sweeper comes for both.
-        logger.info("The folder of export %s is in use", folder)
+    except OSError as error:
+        # A worker has just begun another file there, or the storage is broken: the sweeper comes again.
+        logger.warning("The files of export %s are left for the next sweep: %s", folder, error)
 
 
 def folders() -> list[str]:

@@ -93,7 +93,7 @@ def cancel(export: Export, *, now: datetime) -> bool:
         ended = kept.update(status=Export.Status.EXPIRED, expires_at=now)
     if ended:
         # What a worker writes at this very moment is removed by the sweeper.
-        files.remove_all(export)
+        files.remove_all(export.public_id)
     return bool(ended)
 
 

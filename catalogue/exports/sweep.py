@@ -17,7 +17,7 @@ LOCK = 7_205_339
 
 
 def waiting(*, now: datetime) -> Sequence[Export]:
-    """Expire what is old, and return the exports that a worker should be rung for; none where another sweep does it."""
+    """Expire what is old, and return the exports to ring a worker for; none where another sweep does it."""
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [LOCK])
         if not cursor.fetchone()[0]:
@@ -46,7 +46,7 @@ def clear(folder: str) -> None:
     key = decode(PREFIX, folder)
     kept = Export.objects.filter(pk=key, status__in=[*UNFINISHED, Export.Status.SUCCEEDED]).first() if key else None
     if kept is None:
-        files.remove_folder(folder)
+        files.remove_all(folder)
         return
     places = {files.path_of(kept, part) for part in kept.parts.all()}
     if kept.status in UNFINISHED:

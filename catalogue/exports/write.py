@@ -215,4 +215,4 @@ def fail(export: Export, words: str, *, now: datetime) -> None:
     running = Export.objects.filter(pk=export.pk, status=Export.Status.RUNNING)
     if running.update(status=Export.Status.FAILED, error=words[:500], finished_at=now):
         logger.error("Export %s has failed: %s", export.public_id, words)
-        files.remove_all(export)
+        files.remove_all(export.public_id)

@@ -1,0 +1,130 @@
+"""Exports in tests: asked for, written by steps, and read as a caller reads them."""
+
+import gzip
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from django.test import Client
+from django.utils import timezone
+from pytest_django import Settings
+
+from catalogue.exports import files, start, write
+from catalogue.models import Export
+from catalogue.models.exports import UNFINISHED
+from payments.models import Wallet
+from payments.tiers import ENTERPRISE
+from tests.catalogue.make import NOW
+
+EXPORTS = "/v1/exports"
+RESTAURANTS = {"dataset": "restaurants"}
+WALLET = "0x" + "e" * 40
+
+
+def keep_in(settings: Settings, folder: Path) -> Path:
+    """Keep the files of exports there."""
+    settings.EXPORTS_DIR = folder
+    mine = settings.STORAGES["exports"]
+    settings.STORAGES = {**settings.STORAGES, "exports": {**mine, "OPTIONS": {**mine["OPTIONS"], "location": folder}}}
+    return folder
+
+
+def somebody() -> Wallet:
+    """A wallet that nobody of the tests signs in with."""
+    return Wallet.objects.get_or_create(address=WALLET)[0]
+
+
+def begin(export: Export, *, rows_a_part: int = 50_000) -> None:
+    """Split it by the restaurants of make.NOW."""
+    write.begin(export, now=NOW, rows_a_part=rows_a_part)
+    export.refresh_from_db()
+
+
+def step(export: Export) -> int:
+    """What one task does with it, and how many it would ring for."""
+    rung = write.step(export)
+    export.refresh_from_db()
+    return rung
+
+
+def begun(*, rows_a_part: int = 50_000, **wanted: str) -> Export:
+    """A running export of all restaurants of make.NOW, or of those that a filter leaves."""
+    export = queued(**wanted)
+    begin(export, rows_a_part=rows_a_part)
+    return export
+
+
+def queued(**wanted: str) -> Export:
+    """An export that no worker has begun."""
+    return start.start(
+        somebody().address,
+        tier=ENTERPRISE,
+        dataset="restaurants",
+        format="jsonl.gz",
+        filter=wanted,
+        now=timezone.now(),
+    )
+
+
+def finished(**wanted: Any) -> Export:
+    """An export with its files."""
+    export = begun(**wanted)
+    work(export)
+    assert export.status == "succeeded", export.error
+    return export
+
+
+def work(export: Export) -> None:
+    """Do its steps until it has ended; the one that rests is not waited for."""
+    begin(export)
+    while export.status in UNFINISHED:
+        export.parts.update(lease_until=None)
+        step(export)
+
+
+def manifest(export: Export) -> dict[str, Any]:
+    """Its manifest, as it is kept."""
+    with files.storage().open(files.path_of_manifest(export, export.manifest_sha256)) as kept:
+        content: dict[str, Any] = json.loads(kept.read())
+    return content
+
+
+def without_names(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """What two exports of the same rows have in common."""
+    return {name: value for name, value in manifest.items() if name not in {"id", "snapshot_at"}}
+
+
+def rows(export: Export) -> list[dict[str, Any]]:
+    """All its rows, in their order."""
+    found = []
+    for part in export.parts.order_by("seq"):
+        with files.storage().open(files.path_of(export, part)) as kept:
+            found += lines(kept.read())
+    return found
+
+
+def lines(content: bytes) -> list[dict[str, Any]]:
+    """The rows of a file."""
+    return [json.loads(line) for line in gzip.decompress(content).splitlines()]
+
+
+def stored(folder: Path) -> set[str]:
+    """The files that are there."""
+    return {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
+
+
+def ask(client: Client, **wanted: Any) -> Any:
+    """The answer to a POST."""
+    return client.post(EXPORTS, {**RESTAURANTS, **wanted}, content_type="application/json")
+
+
+def fetch(client: Client, url: str, **headers: str) -> Any:
+    """The answer to a GET of a link."""
+    return client.get(url, headers=headers)
+
+
+def body(response: Any) -> bytes:
+    """What a streamed answer holds."""
+    content: bytes = b"".join(response.streaming_content)
+    return content

@@ -1,0 +1,415 @@
+"""POST, GET and DELETE /v1/exports, and the files behind their links."""
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+import time_machine
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+from pytest_django import Settings
+
+from catalogue.exports import files
+from catalogue.models import Export
+from payments.devchain.wallets import Wallet as Key
+from tests.catalogue import exporting, make
+from tests.catalogue.exporting import EXPORTS, ask, body, fetch
+from tests.payments.signing import client_of
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+UNKNOWN = "ex_" + "0" * 26
+
+
+@pytest.fixture(autouse=True)
+def folder(settings: Settings, tmp_path: Path) -> Path:
+    return exporting.keep_in(settings, tmp_path / "exports")
+
+
+@pytest.fixture
+def enterprise(wallets: Mapping[str, Key]) -> Client:
+    """A caller on the Enterprise tier, who has signed in."""
+    return client_of(wallets["enterprise"])
+
+
+@pytest.fixture
+def done(enterprise: Client) -> dict[str, Any]:
+    """The record of a finished export of seven restaurants in three files."""
+    for _ in range(7):
+        make.listed(make.restaurant())
+    export = asked(enterprise)
+    exporting.begin(export, rows_a_part=3)
+    exporting.work(export)
+    return record(enterprise, export)
+
+
+def asked(client: Client, **wanted: Any) -> Export:
+    """The export of a POST that is accepted."""
+    answer = ask(client, **wanted)
+    assert answer.status_code == 202, answer.content
+    return Export.objects.known_as(answer.json()["id"]).get()
+
+
+def record(client: Client, export: Export) -> dict[str, Any]:
+    """What a GET answers."""
+    found: dict[str, Any] = client.get(f"{EXPORTS}/{export.public_id}").json()
+    return found
+
+
+def refusal(response: Any) -> tuple[int, str, str | None]:
+    """Status, code and parameter."""
+    error = response.json()["error"]
+    return response.status_code, error["code"], error["param"]
+
+
+def test_an_export_is_accepted_with_its_record_and_its_address(enterprise: Client) -> None:
+    with time_machine.travel(make.NOW, tick=False):
+        answer = ask(enterprise, filter={"market": make.market().slug, "status": "open"})
+    (export,) = Export.objects.all()
+    assert (answer.status_code, answer["X-Tier"]) == (202, "enterprise")
+    assert answer["Location"] == f"http://127.0.0.1:8000{EXPORTS}/{export.public_id}"
+    assert answer.json() == {
+        "id": export.public_id,
+        "status": "queued",
+        "progress": 0,
+        "dataset": "restaurants",
+        "format": "jsonl.gz",
+        "filter": {"market": "copenhagen", "status": "open"},
+        "rows": None,
+        "created_at": "2026-11-21T18:00:00Z",
+        "snapshot_at": None,
+        "files": [],
+        "manifest_url": None,
+        "expires_at": None,
+        "error": None,
+    }
+    assert enterprise.get(f"{EXPORTS}/{export.public_id}").json() == answer.json()
+
+
+def test_who_has_not_signed_in_is_asked_to_before_anything_is_judged(client: Client) -> None:
+    for call in (
+        lambda: ask(client, nonsense=1),
+        lambda: client.get(EXPORTS, {"nonsense": 1}),
+        lambda: client.get(f"{EXPORTS}/{UNKNOWN}"),
+        lambda: client.delete(f"{EXPORTS}/{UNKNOWN}"),
+        lambda: client.get(f"{EXPORTS}/{UNKNOWN}/files/manifest.json"),
+    ):
+        answer = call()
+        assert refusal(answer) == (401, "missing_credentials", None)
+        assert answer["WWW-Authenticate"] == 'Bearer realm="tablewire"'
+    assert client.put(EXPORTS).status_code == 405
+
+
+@pytest.mark.parametrize("tier", ["free", "pro", "premium"])
+def test_a_wallet_below_enterprise_is_told_so_and_nothing_is_begun(wallets: Mapping[str, Key], tier: str) -> None:
+    answer = ask(client_of(wallets[tier]))
+    assert refusal(answer) == (403, "tier_required", None)
+    assert (answer.json()["error"]["tier"], answer.json()["error"]["tier_required"]) == (tier, "enterprise")
+    assert not Export.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("wanted", "param", "words"),
+    [
+        ({"fliter": {}}, "fliter", "Did you mean `filter`?"),
+        ({"dataset": "reviews"}, "dataset", "This must be one of: restaurants."),
+        ({"format": "parquet"}, "format", "This must be one of: jsonl.gz."),
+        ({"filter": []}, "filter", "This must be an object."),
+        ({"filter": {"marked": "paris"}}, "filter.marked", "Did you mean `market`?"),
+        ({"filter": {"market": "copenhagn"}}, "filter.market", "Did you mean `copenhagen`?"),
+        ({"filter": {"market": "Paris"}}, "filter.market", ""),
+        ({"filter": {"status": "shut"}}, "filter.status", "permanently_closed"),
+        ({"filter": {"updated_since": "yesterday"}}, "filter.updated_since", "2026-11-21T19:30:00Z"),
+        ({"filter": {"updated_since": "2026-02-30T00:00:00Z"}}, "filter.updated_since", "no such moment"),
+        ({"filter": {"updated_since": "0001-01-01T00:00:00+01:00"}}, "filter.updated_since", "no such moment"),
+    ],
+)
+def test_what_is_not_understood_is_refused_by_name(
+    enterprise: Client, wanted: dict[str, Any], param: str, words: str
+) -> None:
+    make.market()
+    answer = ask(enterprise, **wanted)
+    assert refusal(answer) == (400, "invalid_request", param)
+    assert words in answer.json()["error"]["message"]
+    assert not Export.objects.exists()
+
+
+def test_the_same_filter_in_other_words_is_the_same_export(enterprise: Client) -> None:
+    first = asked(enterprise, filter={"updated_since": "2026-11-21T19:00:00+01:00", "status": "open"})
+    again = asked(enterprise, filter={"status": "open", "updated_since": "2026-11-21T18:00:00Z"}, format="jsonl.gz")
+    assert again == first
+    assert first.filter == {"status": "open", "updated_since": "2026-11-21T18:00:00Z"}
+
+
+def test_the_same_post_from_eight_threads_makes_one_export(wallets: Mapping[str, Key]) -> None:
+    assert at_once(wallets["enterprise"], lambda client, _: ask(client).json()["id"], times=8) == {
+        Export.objects.get().public_id
+    }
+
+
+def test_a_wallet_has_at_most_three_exports_under_way_however_it_asks(wallets: Mapping[str, Key]) -> None:
+    def ask_for_another(client: Client, number: int) -> tuple[int, int]:
+        return number, ask(client, filter={"updated_since": f"2026-11-2{number}T00:00:00Z"}).status_code
+
+    found = at_once(wallets["enterprise"], ask_for_another, times=8)
+    assert sorted(status for _, status in found) == [202] * 3 + [400] * 5
+    assert Export.objects.count() == 3
+    client = client_of(wallets["enterprise"])
+    refused = ask(client, dataset="restaurants")
+    assert refusal(refused) == (400, "invalid_request", None)
+    assert "3 exports under way" in refused.json()["error"]["message"]
+    client.delete(f"{EXPORTS}/{Export.objects.earliest('pk').public_id}")
+    assert ask(client).status_code == 202
+
+
+def at_once(wallet: Key, call: Callable[[Client, int], Any], *, times: int) -> set[Any]:
+    """What so many calls answer that are made at the same time with one session."""
+    session = client_of(wallet).defaults["HTTP_AUTHORIZATION"]
+
+    def one(number: int) -> Any:
+        try:
+            return call(Client(HTTP_AUTHORIZATION=session), number)
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(times) as threads:
+        return set(threads.map(one, range(times)))
+
+
+def test_a_finished_export_may_be_asked_for_again(enterprise: Client, done: dict[str, Any]) -> None:
+    assert ask(enterprise).json()["id"] != done["id"]
+
+
+def test_the_progress_grows_with_the_parts(enterprise: Client) -> None:
+    for _ in range(8):
+        make.restaurant()
+    export = asked(enterprise)
+    exporting.begin(export, rows_a_part=2)
+    seen = []
+    for _ in range(5):
+        seen.append((record(enterprise, export)["status"], record(enterprise, export)["progress"]))
+        exporting.step(export)
+    assert seen == [("running", 0), ("running", 0.25), ("running", 0.5), ("running", 0.75), ("running", 0.999)]
+    finished = record(enterprise, export)
+    assert (finished["status"], finished["progress"], finished["rows"]) == ("succeeded", 1, 8)
+
+
+def test_files_open_count_and_checksum_right(client: Client, done: dict[str, Any]) -> None:
+    contents = {file["name"]: body(fetch(client, file["url"])) for file in done["files"]}
+    assert [(file["name"], file["rows"]) for file in done["files"]] == [
+        ("restaurants-00001.jsonl.gz", 3),
+        ("restaurants-00002.jsonl.gz", 3),
+        ("restaurants-00003.jsonl.gz", 1),
+    ]
+    for file in done["files"]:
+        content = contents[file["name"]]
+        assert (len(content), hashlib.sha256(content).hexdigest()) == (file["bytes"], file["sha256"])
+        assert len(exporting.lines(content)) == file["rows"]
+    slugs = [row["slug"] for content in contents.values() for row in exporting.lines(content)]
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT slug FROM catalogue_restaurant ORDER BY id")
+        assert slugs == [slug for (slug,) in cursor.fetchall()]
+
+
+def test_the_manifest_says_the_same_of_the_files_as_the_record(client: Client, done: dict[str, Any]) -> None:
+    answer = fetch(client, done["manifest_url"])
+    content = body(answer)
+    assert answer["ETag"] == f'"{hashlib.sha256(content).hexdigest()}"'
+    assert answer["Content-Type"] == "application/json"
+    told = json.loads(content)
+    assert told["files"] == [
+        {name: file[name] for name in ("name", "bytes", "rows", "sha256")} for file in done["files"]
+    ]
+    assert (told["id"], told["rows"], told["snapshot_at"]) == (done["id"], 7, done["snapshot_at"])
+
+
+def test_a_file_comes_with_headers_that_a_download_needs(client: Client, done: dict[str, Any]) -> None:
+    file = done["files"][0]
+    answer = fetch(client, file["url"])
+    named = {
+        "ETag": f'"{file["sha256"]}"',
+        "Content-Length": str(file["bytes"]),
+        "Content-Type": "application/gzip",
+        "Content-Disposition": 'attachment; filename="restaurants-00001.jsonl.gz"',
+        "Accept-Ranges": "bytes",
+        "Cache-Control": "private, no-transform",
+    }
+    assert {name: answer[name] for name in named} == named
+    assert "Content-Encoding" not in answer
+    assert len(body(answer)) == file["bytes"]
+
+    head = client.head(file["url"])
+    assert {name: head[name] for name in named} == named
+    assert (head.status_code, head.content) == (200, b"")
+
+    known = fetch(client, file["url"], **{"if-none-match": f'W/"x", "{file["sha256"]}"'})
+    assert (known.status_code, known.content, known["ETag"]) == (304, b"", named["ETag"])
+
+
+@pytest.mark.parametrize(
+    ("asked_for", "first", "last"),
+    [
+        ("bytes=0-0", 0, 1),
+        ("bytes=5-9", 5, 10),
+        ("bytes=10-", 10, None),
+        ("bytes=-7", -7, None),
+        ("bytes=3-9999", 3, None),
+    ],
+)
+def test_a_range_is_served_alone(
+    client: Client, done: dict[str, Any], asked_for: str, first: int, last: int | None
+) -> None:
+    file = done["files"][0]
+    whole = body(fetch(client, file["url"]))
+    answer = fetch(client, file["url"], range=asked_for)
+    piece = body(answer)
+    start = first % len(whole)
+    assert answer.status_code == 206
+    assert piece == whole[first:last]
+    assert answer["Content-Range"] == f"bytes {start}-{start + len(piece) - 1}/{len(whole)}"
+    assert answer["Content-Length"] == str(len(piece))
+
+
+@pytest.mark.parametrize("asked_for", ["bytes=0-1,3-4", "lines=1-2", "bytes=9-3", "bytes=a-b", "bytes=-"])
+def test_what_is_no_single_range_is_answered_with_the_whole_file(
+    client: Client, done: dict[str, Any], asked_for: str
+) -> None:
+    answer = fetch(client, done["files"][0]["url"], range=asked_for)
+    assert (answer.status_code, len(body(answer))) == (200, done["files"][0]["bytes"])
+
+
+def test_a_range_past_the_end_is_416_and_says_how_long_the_file_is(client: Client, done: dict[str, Any]) -> None:
+    file = done["files"][0]
+    for asked_for in (f"bytes={file['bytes']}-", "bytes=-0"):
+        answer = fetch(client, file["url"], range=asked_for)
+        assert refusal(answer) == (416, "invalid_request", None)
+        assert answer["Content-Range"] == f"bytes */{file['bytes']}"
+
+
+def test_a_range_of_another_file_than_the_caller_has_begun_is_the_whole_file(
+    client: Client, done: dict[str, Any]
+) -> None:
+    url, tag = done["files"][0]["url"], f'"{done["files"][0]["sha256"]}"'
+    same = fetch(client, url, **{"range": "bytes=4-", "if-range": tag})
+    assert (same.status_code, len(body(same))) == (206, done["files"][0]["bytes"] - 4)
+    other = fetch(client, url, **{"range": "bytes=4-", "if-range": '"other"'})
+    assert (other.status_code, len(body(other))) == (200, done["files"][0]["bytes"])
+
+
+def test_a_link_that_we_did_not_make_leads_nowhere(client: Client, done: dict[str, Any]) -> None:
+    url: str = done["files"][0]["url"]
+    signature = url.rpartition("signature=")[2]
+    for wrong in (
+        url.replace(signature, signature[:-1] + ("A" if signature[-1] != "A" else "B")),
+        url.replace("00001", "00002"),
+        url.replace("until=", "until=1"),
+        url.replace(done["id"], UNKNOWN),
+    ):
+        assert refusal(fetch(client, wrong)) == (404, "not_found", None)
+    half = fetch(client, url.partition("&")[0])
+    assert (half.status_code, half.json()["error"]["code"]) == (400, "invalid_request")
+
+
+def test_a_link_is_good_for_an_hour_and_the_record_has_a_fresh_one(enterprise: Client, done: dict[str, Any]) -> None:
+    url, now = done["files"][0]["url"], timezone.now()
+    with time_machine.travel(now + timedelta(minutes=59), tick=False):
+        assert body(fetch(enterprise, url))
+    with time_machine.travel(now + timedelta(minutes=61), tick=False):
+        assert refusal(fetch(enterprise, url)) == (410, "gone", None)
+        fresh = enterprise.get(f"{EXPORTS}/{done['id']}").json()["files"][0]["url"]
+        assert body(fetch(enterprise, fresh))
+
+
+def test_the_owner_fetches_files_by_their_plain_address(enterprise: Client, done: dict[str, Any]) -> None:
+    address = done["files"][0]["url"].partition("?")[0]
+    assert len(body(fetch(enterprise, address))) == done["files"][0]["bytes"]
+    assert refusal(fetch(enterprise, f"{EXPORTS}/{done['id']}/files/restaurants-00004.jsonl.gz"))[0] == 404
+
+
+def test_files_that_are_not_written_yet_are_409(enterprise: Client) -> None:
+    export = asked(enterprise)
+    answer = enterprise.get(f"{EXPORTS}/{export.public_id}/files/manifest.json")
+    assert refusal(answer) == (409, "export_not_ready", None)
+
+
+def test_an_expired_export_shows_no_files_and_has_none(enterprise: Client, done: dict[str, Any]) -> None:
+    Export.objects.update(expires_at=timezone.now())
+    found = enterprise.get(f"{EXPORTS}/{done['id']}").json()
+    assert (found["files"], found["manifest_url"], found["progress"]) == ([], None, 1)
+    assert refusal(enterprise.get(f"{EXPORTS}/{done['id']}/files/manifest.json")) == (410, "gone", None)
+    assert refusal(fetch(enterprise, done["manifest_url"])) == (410, "gone", None)
+
+
+def test_a_cancelled_export_stops_and_its_files_go(enterprise: Client, folder: Path) -> None:
+    for _ in range(4):
+        make.restaurant()
+    export = asked(enterprise)
+    exporting.begin(export, rows_a_part=2)
+    exporting.step(export)
+    assert len(exporting.stored(folder)) == 1
+    answer = enterprise.delete(f"{EXPORTS}/{export.public_id}")
+    assert (answer.status_code, answer.content) == (204, b"")
+    assert exporting.stored(folder) == set()
+    exporting.step(export)
+    assert record(enterprise, export)["status"] == "cancelled"
+    assert exporting.stored(folder) == set()
+    assert enterprise.delete(f"{EXPORTS}/{export.public_id}").status_code == 204
+
+
+def test_deleting_a_finished_export_expires_it_at_once(
+    enterprise: Client, client: Client, done: dict[str, Any], folder: Path
+) -> None:
+    assert enterprise.delete(f"{EXPORTS}/{done['id']}").status_code == 204
+    assert exporting.stored(folder) == set()
+    assert enterprise.get(f"{EXPORTS}/{done['id']}").json()["status"] == "expired"
+    assert refusal(fetch(client, done["files"][0]["url"])) == (410, "gone", None)
+
+
+def test_the_id_of_another_wallet_is_answered_as_an_unknown_one(enterprise: Client, done: dict[str, Any]) -> None:
+    Export.objects.update(wallet=exporting.somebody())
+    for method, rest in (("get", ""), ("delete", ""), ("get", "/files/manifest.json")):
+        theirs, unknown, malformed = (
+            enterprise.generic(method.upper(), f"{EXPORTS}/{found}{rest}") for found in (done["id"], UNKNOWN, "ex_1")
+        )
+        assert without_request_id(theirs) == without_request_id(unknown) == without_request_id(malformed)
+        assert refusal(theirs) == (404, "not_found", None)
+    assert Export.objects.get().status == "succeeded"
+    assert enterprise.get(EXPORTS).json()["data"] == []
+
+
+def without_request_id(response: Any) -> bytes:
+    """The bytes of an answer but for what names the request."""
+    content: bytes = response.content
+    return content.replace(response["X-Request-Id"].encode(), b"")
+
+
+def test_exports_are_listed_newest_first_page_by_page_in_a_fixed_number_of_queries(enterprise: Client) -> None:
+    exports = []
+    for number in range(5):
+        exports.append(asked(enterprise, filter={"updated_since": f"2026-01-0{number + 1}T00:00:00Z"}))
+        exporting.work(exports[-1])
+    with CaptureQueriesContext(connection) as few:
+        first = enterprise.get(EXPORTS, {"limit": 2}).json()
+    assert first["pagination"]["has_more"] is True
+    second = enterprise.get(EXPORTS, {"limit": 2, "cursor": first["pagination"]["next_cursor"]}).json()
+    third = enterprise.get(EXPORTS, {"limit": 2, "cursor": second["pagination"]["next_cursor"]}).json()
+    assert third["pagination"]["next_cursor"] is None
+    found = [export["id"] for page in (first, second, third) for export in page["data"]]
+    assert found == [export.public_id for export in reversed(exports)]
+    with CaptureQueriesContext(connection) as many:
+        assert len(enterprise.get(EXPORTS).json()["data"]) == 5
+    assert len(many) == len(few)
+    assert refusal(enterprise.get(EXPORTS, {"cursor": "x"})) == (400, "invalid_request", "cursor")
+
+
+def test_the_files_are_for_their_owner_alone_on_the_disk(done: dict[str, Any], folder: Path) -> None:
+    modes = {path.stat().st_mode & 0o777 for path in folder.rglob("*")} | {folder.stat().st_mode & 0o777}
+    assert modes == {0o700, 0o600}
+    assert len(files.folders()) == 1

@@ -1,0 +1,133 @@
+"""Exports over real HTTP, with a broker that is away and a worker that is killed."""
+
+import hashlib
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import psutil
+import pytest
+from django.conf import settings as django_settings
+from django.db import connection, transaction
+from pytest_django import Settings
+
+from catalogue.models import Export, ExportPart, Restaurant
+from catalogue.tasks import ring_for_export, sweep_exports
+from config.stack import Child
+from payments.devchain.wallets import Wallet as Key
+from tests.catalogue import exporting, make
+from tests.catalogue.exporting import EXPORTS, RESTAURANTS
+from tests.payments.signing import client_of
+from tests.running import eventually
+from tests.served import database_url, served
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture(autouse=True)
+def folder(settings: Settings, tmp_path: Path) -> Path:
+    return exporting.keep_in(settings, tmp_path / "exports")
+
+
+@contextmanager
+def working(folder: Path, log: Path) -> Iterator[Child]:
+    """A Celery worker of the tests' broker and database; killed at the end."""
+    command = [sys.executable, "-m", "celery", "-A", "config", "worker", "-Q", "dedicated", "--concurrency", "1"]
+    child = Child(
+        name="worker",
+        command=[*command, "--without-gossip", "--without-mingle", "--loglevel", "info"],
+        env={**os.environ, "DATABASE_URL": database_url(), "EXPORTS_DIR": str(folder)},
+        cwd=django_settings.BASE_DIR,
+        log=log,
+    )
+    child.start()
+    try:
+        yield child
+    finally:
+        kill(child)
+
+
+def kill(child: Child) -> None:
+    """SIGKILL for the worker and its processes, which leaves them no time for a last word."""
+    if child.is_running():
+        worker = psutil.Process(child.pid)
+        for process in [*worker.children(recursive=True), worker]:
+            process.kill()
+    child.stop()
+
+
+def test_an_accepted_export_survives_a_broker_that_is_away_and_is_fetched_in_pieces(
+    wallets: Mapping[str, Key], folder: Path, tmp_path: Path
+) -> None:
+    for _ in range(20):
+        make.restaurant()
+    session = client_of(wallets["enterprise"]).defaults["HTTP_AUTHORIZATION"]
+    log = tmp_path / "web.log"
+    with (
+        served(log, BROKER_URL="redis://127.0.0.1:1", EXPORTS_DIR=str(folder), PUBLIC_BASE_URL="") as base_url,
+        httpx.Client(base_url=base_url, headers={"Authorization": session}, timeout=30) as caller,
+    ):
+        answer = caller.post(EXPORTS, json=RESTAURANTS)
+        assert answer.status_code == 202, answer.text
+        export = Export.objects.get()
+        exporting.work(export)
+        (file,) = caller.get(f"{EXPORTS}/{export.public_id}").json()["files"]
+        path = httpx.URL(file["url"]).raw_path.decode()
+        head = httpx.head(base_url + path)
+        assert (head.status_code, head.headers["Content-Length"], head.content) == (200, str(file["bytes"]), b"")
+        first = httpx.get(base_url + path, headers={"Range": "bytes=0-99"})
+        rest = httpx.get(base_url + path, headers={"Range": "bytes=100-", "If-Range": first.headers["ETag"]})
+        assert (first.status_code, rest.status_code) == (206, 206)
+        assert hashlib.sha256(first.content + rest.content).hexdigest() == file["sha256"]
+    assert f"The broker is away, so export {export.public_id} waits for the next sweep" in log.read_text()
+
+
+def test_a_worker_that_is_killed_in_the_middle_of_a_part_changes_nothing_of_the_result(
+    folder: Path, tmp_path: Path
+) -> None:
+    for _ in range(40):
+        make.listed(make.restaurant())
+    undisturbed = exporting.finished(rows_a_part=10)
+    expected = exporting.without_names(exporting.manifest(undisturbed))
+    Export.objects.all().delete()
+    sweep_exports()
+    assert exporting.stored(folder) == set()
+
+    export = exporting.begun(rows_a_part=10)
+    exporting.step(export)
+    with working(folder, tmp_path / "first.log") as worker, transaction.atomic():
+        # Its SELECT waits for us while its part is taken and its file begun.
+        with connection.cursor() as cursor:
+            cursor.execute(f"LOCK TABLE {Restaurant._meta.db_table} IN ACCESS EXCLUSIVE MODE")  # noqa: SLF001  # public
+        ring_for_export(export)
+        assert eventually(lambda: taken(folder)), (tmp_path / "first.log").read_text()[-2000:]
+        kill(worker)
+    held = ExportPart.objects.get(state="taken")
+    assert (held.seq, held.tries) == (2, 1)
+    assert any(name.endswith(".part") for name in exporting.stored(folder))
+
+    # A minute later.
+    ExportPart.objects.filter(pk=held.pk).update(lease_until=make.NOW.replace(year=2020))
+    with working(folder, tmp_path / "second.log"):
+        sweep_exports()
+        assert eventually(lambda: ended(export)), (tmp_path / "second.log").read_text()[-2000:]
+    export.refresh_from_db()
+    assert export.status == "succeeded", export.error
+    assert exporting.without_names(exporting.manifest(export)) == expected
+    held.refresh_from_db()
+    assert (held.state, held.tries) == ("done", 2)
+    sweep_exports()
+    assert len(exporting.stored(folder)) == 5
+
+
+def taken(folder: Path) -> bool:
+    """Whether a worker has begun the file of its part."""
+    return any(name.endswith(".part") for name in exporting.stored(folder))
+
+
+def ended(export: Export) -> bool:
+    """Whether the export is done with."""
+    return not Export.objects.unfinished().filter(pk=export.pk).exists()

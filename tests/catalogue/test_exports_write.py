@@ -1,0 +1,323 @@
+"""Workers: how they share an export, how they fail, and what is cleared up after them."""
+
+import logging
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from pathlib import Path
+from threading import Barrier
+
+import pytest
+from django.db import connection, transaction
+from django.utils import timezone
+from pytest_django import Settings
+
+from catalogue.exports import files, start, sweep, write
+from catalogue.exports.start import OneIsUnderWay
+from catalogue.models import Export, ExportPart
+from catalogue.tasks import sweep_exports, write_export
+from tests.catalogue import exporting, make
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+LONG_AGO = make.NOW.replace(year=2020)
+
+
+@pytest.fixture(autouse=True)
+def folder(settings: Settings, tmp_path: Path) -> Path:
+    return exporting.keep_in(settings, tmp_path / "exports")
+
+
+def places(count: int) -> None:
+    """So many restaurants."""
+    for _ in range(count):
+        make.restaurant()
+
+
+def row(part: ExportPart) -> tuple[str, int, int | None]:
+    """What stands on the part's row."""
+    return ExportPart.objects.values_list("state", "tries", "rows").get(pk=part.pk)
+
+
+@pytest.mark.parametrize(("count", "parts"), [(0, [0]), (1, [1]), (3, [3]), (4, [3, 1]), (6, [3, 3]), (7, [3, 3, 1])])
+def test_the_keys_are_split_so_that_each_row_is_in_one_part(count: int, parts: list[int]) -> None:
+    places(count)
+    export = exporting.finished(rows_a_part=3)
+    assert list(export.parts.order_by("seq").values_list("seq", "rows")) == list(enumerate(parts, start=1))
+    assert (export.rows_total, export.rows, len(exporting.rows(export))) == (count, count, count)
+
+
+def test_equal_rows_make_equal_files() -> None:
+    places(5)
+    first, second = (exporting.manifest(exporting.finished(rows_a_part=2)) for _ in range(2))
+    assert first["id"] != second["id"]
+    assert exporting.without_names(first) == exporting.without_names(second)
+
+
+def test_a_step_says_how_many_workers_to_ring_for() -> None:
+    for _ in range(12):
+        make.restaurant(created_at=LONG_AGO)
+    assert write.step(exporting.queued(), rows_a_part=2) == 4
+    export = exporting.queued(status="open")
+    assert write.step(export, rows_a_part=6) == 2
+    steps = [exporting.step(export) for _ in range(4)]
+    assert (steps, export.status) == ([1, 1, 0, 0], "succeeded")
+
+
+def test_of_two_workers_one_begins_an_export() -> None:
+    places(4)
+    export = exporting.queued()
+    assert (write.begin(export, now=make.NOW, rows_a_part=2), write.begin(export, now=make.NOW)) == (2, 0)
+    assert export.parts.count() == 2
+
+
+def test_two_workers_share_an_export_and_write_no_part_twice() -> None:
+    places(40)
+    export = exporting.begun(rows_a_part=2)
+    ready = Barrier(2)
+
+    def work() -> int:
+        ready.wait()
+        try:
+            steps = 0
+            while write.step(Export.objects.get(pk=export.pk)):
+                steps += 1
+            return steps
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(2) as threads:
+        done = [future.result() for future in [threads.submit(work) for _ in range(2)]]
+    assert sum(done) == 20
+    assert min(done) > 0
+    assert set(export.parts.values_list("state", "tries")) == {("done", 1)}
+    exporting.work(export)
+    assert len(exporting.rows(export)) == 40
+
+
+def test_a_part_that_another_worker_holds_is_passed_over_until_its_lease_is_over() -> None:
+    places(1)
+    export = exporting.begun()
+    mine = write.claim(export)
+    assert mine is not None
+    assert write.claim(export) is None
+    ExportPart.objects.update(lease_until=LONG_AGO)
+    theirs = write.claim(export)
+    assert theirs is not None
+    assert (theirs.pk, theirs.tries) == (mine.pk, 2)
+
+
+def test_who_has_lost_the_lease_writes_nothing(folder: Path) -> None:
+    places(1)
+    export = exporting.begun()
+    late = write.claim(export)
+    ExportPart.objects.update(lease_until=LONG_AGO)
+    winner = write.claim(export)
+    assert late is not None
+    assert winner is not None
+    with pytest.raises(write.LeaseLostError):
+        write.write(export, late)
+    assert exporting.stored(folder) == set()
+    write.write(export, winner)
+    kept, told = exporting.stored(folder), row(winner)
+    with pytest.raises(write.LeaseLostError):
+        write.write(export, late)
+    assert (exporting.stored(folder), row(winner)) == (kept, told)
+    assert told == ("done", 2, 1)
+
+
+def test_who_loses_the_lease_at_the_last_moment_takes_the_file_away(folder: Path) -> None:
+    places(1)
+    export = exporting.begun()
+    part = write.claim(export)
+    assert part is not None
+    with files.draft(files.path_of(export, part)) as draft:
+        draft.write(b"late")
+        draft.keep(files.path_of(export, part))
+    assert len(exporting.stored(folder)) == 1
+    start.cancel(export, now=timezone.now())
+    with pytest.raises(write.LeaseLostError):
+        write.write(export, part)
+    assert exporting.stored(folder) == set()
+
+
+def test_the_lease_is_renewed_while_rows_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    places(2)
+    export = exporting.begun()
+    part = write.claim(export)
+    assert part is not None
+    ExportPart.objects.update(lease_until=LONG_AGO)
+    monkeypatch.setattr(write, "RENEW_AFTER_S", 0)
+    write.hold(part)
+    renewed = ExportPart.objects.get().lease_until
+    assert renewed is not None
+    assert timedelta(seconds=50) < renewed - timezone.now() <= write.LEASE
+
+
+def test_a_broken_storage_is_tried_five_times_and_then_told(
+    settings: Settings, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    places(1)
+    (tmp_path / "taken").write_text("a file where the folder should be")
+    exporting.keep_in(settings, tmp_path / "taken")
+    export = exporting.begun()
+    errors = []
+    with caplog.at_level(logging.CRITICAL):
+        while export.status == "running":
+            ExportPart.objects.update(lease_until=None)
+            assert exporting.step(export) == 0
+            errors.append(export.error)
+    assert errors == ["Part 1 could not be written: File exists. It is tried again."] * 4 + [
+        "Part 1 could not be written: File exists. It was tried 5 times."
+    ]
+    assert (export.status, export.finished_at is not None) == ("failed", True)
+
+
+def test_a_part_that_broke_rests_before_it_is_tried_again(settings: Settings, tmp_path: Path) -> None:
+    places(1)
+    export = exporting.begun()
+    (tmp_path / "exports").write_text("a file where the folder should be")
+    exporting.step(export)
+    assert write.claim(export) is None
+    assert list(sweep.undone()) == []
+    (tmp_path / "exports").unlink()
+    exporting.work(export)
+    assert (export.status, export.error) == ("succeeded", "")
+
+
+def test_a_broken_storage_does_not_keep_the_sweeper_from_ringing(folder: Path) -> None:
+    export = exporting.queued()
+    folder.write_text("a file where the folder should be")
+    assert list(sweep.waiting(now=timezone.now())) == [export]
+    with pytest.raises(NotADirectoryError):
+        sweep.remove_leftovers()
+
+
+def test_a_worker_that_dies_five_times_over_a_part_has_failed_the_export() -> None:
+    places(1)
+    export = exporting.begun()
+    for _ in range(5):
+        assert write.claim(export) is not None
+        ExportPart.objects.update(lease_until=LONG_AGO)
+    assert list(sweep.undone()) == [export]
+    exporting.step(export)
+    assert (export.status, export.error) == ("failed", "Part 1 could not be written: its worker ended 5 times.")
+
+
+def test_a_reading_that_the_database_breaks_off_is_told_without_its_words(caplog: pytest.LogCaptureFixture) -> None:
+    places(1)
+    export = exporting.begun()
+    with transaction.atomic(), connection.cursor() as cursor, ThreadPoolExecutor(1) as thread:
+        cursor.execute("LOCK TABLE catalogue_market IN ACCESS EXCLUSIVE MODE")
+        thread.submit(run_apart, export).result()
+    export.refresh_from_db()
+    assert export.error == "Part 1 could not be written: the database did not read it through. It is tried again."
+    assert "lock timeout" in caplog.text
+
+
+def run_apart(export: Export) -> None:
+    """One step on a connection of this thread."""
+    try:
+        write.step(Export.objects.get(pk=export.pk))
+    finally:
+        connection.close()
+
+
+def test_a_manifest_that_cannot_be_written_is_a_failed_try_of_the_last_part(folder: Path) -> None:
+    places(1)
+    export = exporting.begun()
+    assert exporting.step(export) == 1
+    blocked = folder / export.public_id
+    blocked.rename(folder / "aside")
+    blocked.write_text("a file where the folder should be")
+    exporting.step(export)
+    assert export.error == "Part 1 could not be written: File exists. It is tried again."
+    blocked.unlink()
+    exporting.work(export)
+    assert (export.status, row(export.parts.get())) == ("succeeded", ("done", 2, 1))
+
+
+def test_a_failed_export_is_begun_anew_of_a_new_moment(folder: Path) -> None:
+    places(3)
+    export = exporting.begun(rows_a_part=2)
+    late = write.claim(export)
+    assert late is not None
+    write.fail(export, "The disk was full.", now=make.NOW)
+    assert not start.restart(exporting.queued(status="open"))
+    export.refresh_from_db()
+    assert start.restart(export)
+    export.refresh_from_db()
+    assert (export.status, export.error, export.snapshot_at, export.parts.count()) == ("queued", "", None, 0)
+    exporting.work(export)
+    assert (export.status, export.rows) == ("succeeded", 3)
+    with pytest.raises(write.LeaseLostError):
+        write.write(export, late)
+
+
+def test_an_export_that_was_asked_for_again_is_not_begun_anew() -> None:
+    export = exporting.begun()
+    write.fail(export, "The disk was full.", now=make.NOW)
+    again = exporting.queued()
+    with pytest.raises(OneIsUnderWay):
+        start.restart(export)
+    export.refresh_from_db()
+    assert (export.status, again.status) == ("failed", "queued")
+
+
+def test_the_sweeper_expires_what_is_old_and_removes_its_files(folder: Path) -> None:
+    old, young = exporting.finished(), exporting.finished()
+    kept = exporting.stored(folder)
+    Export.objects.filter(pk=old.pk).update(expires_at=timezone.now())
+    sweep_exports()
+    assert dict(Export.objects.values_list("pk", "status")) == {old.pk: "expired", young.pk: "succeeded"}
+    assert exporting.stored(folder) == {name for name in kept if name.startswith(young.public_id)}
+    assert files.folders() == [young.public_id]
+
+
+def test_the_sweeper_removes_what_no_row_names_and_nothing_else(folder: Path) -> None:
+    places(1)
+    finished, running = exporting.finished(), exporting.begun(status="open")
+    part = write.claim(running)
+    assert part is not None
+    kept = exporting.stored(folder)
+    leftovers = [
+        "stray",
+        "ex_1/1-1.jsonl.gz",
+        f"{finished.public_id}/manifest-0.json",
+        f"{finished.public_id}/{finished.parts.get().pk}-1.jsonl.gz.part",
+        f"{running.public_id}/{part.pk}-0.jsonl.gz.part",
+    ]
+    growing = [f"{running.public_id}/{part.pk}-1.jsonl.gz.part", f"{running.public_id}/manifest-0.json"]
+    for name in leftovers + growing:
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text("x")
+    sweep.remove_leftovers()
+    assert exporting.stored(folder) == {*kept, *growing, "stray"}
+    assert len(exporting.rows(finished)) == 1
+
+
+def test_of_two_sweepers_one_sweeps() -> None:
+    exporting.queued()
+    with transaction.atomic(), connection.cursor() as cursor, ThreadPoolExecutor(1) as thread:
+        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [sweep.LOCK])
+        assert thread.submit(sweep_apart).result() == 0
+    assert sweep_apart() == 1
+
+
+def sweep_apart() -> int:
+    """How many exports a sweep on a connection of this thread rings for."""
+    try:
+        return len(sweep.waiting(now=timezone.now()))
+    finally:
+        connection.close()
+
+
+def test_a_task_does_one_step_and_leaves_an_ended_export_alone() -> None:
+    places(1)
+    export = exporting.begun()
+    write_export(export=str(export.pk), an_argument_of_tomorrow=1)
+    assert row(export.parts.get()) == ("done", 1, 1)
+    write_export(export=str(export.pk))
+    export.refresh_from_db()
+    assert export.status == "succeeded"
+    write_export(export=str(export.pk))
+    assert row(export.parts.get()) == ("done", 1, 1)
