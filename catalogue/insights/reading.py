@@ -3,7 +3,7 @@
 import re
 import tomllib
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 
@@ -14,11 +14,11 @@ from catalogue.insights.provider import MOST_CITED, Claim, Opinion
 # What goes on longer is no review of a dinner.
 MOST_READ = 5_000
 SENTENCE = re.compile(r"[^.!?\n]{1,400}[.!?]*")
-# Addresses, markup and what speaks to machines: such a sentence is not read.
+# Addresses, markup and what speaks to machines: who writes such things writes no review, and is not read.
 STRANGE = re.compile(
-    r"https?:|www\.|\w\.(com|net|org|io|ru|cn|info|biz)\b|[<>{}\[\]|\\`@]|\d{6}"
+    r"https?:|www\.|\w\.(com|net|org|io|ru|cn|info|biz)\b|<[a-z/!]|\{\{|\]\(|@\w|\d{7}"
     r"|\b(ignore|disregard|forget|override)\b.{0,40}\b(instruction|prompt|previous|above|rule)"
-    r"|\b(system|assistant|developer)\s*(:|prompt|message)|\bas an? (ai|language model)|\byou are now\b|\bprompts?\b",
+    r"|\b(system|assistant|developer)\s*(:|message)|\bas an? (ai|language model)\b|\byou are now\b|\bprompts?\b",
     re.IGNORECASE,
 )
 # Of a review without a language so many common words make it English.
@@ -81,25 +81,20 @@ def cues() -> Cues:
 
 
 def read(reviews: Sequence[Opinion]) -> Findings:
-    """Read them all, in their order. 60 µs a review."""
+    """Read them all, in their order. A quarter of a millisecond for an English review of three sentences."""
     found = Findings()
     for review in reviews:
+        if STRANGE.search(review.text):
+            continue
         english = is_english(review)
         found.read += english
-        for sentence in sentences(review.text):
+        for sentence in SENTENCE.findall(review.text[:MOST_READ]):
             if english:
                 _note(found, review, sentence)
             else:
                 spots = list(dishes.find(sentence))
                 _note_dishes(found, review, sentence, spots, mood=tone.by_stars(review.stars))
     return found
-
-
-def sentences(text: str) -> Iterator[str]:
-    """The sentences that are worth reading."""
-    for match in SENTENCE.finditer(text[:MOST_READ]):
-        if not STRANGE.search(match[0]):
-            yield match[0].strip()
 
 
 def is_english(review: Opinion) -> bool:

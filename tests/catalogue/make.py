@@ -1,17 +1,19 @@
 """Builders of the catalogue's rows; what a test does not say is something plausible."""
 
 from collections.abc import Iterable
-from datetime import UTC, datetime, time
+from datetime import UTC, datetime, time, timedelta
 from itertools import count
 from typing import Any
 
 from catalogue.models import (
     Cuisine,
     FlowRule,
+    Insight,
     Landmark,
     LandmarkName,
     Market,
     Restaurant,
+    Review,
     Source,
     SourceRecord,
 )
@@ -127,3 +129,30 @@ def listed(place: Restaurant, key: str = "osm", record: str | None = None) -> So
         fields=["name", "hours"],
         updated_at=NOW,
     )
+
+
+def review(place: Restaurant, text: str = "", *, stars: int = 5, lang: str = "en", **fields: Any) -> Review:
+    """A review, younger than those made before it; the restaurant counts it."""
+    number = next(numbers)
+    given: dict[str, Any] = {"author": "Ada L.", "created_at": NOW - timedelta(days=300) + timedelta(minutes=number)}
+    made = Review.objects.create(
+        restaurant=place, text=text, stars=stars, lang=lang if text else "", source=source("demo"), **given | fields
+    )
+    place.review_count = place.reviews.count()
+    place.save(update_fields=["review_count"])
+    return made
+
+
+def insight(place: Restaurant, text: str = "Guests talk most about the ramen.", **fields: Any) -> Insight:
+    """An insight that claims nothing but its text."""
+    given: dict[str, Any] = {
+        "detail": {"best_time": None, "dishes": [], "aspects": [], "watch_outs": [], "disclosure": "Made by hand."},
+        "provider": "extractive",
+        "provider_version": "1",
+        "input_hash": "0" * 64,
+        "review_count": max(place.review_count, 5),
+        "reviews_through": NOW,
+        "generated_at": NOW,
+        **fields,
+    }
+    return Insight.objects.create(restaurant=place, text=text, **given)

@@ -44,6 +44,7 @@ def place() -> Restaurant:
     make.rule(made, weekdays=[4, 0])
     make.landmark("Tivoli Gardens", "Tivoli", market="copenhagen")
     Review.objects.create(restaurant=made, stars=5, author="Ada", source=record.source, created_at=NOW)
+    make.insight(made)
     ImportRun.objects.create(source=record.source, file="cph.geojson", started_at=NOW)
     made.refresh_from_db()
     return made
