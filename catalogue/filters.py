@@ -272,13 +272,7 @@ class Pages(Parameters):
 
 
 class Link(Parameters):
-    """What signs a link to a file; both, or neither where a session comes along."""
+    """What signs a link to a file. Without either of them a session has to come along."""
 
     until = Whole(required=False, min_value=0, max_value=10**12, help_text="When the link is over, in Unix seconds.")
-    signature = Text(required=False, max_length=100)
-
-    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Refuse one without the other."""
-        if len(attrs) == 1:
-            raise serializers.ValidationError("`until` and `signature` belong together: pass the link unchanged.")
-        return attrs
+    signature = Text(required=False, max_length=100, help_text="As the link in the record has it.")

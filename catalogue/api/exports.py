@@ -38,6 +38,12 @@ NAME = OpenApiParameter(
 RANGE = OpenApiParameter(
     "Range", str, OpenApiParameter.HEADER, description="One range of bytes: `bytes=1000-`. Others give the whole file."
 )
+# The manifest is JSON.
+CONTENT: dict[Any, Any] = {
+    (code, media_type): OpenApiResponse(OpenApiTypes.BINARY, description=words)
+    for code, words in ((200, "The whole file."), (206, "The range that was asked for."))
+    for media_type in ("application/gzip", "application/json")
+}
 
 
 class Download(FileResponse):
@@ -135,10 +141,9 @@ class ExportViewSet(StrictViewSet[Export]):
         operation_id="get_export_file",
         summary="Fetch a file of an export",
         parameters=[ID, NAME, filters.Link, RANGE],
-        responses=openapi.answers(
+        responses=CONTENT
+        | openapi.answers(
             {
-                200: OpenApiResponse(OpenApiTypes.BINARY, description="The whole file."),
-                206: OpenApiResponse(OpenApiTypes.BINARY, description="The range that was asked for."),
                 304: openapi.NOT_MODIFIED,
                 416: OpenApiResponse(openapi.Error, description="No byte of the file is in the range."),
             },
@@ -154,7 +159,7 @@ class ExportViewSet(StrictViewSet[Export]):
         now = timezone.now()
         link = filters.Link.read(request)
         if link:
-            links.check(id, name, now=now, **link)
+            links.check(id, name, until=link.get("until", 0), signature=link.get("signature", ""), now=now)
             export = get_object_or_404(Export.objects.known_as(id))
         else:
             # The doorway lets files pass without asking who it is (payments.limits).

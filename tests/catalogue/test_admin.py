@@ -14,7 +14,7 @@ from accounts.models import User
 from catalogue import models, opening
 from catalogue.long_tables import LongPaginator
 from catalogue.models import FlowRule, ImportRun, Landmark, LandmarkName, Restaurant, Review
-from tests.catalogue import make
+from tests.catalogue import exporting, make
 from tests.catalogue.make import NOW
 from tests.catalogue.pages import address, change
 
@@ -46,6 +46,7 @@ def place() -> Restaurant:
     Review.objects.create(restaurant=made, stars=5, author="Ada", source=record.source, created_at=NOW)
     make.insight(made)
     ImportRun.objects.create(source=record.source, file="cph.geojson", started_at=NOW)
+    exporting.begun()
     made.refresh_from_db()
     return made
 

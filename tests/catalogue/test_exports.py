@@ -311,10 +311,10 @@ def test_a_link_that_we_did_not_make_leads_nowhere(client: Client, done: dict[st
         url.replace("00001", "00002"),
         url.replace("until=", "until=1"),
         url.replace(done["id"], UNKNOWN),
+        url.partition("&")[0],
+        url.replace("until=", "until=9"),
     ):
         assert refusal(fetch(client, wrong)) == (404, "not_found", None)
-    half = fetch(client, url.partition("&")[0])
-    assert (half.status_code, half.json()["error"]["code"]) == (400, "invalid_request")
 
 
 def test_a_link_is_good_for_an_hour_and_the_record_has_a_fresh_one(enterprise: Client, done: dict[str, Any]) -> None:
