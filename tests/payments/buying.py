@@ -23,11 +23,11 @@ from x402.schemas import PaymentRequired
 
 from config.api.errors import answer
 from config.api.refusal import Refusal
-from payments import gate, prices, wire
+from payments import facilitator, gate, prices, wire
 from payments.callers import Caller
 from payments.devchain.wallets import Wallet
 from payments.gate import Purchase
-from payments.gate.authorizations import claim
+from payments.gate.authorizations import claim, payload
 from payments.gate.sale import Sale
 from payments.models import Payment
 from payments.networks import ours
@@ -135,6 +135,26 @@ def abandoned(headers: Mapping[str, str], *, ago: timedelta = timedelta(seconds=
     row.created_at = row.claimed_at = then
     row.save(force_insert=True)
     return row
+
+
+def sent_by_somebody(headers: Mapping[str, str]) -> str:
+    """Have the payment settled past us, and return the transaction."""
+    signed = wire.proof(headers)
+    assert isinstance(signed, wire.Authorization)
+    outcome = facilitator.settle(
+        payload=payload(signed),
+        requirement=wire.requirement(ours(), signed.value),
+        resource=wire.resource(asked()),
+        payer=signed.payer,
+    )
+    assert isinstance(outcome, facilitator.Settled)
+    return outcome.transaction
+
+
+def aged(by: timedelta = timedelta(seconds=20)) -> None:
+    """All that is open was claimed and made a while ago."""
+    then = timezone.now() - by
+    Payment.objects.update(claimed_at=then, created_at=then)
 
 
 def at_once(times: int, call: Callable[[], Found]) -> list[Found | Refusal]:

@@ -5,7 +5,6 @@ After each test what we have received on the chain is the sum of the ledger.
 
 import json
 from collections.abc import Mapping
-from datetime import timedelta
 from decimal import Decimal
 from threading import Event
 
@@ -13,23 +12,20 @@ import httpx
 import pytest
 from django.conf import LazySettings
 from django.db import connection
-from django.utils import timezone
 from eth_account import Account
 
-from payments import evm, facilitator, gate, ledger, reconcile, wire
+from payments import evm, facilitator, gate, wire
 from payments.devchain.wallets import Wallet
-from payments.gate.authorizations import payload
 from payments.models import Payment
 from payments.networks import ours
-from payments.tasks import reconcile_payments
 from tests.payments.buying import (
-    abandoned,
+    aged,
     asked,
     buy,
     paid_by,
     reason,
     refused,
-    signed_by,
+    sent_by_somebody,
 )
 from tests.payments.facilitators import cuts_short, hangs_up, never_answers, refuses, says, serving, settles_and
 from tests.wallets import fresh_wallet, send, usdc_balance
@@ -41,12 +37,6 @@ NOWHERE = "http://127.0.0.1:1"
 SETTLED = {"success": True, "payer": "", "transaction": HASH, "network": "eip155:84532"}
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("books")]
-
-
-def aged(by: timedelta = timedelta(seconds=20)) -> None:
-    """All that is open was claimed and made a while ago."""
-    then = timezone.now() - by
-    Payment.objects.update(claimed_at=then, created_at=then)
 
 
 # Nothing was sent --------------------------------------------------------------------------------------------------
@@ -231,20 +221,6 @@ def test_a_database_that_goes_away_after_settling_is_503_and_the_same_header_is_
 
 
 # Somebody else was first -------------------------------------------------------------------------------------------
-def sent_by_somebody(headers: Mapping[str, str]) -> str:
-    """Have the payment settled past us, and return the transaction."""
-    signed = wire.proof(headers)
-    assert isinstance(signed, wire.Authorization)
-    outcome = facilitator.settle(
-        payload=payload(signed),
-        requirement=wire.requirement(ours(), signed.value),
-        resource=wire.resource(asked()),
-        payer=signed.payer,
-    )
-    assert isinstance(outcome, facilitator.Settled)
-    return outcome.transaction
-
-
 def test_an_authorization_that_somebody_else_has_sent_counts_as_paid_once(wallets: Mapping[str, Wallet]) -> None:
     headers = paid_by(wallets["free"])
     transaction = sent_by_somebody(headers)
@@ -307,86 +283,3 @@ def test_a_cancelled_authorization_buys_nothing() -> None:
     assert isinstance(refusal, wire.PaymentRejected)
     assert (reason(refusal), Payment.objects.get().state) == ("expired", State.EXPIRED)
     assert usdc_balance(wallet.address) == Decimal(1)
-
-
-# Reconciling -------------------------------------------------------------------------------------------------------
-def test_a_payment_that_arrived_unseen_is_found_on_the_chain_and_waits_for_its_payer(
-    wallets: Mapping[str, Wallet], settings: LazySettings
-) -> None:
-    real, headers = settings.FACILITATOR_URL, paid_by(wallets["free"])
-    with serving(settles_and(hangs_up)) as server:
-        settings.FACILITATOR_URL = server.url
-        refused(headers)
-    settings.FACILITATOR_URL = real
-    assert reconcile.sweep(now=timezone.now()) == 0
-    aged()
-    assert reconcile.sweep(now=timezone.now()) == 1
-    row = Payment.objects.get()
-    assert (row.state, row.error, row.block is not None) == (State.SETTLED, "", True)
-    assert buy(headers).payment == row.pk
-    assert Payment.objects.get().attempts == row.attempts
-
-
-def test_a_payment_whose_time_passed_unused_expires(wallets: Mapping[str, Wallet]) -> None:
-    headers = signed_by(wallets["free"])
-    abandoned(headers)
-    now = timezone.now()
-    reconcile.sweep(now=now)
-    row = Payment.objects.get()
-    assert (row.state, row.error) == (State.UNKNOWN, "Nobody saw how the settlement ended.")
-    assert row.valid_before is not None
-    # The chain's clock may be behind ours.
-    reconcile.sweep(now=row.valid_before + timedelta(seconds=59))
-    assert Payment.objects.get().state == State.UNKNOWN
-    aged()
-    assert reconcile.sweep(now=row.valid_before + timedelta(seconds=61)) == 1
-    assert Payment.objects.get().state == State.EXPIRED
-    refusal = refused(headers)
-    assert isinstance(refusal, wire.PaymentRejected)
-    assert reason(refusal) == "expired"
-
-
-def test_money_that_arrives_for_what_we_gave_up_is_not_lost(wallets: Mapping[str, Wallet]) -> None:
-    headers = paid_by(wallets["free"])
-    row = abandoned(headers)
-    ledger.expire(row, why="Its time has passed and it was not used.")
-    ledger.settle(row, tx_hash=sent_by_somebody(headers), now=timezone.now())
-    assert Payment.objects.get().state == State.SETTLED
-    assert buy(headers).payment == row.pk
-
-
-def test_a_sweep_leaves_what_somebody_is_settling(wallets: Mapping[str, Wallet]) -> None:
-    abandoned(paid_by(wallets["free"]), ago=timedelta(seconds=14))
-    assert reconcile.sweep(now=timezone.now()) == 0
-    assert (Payment.objects.get().state, Payment.objects.get().attempts) == (State.CLAIMED, 1)
-
-
-def test_a_sweep_while_the_chain_is_away_changes_nothing_for_good(
-    wallets: Mapping[str, Wallet], settings: LazySettings
-) -> None:
-    real = settings.RPC_URL
-    abandoned(paid_by(wallets["free"]))
-    settings.RPC_URL = NOWHERE
-    assert reconcile.sweep(now=timezone.now() + timedelta(days=1)) == 0
-    settings.RPC_URL = real
-    assert Payment.objects.get().state == State.UNKNOWN
-
-
-def test_the_task_sweeps(wallets: Mapping[str, Wallet]) -> None:
-    headers = paid_by(wallets["free"])
-    abandoned(headers)
-    transaction = sent_by_somebody(headers)
-    reconcile_payments()
-    assert (Payment.objects.get().state, Payment.objects.get().tx_hash) == (State.SETTLED, transaction)
-
-
-def test_who_took_a_payment_over_is_not_undone_by_who_had_it(wallets: Mapping[str, Wallet]) -> None:
-    first = abandoned(paid_by(wallets["free"]))
-    second = Payment.objects.get()
-    assert ledger.take_over(second, now=timezone.now())
-    assert not ledger.take_over(Payment(pk=first.pk, state=first.state, attempts=1), now=timezone.now())
-    ledger.release(first)
-    ledger.leave_open(first, why="too late")
-    ledger.expire(first, why="too late")
-    row = Payment.objects.get()
-    assert (row.state, row.attempts, row.error) == (State.CLAIMED, 2, "")

@@ -1,0 +1,112 @@
+"""What becomes of payments whose settlement nobody saw the end of.
+
+After each test what we have received on the chain is the sum of the ledger.
+"""
+
+from collections.abc import Mapping
+from datetime import timedelta
+
+import pytest
+from django.conf import LazySettings
+from django.utils import timezone
+
+from config.celery import app
+from payments import ledger, reconcile, wire
+from payments.devchain.wallets import Wallet
+from payments.models import Payment
+from payments.tasks import reconcile_payments
+from tests.payments.buying import abandoned, aged, buy, paid_by, reason, refused, sent_by_somebody, signed_by
+from tests.payments.facilitators import hangs_up, serving, settles_and
+
+State = Payment.State
+NOWHERE = "http://127.0.0.1:1"
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("books")]
+
+
+def test_a_payment_that_arrived_unseen_is_found_on_the_chain_and_waits_for_its_payer(
+    wallets: Mapping[str, Wallet], settings: LazySettings
+) -> None:
+    real, headers = settings.FACILITATOR_URL, paid_by(wallets["free"])
+    with serving(settles_and(hangs_up)) as server:
+        settings.FACILITATOR_URL = server.url
+        refused(headers)
+    settings.FACILITATOR_URL = real
+    assert reconcile.sweep(now=timezone.now()) == 0
+    aged()
+    assert reconcile.sweep(now=timezone.now()) == 1
+    row = Payment.objects.get()
+    assert (row.state, row.error, row.block is not None) == (State.SETTLED, "", True)
+    assert buy(headers).payment == row.pk
+    assert Payment.objects.get().attempts == row.attempts
+
+
+def test_a_payment_whose_time_passed_unused_expires(wallets: Mapping[str, Wallet]) -> None:
+    headers = signed_by(wallets["free"])
+    abandoned(headers)
+    now = timezone.now()
+    reconcile.sweep(now=now)
+    row = Payment.objects.get()
+    assert (row.state, row.error) == (State.UNKNOWN, "Nobody saw how the settlement ended.")
+    assert row.valid_before is not None
+    # The chain's clock may be behind ours.
+    reconcile.sweep(now=row.valid_before + timedelta(seconds=59))
+    assert Payment.objects.get().state == State.UNKNOWN
+    aged()
+    assert reconcile.sweep(now=row.valid_before + timedelta(seconds=61)) == 1
+    assert Payment.objects.get().state == State.EXPIRED
+    refusal = refused(headers)
+    assert isinstance(refusal, wire.PaymentRejected)
+    assert reason(refusal) == "expired"
+
+
+def test_money_that_arrives_for_what_we_gave_up_is_not_lost(wallets: Mapping[str, Wallet]) -> None:
+    headers = paid_by(wallets["free"])
+    row = abandoned(headers)
+    ledger.expire(row, why="Its time has passed and it was not used.")
+    ledger.settle(row, tx_hash=sent_by_somebody(headers), now=timezone.now())
+    assert Payment.objects.get().state == State.SETTLED
+    assert buy(headers).payment == row.pk
+
+
+def test_a_sweep_leaves_what_somebody_is_settling(wallets: Mapping[str, Wallet]) -> None:
+    abandoned(paid_by(wallets["free"]), ago=timedelta(seconds=14))
+    assert reconcile.sweep(now=timezone.now()) == 0
+    assert (Payment.objects.get().state, Payment.objects.get().attempts) == (State.CLAIMED, 1)
+
+
+def test_a_sweep_while_the_chain_is_away_changes_nothing_for_good(
+    wallets: Mapping[str, Wallet], settings: LazySettings
+) -> None:
+    real = settings.RPC_URL
+    abandoned(paid_by(wallets["free"]))
+    settings.RPC_URL = NOWHERE
+    assert reconcile.sweep(now=timezone.now() + timedelta(days=1)) == 0
+    settings.RPC_URL = real
+    assert Payment.objects.get().state == State.UNKNOWN
+
+
+def test_the_task_sweeps(wallets: Mapping[str, Wallet]) -> None:
+    headers = paid_by(wallets["free"])
+    abandoned(headers)
+    transaction = sent_by_somebody(headers)
+    reconcile_payments()
+    assert (Payment.objects.get().state, Payment.objects.get().tx_hash) == (State.SETTLED, transaction)
+
+
+def test_who_took_a_payment_over_is_not_undone_by_who_had_it(wallets: Mapping[str, Wallet]) -> None:
+    first = abandoned(paid_by(wallets["free"]))
+    second = Payment.objects.get()
+    assert ledger.take_over(second, now=timezone.now())
+    assert not ledger.take_over(Payment(pk=first.pk, state=first.state, attempts=1), now=timezone.now())
+    ledger.release(first)
+    ledger.leave_open(first, why="too late")
+    ledger.expire(first, why="too late")
+    row = Payment.objects.get()
+    assert (row.state, row.attempts, row.error) == (State.CLAIMED, 2, "")
+
+
+def test_the_beat_knows_its_tasks() -> None:
+    app.loader.import_default_modules()
+    assert {entry["task"] for entry in app.conf.beat_schedule.values()} <= set(app.tasks)
+    assert app.conf.beat_schedule["payments whose settlement nobody saw the end of"]["schedule"] == 15
