@@ -29,6 +29,8 @@ RENEW_AFTER_S = 15
 MOST_TRIES = 5
 # What broke is given this long to heal.
 PAUSE = timedelta(seconds=20)
+# Each sweep tries the manifest again, until the export has become that old.
+PATIENCE = timedelta(days=1)
 KEPT = timedelta(days=7)
 
 SPLIT = f"""
@@ -123,8 +125,8 @@ def hold(part: ExportPart) -> None:
         raise LeaseLostError
 
 
-def write(export: Export, part: ExportPart) -> None:
-    """Stream the rows of a claimed part into its file, then say on its row what is in it.
+def write(export: Export, part: ExportPart, *, renew_after_s: float = RENEW_AFTER_S) -> None:
+    """Stream the rows of a claimed part into its file, then say on its row what is in it. Memory stays as it is.
 
     Raises LeaseLostError, OSError of the storage, and DatabaseError or psycopg.Error of the reading; the file is
     gone then.
@@ -137,7 +139,7 @@ def write(export: Export, part: ExportPart) -> None:
             zipped.write(row.line)
             sources |= row.sources
             count += 1
-            if monotonic() - renewed > RENEW_AFTER_S:
+            if monotonic() - renewed >= renew_after_s:
                 hold(part)
                 renewed = monotonic()
         zipped.close()
@@ -178,18 +180,19 @@ def finish(export: Export, *, now: datetime) -> None:
                 words = f"Part {part.seq} could not be written: its worker ended {part.tries} times."
                 fail(export, words, now=now)
             return
+    running = Export.objects.filter(pk=export.pk, status=Export.Status.RUNNING)
     content = manifest.render(export, parts)
     try:
         sha256 = keep_manifest(export, content)
     except OSError as error:
-        # Then the last part counts as not written either: it has tries, and rests in between.
-        last = parts[-1]
-        ExportPart.objects.filter(
-            pk=last.pk, state=ExportPart.State.DONE, export__status=Export.Status.RUNNING
-        ).update(state=ExportPart.State.TAKEN)
-        give_back(export, last, error, now=now)
+        words = f"The manifest could not be written: {error.strerror}."
+        logger.warning("Export %s: %s", export.public_id, words, exc_info=error)
+        if export.snapshot_at and now - export.snapshot_at > PATIENCE:
+            fail(export, words, now=now)
+        else:
+            running.update(error=f"{words} It is tried again.")
         return
-    Export.objects.filter(pk=export.pk, status=Export.Status.RUNNING).update(
+    running.update(
         status=Export.Status.SUCCEEDED,
         rows=sum(part.rows or 0 for part in parts),
         manifest_sha256=sha256,

@@ -128,3 +128,22 @@ def body(response: Any) -> bytes:
     """What a streamed answer holds."""
     content: bytes = b"".join(response.streaming_content)
     return content
+
+
+def asked(client: Client, **wanted: Any) -> Export:
+    """The export of a POST that is accepted."""
+    answer = ask(client, **wanted)
+    assert answer.status_code == 202, answer.content
+    return Export.objects.known_as(answer.json()["id"]).get()
+
+
+def record(client: Client, export: Export) -> dict[str, Any]:
+    """What a GET answers."""
+    found: dict[str, Any] = client.get(f"{EXPORTS}/{export.public_id}").json()
+    return found
+
+
+def refusal(response: Any) -> tuple[int, str, str | None]:
+    """Status, code and parameter."""
+    error = response.json()["error"]
+    return response.status_code, error["code"], error["param"]

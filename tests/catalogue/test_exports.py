@@ -1,10 +1,7 @@
 """POST, GET and DELETE /v1/exports, and the files behind their links."""
 
-import hashlib
-import json
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +17,7 @@ from catalogue.exports import files
 from catalogue.models import Export
 from payments.devchain.wallets import Wallet as Key
 from tests.catalogue import exporting, make
-from tests.catalogue.exporting import EXPORTS, ask, body, fetch
+from tests.catalogue.exporting import EXPORTS, ask, asked, fetch, record, refusal
 from tests.payments.signing import client_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -48,25 +45,6 @@ def done(enterprise: Client) -> dict[str, Any]:
     exporting.begin(export, rows_a_part=3)
     exporting.work(export)
     return record(enterprise, export)
-
-
-def asked(client: Client, **wanted: Any) -> Export:
-    """The export of a POST that is accepted."""
-    answer = ask(client, **wanted)
-    assert answer.status_code == 202, answer.content
-    return Export.objects.known_as(answer.json()["id"]).get()
-
-
-def record(client: Client, export: Export) -> dict[str, Any]:
-    """What a GET answers."""
-    found: dict[str, Any] = client.get(f"{EXPORTS}/{export.public_id}").json()
-    return found
-
-
-def refusal(response: Any) -> tuple[int, str, str | None]:
-    """Status, code and parameter."""
-    error = response.json()["error"]
-    return response.status_code, error["code"], error["param"]
 
 
 def test_an_export_is_accepted_with_its_record_and_its_address(enterprise: Client) -> None:
@@ -199,138 +177,6 @@ def test_the_progress_grows_with_the_parts(enterprise: Client) -> None:
     assert seen == [("running", 0), ("running", 0.25), ("running", 0.5), ("running", 0.75), ("running", 0.999)]
     finished = record(enterprise, export)
     assert (finished["status"], finished["progress"], finished["rows"]) == ("succeeded", 1, 8)
-
-
-def test_files_open_count_and_checksum_right(client: Client, done: dict[str, Any]) -> None:
-    contents = {file["name"]: body(fetch(client, file["url"])) for file in done["files"]}
-    assert [(file["name"], file["rows"]) for file in done["files"]] == [
-        ("restaurants-00001.jsonl.gz", 3),
-        ("restaurants-00002.jsonl.gz", 3),
-        ("restaurants-00003.jsonl.gz", 1),
-    ]
-    for file in done["files"]:
-        content = contents[file["name"]]
-        assert (len(content), hashlib.sha256(content).hexdigest()) == (file["bytes"], file["sha256"])
-        assert len(exporting.lines(content)) == file["rows"]
-    slugs = [row["slug"] for content in contents.values() for row in exporting.lines(content)]
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT slug FROM catalogue_restaurant ORDER BY id")
-        assert slugs == [slug for (slug,) in cursor.fetchall()]
-
-
-def test_the_manifest_says_the_same_of_the_files_as_the_record(client: Client, done: dict[str, Any]) -> None:
-    answer = fetch(client, done["manifest_url"])
-    content = body(answer)
-    assert answer["ETag"] == f'"{hashlib.sha256(content).hexdigest()}"'
-    assert answer["Content-Type"] == "application/json"
-    told = json.loads(content)
-    assert told["files"] == [
-        {name: file[name] for name in ("name", "bytes", "rows", "sha256")} for file in done["files"]
-    ]
-    assert (told["id"], told["rows"], told["snapshot_at"]) == (done["id"], 7, done["snapshot_at"])
-
-
-def test_a_file_comes_with_headers_that_a_download_needs(client: Client, done: dict[str, Any]) -> None:
-    file = done["files"][0]
-    answer = fetch(client, file["url"])
-    named = {
-        "ETag": f'"{file["sha256"]}"',
-        "Content-Length": str(file["bytes"]),
-        "Content-Type": "application/gzip",
-        "Content-Disposition": 'attachment; filename="restaurants-00001.jsonl.gz"',
-        "Accept-Ranges": "bytes",
-        "Cache-Control": "private, no-transform",
-    }
-    assert {name: answer[name] for name in named} == named
-    assert "Content-Encoding" not in answer
-    assert len(body(answer)) == file["bytes"]
-
-    head = client.head(file["url"])
-    assert {name: head[name] for name in named} == named
-    assert (head.status_code, head.content) == (200, b"")
-
-    known = fetch(client, file["url"], **{"if-none-match": f'W/"x", "{file["sha256"]}"'})
-    assert (known.status_code, known.content, known["ETag"]) == (304, b"", named["ETag"])
-
-
-@pytest.mark.parametrize(
-    ("asked_for", "first", "last"),
-    [
-        ("bytes=0-0", 0, 1),
-        ("bytes=5-9", 5, 10),
-        ("bytes=10-", 10, None),
-        ("bytes=-7", -7, None),
-        ("bytes=3-9999", 3, None),
-    ],
-)
-def test_a_range_is_served_alone(
-    client: Client, done: dict[str, Any], asked_for: str, first: int, last: int | None
-) -> None:
-    file = done["files"][0]
-    whole = body(fetch(client, file["url"]))
-    answer = fetch(client, file["url"], range=asked_for)
-    piece = body(answer)
-    start = first % len(whole)
-    assert answer.status_code == 206
-    assert piece == whole[first:last]
-    assert answer["Content-Range"] == f"bytes {start}-{start + len(piece) - 1}/{len(whole)}"
-    assert answer["Content-Length"] == str(len(piece))
-
-
-@pytest.mark.parametrize("asked_for", ["bytes=0-1,3-4", "lines=1-2", "bytes=9-3", "bytes=a-b", "bytes=-"])
-def test_what_is_no_single_range_is_answered_with_the_whole_file(
-    client: Client, done: dict[str, Any], asked_for: str
-) -> None:
-    answer = fetch(client, done["files"][0]["url"], range=asked_for)
-    assert (answer.status_code, len(body(answer))) == (200, done["files"][0]["bytes"])
-
-
-def test_a_range_past_the_end_is_416_and_says_how_long_the_file_is(client: Client, done: dict[str, Any]) -> None:
-    file = done["files"][0]
-    for asked_for in (f"bytes={file['bytes']}-", "bytes=-0"):
-        answer = fetch(client, file["url"], range=asked_for)
-        assert refusal(answer) == (416, "invalid_request", None)
-        assert answer["Content-Range"] == f"bytes */{file['bytes']}"
-
-
-def test_a_range_of_another_file_than_the_caller_has_begun_is_the_whole_file(
-    client: Client, done: dict[str, Any]
-) -> None:
-    url, tag = done["files"][0]["url"], f'"{done["files"][0]["sha256"]}"'
-    same = fetch(client, url, **{"range": "bytes=4-", "if-range": tag})
-    assert (same.status_code, len(body(same))) == (206, done["files"][0]["bytes"] - 4)
-    other = fetch(client, url, **{"range": "bytes=4-", "if-range": '"other"'})
-    assert (other.status_code, len(body(other))) == (200, done["files"][0]["bytes"])
-
-
-def test_a_link_that_we_did_not_make_leads_nowhere(client: Client, done: dict[str, Any]) -> None:
-    url: str = done["files"][0]["url"]
-    signature = url.rpartition("signature=")[2]
-    for wrong in (
-        url.replace(signature, signature[:-1] + ("A" if signature[-1] != "A" else "B")),
-        url.replace("00001", "00002"),
-        url.replace("until=", "until=1"),
-        url.replace(done["id"], UNKNOWN),
-        url.partition("&")[0],
-        url.replace("until=", "until=9"),
-    ):
-        assert refusal(fetch(client, wrong)) == (404, "not_found", None)
-
-
-def test_a_link_is_good_for_an_hour_and_the_record_has_a_fresh_one(enterprise: Client, done: dict[str, Any]) -> None:
-    url, now = done["files"][0]["url"], timezone.now()
-    with time_machine.travel(now + timedelta(minutes=59), tick=False):
-        assert body(fetch(enterprise, url))
-    with time_machine.travel(now + timedelta(minutes=61), tick=False):
-        assert refusal(fetch(enterprise, url)) == (410, "gone", None)
-        fresh = enterprise.get(f"{EXPORTS}/{done['id']}").json()["files"][0]["url"]
-        assert body(fetch(enterprise, fresh))
-
-
-def test_the_owner_fetches_files_by_their_plain_address(enterprise: Client, done: dict[str, Any]) -> None:
-    address = done["files"][0]["url"].partition("?")[0]
-    assert len(body(fetch(enterprise, address))) == done["files"][0]["bytes"]
-    assert refusal(fetch(enterprise, f"{EXPORTS}/{done['id']}/files/restaurants-00004.jsonl.gz"))[0] == 404
 
 
 def test_files_that_are_not_written_yet_are_409(enterprise: Client) -> None:

@@ -8,6 +8,7 @@ from threading import Barrier
 
 import pytest
 from django.db import connection, transaction
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from pytest_django import Settings
 
@@ -140,17 +141,34 @@ def test_who_loses_the_lease_at_the_last_moment_takes_the_file_away(folder: Path
     assert exporting.stored(folder) == set()
 
 
-def test_the_lease_is_renewed_while_rows_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    places(2)
+def test_a_lease_is_renewed_for_a_minute() -> None:
+    places(1)
     export = exporting.begun()
     part = write.claim(export)
     assert part is not None
     ExportPart.objects.update(lease_until=LONG_AGO)
-    monkeypatch.setattr(write, "RENEW_AFTER_S", 0)
     write.hold(part)
     renewed = ExportPart.objects.get().lease_until
     assert renewed is not None
     assert timedelta(seconds=50) < renewed - timezone.now() <= write.LEASE
+
+
+def test_the_lease_is_looked_at_while_rows_are_read_and_the_reading_ends_with_it(folder: Path) -> None:
+    places(500)
+    export = exporting.begun()
+    part = write.claim(export)
+    assert part is not None
+    with CaptureQueriesContext(connection) as queries:
+        write.write(export, part, renew_after_s=0)
+    assert len(queries) == 502
+    again = exporting.begun(status="open")
+    part = write.claim(again)
+    assert part is not None
+    start.cancel(again, now=timezone.now())
+    with CaptureQueriesContext(connection) as queries, pytest.raises(write.LeaseLostError):
+        write.write(again, part, renew_after_s=0)
+    assert len(queries) == 1
+    assert not [name for name in exporting.stored(folder) if name.startswith(again.public_id)]
 
 
 def test_a_broken_storage_is_tried_five_times_and_then_told(
@@ -222,18 +240,28 @@ def run_apart(export: Export) -> None:
         connection.close()
 
 
-def test_a_manifest_that_cannot_be_written_is_a_failed_try_of_the_last_part(folder: Path) -> None:
+def test_a_manifest_that_cannot_be_written_is_tried_for_a_day(folder: Path) -> None:
     places(1)
-    export = exporting.begun()
-    assert exporting.step(export) == 1
-    blocked = folder / export.public_id
-    blocked.rename(folder / "aside")
-    blocked.write_text("a file where the folder should be")
+    export, hopeless = exporting.begun(), exporting.begun(status="open")
+    for each in (export, hopeless):
+        assert exporting.step(each) == 1
+        (folder / each.public_id).rename(folder / f"{each.public_id} aside")
+        (folder / each.public_id).write_text("a file where the folder should be")
+        assert list(sweep.undone().filter(pk=each.pk)) == [each]
+    Export.objects.filter(pk=export.pk).update(snapshot_at=timezone.now() - timedelta(hours=23))
+    Export.objects.filter(pk=hopeless.pk).update(snapshot_at=timezone.now() - timedelta(hours=25))
+    for each in (export, hopeless):
+        each.refresh_from_db()
+        exporting.step(each)
+    assert (export.status, export.error) == (
+        "running",
+        "The manifest could not be written: File exists. It is tried again.",
+    )
+    assert (hopeless.status, hopeless.error) == ("failed", "The manifest could not be written: File exists.")
+    (folder / export.public_id).unlink()
+    (folder / f"{export.public_id} aside").rename(folder / export.public_id)
     exporting.step(export)
-    assert export.error == "Part 1 could not be written: File exists. It is tried again."
-    blocked.unlink()
-    exporting.work(export)
-    assert (export.status, row(export.parts.get())) == ("succeeded", ("done", 2, 1))
+    assert (export.status, export.error, len(exporting.rows(export))) == ("succeeded", "", 1)
 
 
 def test_a_failed_export_is_begun_anew_of_a_new_moment(folder: Path) -> None:
