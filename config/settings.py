@@ -206,6 +206,9 @@ SPECTACULAR_SETTINGS = {
         "ErrorCode": "config.api.refusal.Code",
         "OrderStatus": "orders.models.Order.Status",
         "ReservationStatus": "reservations.models.Reservation.Status",
+        "ExportStatus": "catalogue.models.Export.Status",
+        "RestaurantStatus": "catalogue.models.Restaurant.Status",
+        "TierName": "payments.tiers.TIERS",
         "PendingReason": "reservations.models.Reservation.PendingReason",
     },
     "POSTPROCESSING_HOOKS": [

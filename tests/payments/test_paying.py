@@ -234,7 +234,7 @@ def test_the_insight_is_written_by_the_worker_and_sold_to_premium(shop: Shop) ->
 
 
 def test_the_pay_command_turns_a_402_into_a_200_and_names_the_transaction(shop: Shop) -> None:
-    url = shop.url("core,reviews", number=3)
+    url = shop.url("core,reviews", number=2)
     done = manage(shop.up.state_dir, "pay", url.removeprefix(shop.up.said["base_url"]))
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
