@@ -237,7 +237,9 @@ class Selection(Parameters):
     """The parameters of GET /v1/restaurants/{slug}."""
 
     fields = FieldGroups(  # type: ignore[assignment]  # a name of the contract
-        required=False, default=("core",), help_text="Field groups with commas between them. `core` is free."
+        required=False,
+        default=("core",),
+        help_text="Field groups with commas between them, in any order. `core` is free, the others are paid for.",
     )
 
 

@@ -42,13 +42,11 @@ def _sentences(
     watch_outs: Sequence[WatchOut],
     best_time: BestTime | None,
 ) -> Iterator[str]:
-    liked = [dish for dish in dishes if dish.positive_share >= DIVIDED][:MOST_DISHES]
-    if liked:
-        first, *others = liked
-        pleased = "all" if first.pleased == first.mentions else first.pleased
-        names = [f"the {first.name} ({first.mentions} of {reviews} reviews, {pleased} of them pleased)"]
-        names += [f"the {dish.name} ({dish.mentions})" for dish in others]
-        yield f"Guests talk most about {listed(names, ' and ')}."
+    if dishes:
+        first, *others = dishes[:MOST_DISHES]
+        named = [f"the {first.name} ({first.mentions} of {reviews} reviews, {_pleased(first)})"]
+        named += [f"the {dish.name} ({dish.mentions}, {_pleased(dish)})" for dish in others]
+        yield f"Guests talk most about {listed(named, ' and ')}."
     praised = [aspect for aspect in aspects if aspect.positive_share >= PRAISED]
     if praised:
         yield f"Praise goes to {_named(praised)}."
@@ -57,12 +55,16 @@ def _sentences(
         yield f"Opinions differ on {_named(divided)}."
     poor = [aspect for aspect in aspects if aspect.positive_share < DIVIDED]
     if poor:
-        yield f"Fewer are happy with {_named(poor)}."
+        yield f"Few are happy with {_named(poor)}."
     if watch_outs:
         named = [f"{each.text} ({each.mentions} reviews)" for each in watch_outs]
         yield f"Watch out for {listed(named, ' and ')}."
     if best_time:
         yield best_time.text
+
+
+def _pleased(claim: Claim) -> str:
+    return f"{'all' if claim.pleased == claim.mentions else claim.pleased} pleased"
 
 
 def _named(aspects: Sequence[Claim]) -> str:

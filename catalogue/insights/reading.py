@@ -18,7 +18,8 @@ SENTENCE = re.compile(r"[^.!?\n]{1,400}[.!?]*")
 STRANGE = re.compile(
     r"https?:|www\.|\w\.(com|net|org|io|ru|cn|info|biz)\b|<[a-z/!]|\{\{|\]\(|@\w|\d{7}"
     r"|\b(ignore|disregard|forget|override)\b.{0,40}\b(instruction|prompt|previous|above|rule)"
-    r"|\b(system|assistant|developer)\s*(:|message)|\bas an? (ai|language model)\b|\byou are now\b|\bprompts?\b",
+    r"|\b(system|assistant|developer)\s*(:|message|prompt)|\bas an? (ai|language model)\b"
+    r"|\b(you are now|your prompt)\b",
     re.IGNORECASE,
 )
 # Of a review without a language so many common words make it English.

@@ -64,9 +64,9 @@ def test_a_complaint_that_two_share_is_a_watch_out() -> None:
 
 def test_the_text_is_made_of_the_claims() -> None:
     assert generate(DINNER).text == (
-        "Guests talk most about the tonkotsu ramen (4 of 7 reviews, 3 of them pleased) and the gyoza (2)."
+        "Guests talk most about the tonkotsu ramen (4 of 7 reviews, 3 pleased) and the gyoza (2, 1 pleased)."
         " Opinions differ on the food (3 of 5 pleased) and the service (2 of 3 pleased)."
-        " Fewer are happy with the waiting (0 of 2 pleased). Watch out for slow service (2 reviews)."
+        " Few are happy with the waiting (0 of 2 pleased). Watch out for slow service (2 reviews)."
     )
 
 
@@ -270,10 +270,14 @@ def test_a_text_consists_of_our_own_words_whatever_guests_write() -> None:
     strange = [f"The {word} gyoza {word} was good and the staff kind." for word in words]
     draft = generate([(5, text) for text in strange for _ in range(3)] + [(5, text) for text in HOSTILE * 3])
     assert draft.text == (
-        "Guests talk most about the gyoza (12 of 45 reviews, all of them pleased)."
+        "Guests talk most about the gyoza (12 of 45 reviews, all pleased)."
         " Praise goes to the food (12 of 12 pleased) and the service (12 of 12 pleased)."
     )
     assert re.fullmatch(r"[A-Za-z0-9 (),.]+", draft.text)
+
+
+def test_a_prompt_waiter_is_no_machine() -> None:
+    assert [claim.name for claim in generate([(5, "Prompt service, great gyoza. I <3 it.")] * 5).dishes] == ["gyoza"]
 
 
 def test_a_long_run_of_food_is_no_name() -> None:

@@ -7,6 +7,8 @@ from threading import Barrier
 from typing import Any
 
 import pytest
+import redis
+from django.conf import settings
 from django.db import connection, transaction
 
 from catalogue import groups, insights
@@ -60,7 +62,7 @@ def test_five_reviews_make_an_insight_and_four_do_not() -> None:
     insight = Insight.objects.get()
     assert insight.restaurant_id == place.pk
     assert insight.text == (
-        "Guests talk most about the tonkotsu ramen (5 of 5 reviews, all of them pleased)."
+        "Guests talk most about the tonkotsu ramen (5 of 5 reviews, all pleased)."
         " Praise goes to the food (5 of 5 pleased) and the service (5 of 5 pleased)."
         " Guests advise to come early, as it fills up (5 reviews)."
     )
@@ -202,14 +204,14 @@ def test_reviews_without_words_and_rules_that_rest_are_left_alone() -> None:
 
 
 @pytest.mark.django_db
-def test_the_task_writes_what_is_due_and_rings_until_nothing_is(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_task_writes_what_is_due_and_rings_until_nothing_is() -> None:
     place = reviewed()
-    rung: list[None] = []
-    monkeypatch.setattr(refresh_insights, "delay", lambda: rung.append(None))
-    refresh_insights(an_argument_of_tomorrow=1)
-    refresh_insights()
+    with redis.Redis.from_url(settings.CELERY_BROKER_URL) as broker:
+        before = broker.llen(settings.CELERY_TASK_DEFAULT_QUEUE)
+        refresh_insights(an_argument_of_tomorrow=1)
+        refresh_insights()
+        assert broker.llen(settings.CELERY_TASK_DEFAULT_QUEUE) == before + 1
     assert of(place).text
-    assert len(rung) == 1
 
 
 @pytest.mark.django_db(transaction=True)
