@@ -73,6 +73,10 @@ class Chain:
         self._take(transaction, timestamp)
         return transaction.hash
 
+    def close(self) -> None:
+        """Let another process have the chain."""
+        self._journal.close()
+
     def call(self, *, sender: str, to: str | None, data: bytes, value: int, gas: int, now: int) -> Outcome:
         """What would come of a call in a block of now; it changes nothing. Raises InvalidTransactionError."""
         self._enter_next(now)

@@ -57,8 +57,12 @@ class Facilitator:
         if sys.platform == "linux":
             # After what else starts now. There, the number of a thread means the thread.
             os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), 10)
+        deepest = sys.getrecursionlimit()
         try:
-            self._sdk.set_result(sdk())
+            made = sdk()
+            # One of its packages raises the limit beyond what the stack holds: deep JSON would end the process.
+            sys.setrecursionlimit(deepest)
+            self._sdk.set_result(made)
         except BaseException as error:  # noqa: BLE001 - whatever it is, it is for who asks
             self._sdk.set_exception(error)
 
@@ -72,19 +76,21 @@ class Facilitator:
                 content = environ["wsgi.input"].read(MOST_BYTES + 1)
                 if len(content) > MOST_BYTES:
                     return "413 Content Too Large", {"error": f"more than {MOST_BYTES} bytes"}
-                return "200 OK", self._verify(content) if path == "/verify" else self._settle(content)
+                # Nothing is read before it is there, see _load.
+                sdk = self._sdk.result()
+                return "200 OK", self._verify(sdk, content) if path == "/verify" else self._settle(sdk, content)
         return "404 Not Found", {"error": "there are GET /supported, POST /verify and POST /settle"}
 
-    def _verify(self, content: bytes) -> Mapping[str, Any]:
+    def _verify(self, sdk: "x402FacilitatorSync", content: bytes) -> Mapping[str, Any]:
         from x402.schemas import SchemeNotFoundError, VerifyResponse
 
         payload, requirements = _read(content)
         try:
-            return _written(self._sdk.result().verify(payload, requirements))
+            return _written(sdk.verify(payload, requirements))
         except SchemeNotFoundError:
             return _written(VerifyResponse(is_valid=False, invalid_reason="unsupported_scheme"))
 
-    def _settle(self, content: bytes) -> Mapping[str, Any]:
+    def _settle(self, sdk: "x402FacilitatorSync", content: bytes) -> Mapping[str, Any]:
         from x402.schemas import SchemeNotFoundError, SettleResponse
 
         payload, requirements = _read(content)
@@ -92,7 +98,7 @@ class Facilitator:
             # One by one: the second of two copies is then refused by the simulation, and not by a transaction that
             # fails and costs gas.
             with self._settling:
-                return _written(self._sdk.result().settle(payload, requirements))
+                return _written(sdk.settle(payload, requirements))
         except SchemeNotFoundError:
             refusal = SettleResponse(
                 success=False, error_reason="unsupported_scheme", transaction="", network=requirements.network

@@ -5,10 +5,13 @@ from dataclasses import dataclass
 
 from pyrevm import EVM, AccountInfo, BlockEnv, CfgEnv, Env
 
+from payments.evm import keccak
+
 # With the name of the fork in artifacts.py: the machine knows newer ones, the compiler should not use more than this.
 FORK = "SHANGHAI"
 REVERTED = re.compile(r"Revert \{ gas_used: (\d+), output: 0x([0-9a-f]*) \}")
 HALTED = re.compile(r"Halt \{ reason: (.+), gas_used: (\d+) \}")
+PADDING = 33
 
 
 class RefusedError(ValueError):
@@ -53,9 +56,9 @@ class Machine:
 
     def code(self, address: str) -> bytes:
         """The code of a contract, b"" for a wallet."""
-        # An account without code has one byte of it for pyrevm: STOP.
-        code = self._evm.basic(address).code or b""
-        return b"" if code == b"\0" else code
+        code = self._evm.get_code(address) or b""
+        # To that of a contract which was created here, pyrevm adds zeros for its own use.
+        return code if keccak(code) == self._evm.basic(address).code_hash else code[:-PADDING]
 
     def storage(self, address: str, slot: int) -> int:
         """One word of a contract's storage."""

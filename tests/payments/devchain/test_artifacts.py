@@ -1,0 +1,25 @@
+"""The committed code of the contracts is that of their committed source."""
+
+import shutil
+import subprocess
+
+import pytest
+
+from payments.devchain import artifacts
+
+
+def test_every_source_is_the_one_that_was_compiled() -> None:
+    sources = {file.stem for file in artifacts.CONTRACTS.glob("*.sol")}
+    assert sources == set(artifacts.NAMES) == {file.stem for file in artifacts.CONTRACTS.glob("*.json")}
+    assert {name: artifacts.read(name).source_sha256 for name in sources} == {
+        name: artifacts.source_sha256(name) for name in sources
+    }
+
+
+@pytest.mark.skipif(shutil.which("npx") is None, reason="needs npx")
+def test_compiling_again_gives_the_same() -> None:
+    try:
+        made = artifacts.compile_all(fetches=False)
+    except subprocess.CalledProcessError:
+        pytest.skip("npm has not fetched the compiler: `python -m payments.devchain.artifacts` makes it")
+    assert made == {name: (artifacts.CONTRACTS / f"{name}.json").read_text() for name in artifacts.NAMES}

@@ -1,0 +1,194 @@
+"""The chain as the list of its transactions: what a restart keeps, and how time goes."""
+
+import resource
+import stat
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+from eth_account import Account
+from web3 import Web3
+
+from config.stack.chain import PRICE_FEED, USDC, UTILITY_TOKEN
+from config.stack.chain import Chain as Server
+from config.stack.servers import free_port
+from payments.devchain import wallets
+from payments.devchain.chain import Block, Chain
+from payments.devchain.transactions import InvalidTransactionError
+from payments.devchain.wallets import Wallet
+from payments.evm import call_data, checksummed
+from tests.payments.devchain import outside
+
+SECRET = "of these tests"
+NOW = 1_764_000_000
+PRO = wallets.derive(SECRET, "pro")
+
+
+def signed(sender: Wallet, *, nonce: int, to: str | None = None, data: str = "0x", value: int = 1) -> bytes:
+    """A transaction as a wallet signs it; without `to` and `data` it gives the faucet a wei."""
+    to = to or wallets.derive(SECRET, wallets.FAUCET).address
+    common = {"chainId": 84532, "gas": 200_000, "gasPrice": 1_000_000, "value": value}
+    told = {**common, "to": checksummed(to), "data": data, "nonce": nonce}
+    return bytes(Account.sign_transaction(told, sender.private_key).raw_transaction)
+
+
+@pytest.fixture
+def restart(tmp_path: Path) -> Iterator[Callable[[], Chain]]:
+    """Opens the chain of the test's directory, as a process does after the one before has gone."""
+    opened: list[Chain] = []
+
+    def start() -> Chain:
+        for one in opened:
+            one.close()
+        opened.append(Chain(tmp_path, secret=SECRET))
+        return opened[-1]
+
+    yield start
+    for one in opened:
+        one.close()
+
+
+@pytest.fixture
+def chain(restart: Callable[[], Chain]) -> Chain:
+    """A new chain."""
+    return restart()
+
+
+def test_a_restart_finds_the_same_blocks_and_the_same_state(chain: Chain, restart: Callable[[], Chain]) -> None:
+    chain.send(
+        signed(PRO, nonce=0, to=USDC, data=call_data("mint(address,uint256)", PRO.address, 7), value=0), now=NOW
+    )
+    chain.send(signed(PRO, nonce=1, to=UTILITY_TOKEN, data=call_data("unstake(uint256)", 1), value=0), now=NOW + 9)
+    # Each waits for the one after it here.
+    chain.send(signed(PRO, nonce=4), now=NOW + 20)
+    chain.send(signed(PRO, nonce=3), now=NOW + 21)
+    chain.send(signed(PRO, nonce=2), now=NOW + 22)
+    waiting = chain.send(signed(PRO, nonce=6), now=NOW + 23)
+    assert [block.mined.outcome.is_success for block in chain.blocks[1:] if block.mined] == [True, False, *[True] * 3]
+    assert [block.timestamp for block in chain.blocks] == [0, NOW, NOW + 9, *[NOW + 22] * 3]
+
+    again = restart()
+
+    assert again.blocks == chain.blocks
+    assert again.machine.balance(PRO.address) == chain.machine.balance(PRO.address)
+    assert again.machine.nonce(PRO.address) == 5
+    assert again.find_waiting(waiting) is not None
+    again.send(signed(PRO, nonce=5), now=NOW + 30)
+    assert again.head.number == 7
+
+
+def test_the_blocks_hang_together(chain: Chain) -> None:
+    for nonce in range(3):
+        chain.send(signed(PRO, nonce=nonce), now=NOW)
+    assert [block.number for block in chain.blocks] == [0, 1, 2, 3]
+    assert [block.parent for block in chain.blocks[1:]] == [block.hash for block in chain.blocks[:-1]]
+    assert len({block.hash for block in chain.blocks}) == 4
+
+
+def test_its_clock_never_goes_back(chain: Chain) -> None:
+    for nonce, moment in enumerate((NOW, NOW - 3600, NOW + 1)):
+        chain.send(signed(PRO, nonce=nonce), now=moment)
+    assert [block.timestamp for block in chain.blocks[1:]] == [NOW, NOW, NOW + 1]
+
+
+def test_a_call_is_of_now_even_when_the_latest_block_is_old(chain: Chain) -> None:
+    data = bytes.fromhex(call_data("latestRoundData()")[2:])
+    for moment in (NOW, NOW + 86_400):
+        outcome = chain.call(sender=PRO.address, to=PRICE_FEED, data=data, value=0, gas=100_000, now=moment)
+        assert int.from_bytes(outcome.output[96:128]) == moment
+
+
+@pytest.mark.parametrize("torn", ["1764000000 02f8", "1764000000", "\0\0\0\0"])
+def test_a_torn_last_line_was_never_acknowledged_and_is_dropped(
+    chain: Chain, restart: Callable[[], Chain], tmp_path: Path, torn: str
+) -> None:
+    chain.send(signed(PRO, nonce=0), now=NOW)
+    with (tmp_path / "transactions").open("a") as file:
+        file.write(torn)
+    again = restart()
+    assert again.blocks == chain.blocks
+    again.send(signed(PRO, nonce=1), now=NOW)
+    assert restart().blocks == again.blocks
+
+
+def test_what_cannot_be_stored_has_not_happened(chain: Chain, restart: Callable[[], Chain], tmp_path: Path) -> None:
+    chain.send(signed(PRO, nonce=0), now=NOW)
+    before = (tmp_path / "transactions").read_bytes()
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) + 10, limits[1]))
+    try:
+        with pytest.raises(OSError, match="only a part"):
+            chain.send(signed(PRO, nonce=1), now=NOW)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert (tmp_path / "transactions").read_bytes() == before
+    assert (chain.head.number, chain.machine.nonce(PRO.address)) == (1, 1)
+    chain.send(signed(PRO, nonce=1), now=NOW)
+    assert restart().blocks == chain.blocks
+
+
+def test_a_sender_may_let_so_many_wait_and_no_more(chain: Chain) -> None:
+    for nonce in range(1, 65):
+        chain.send(signed(PRO, nonce=nonce), now=NOW)
+    with pytest.raises(InvalidTransactionError, match="wait for an earlier one"):
+        chain.send(signed(PRO, nonce=65), now=NOW)
+    with pytest.raises(InvalidTransactionError, match="replacement transaction underpriced"):
+        chain.send(signed(PRO, nonce=64, value=2), now=NOW)
+    chain.send(signed(PRO, nonce=0), now=NOW)
+    assert chain.head.number == 65
+
+
+def test_one_that_waited_and_became_impossible_is_forgotten(chain: Chain) -> None:
+    everything = 10 * 10**18 - 21_000 * 1_000_000
+    late = chain.send(signed(PRO, nonce=1, value=10**18), now=NOW)
+    chain.send(signed(PRO, nonce=0, value=everything - 200_000 * 1_000_000), now=NOW)
+    assert chain.head.number == 1
+    assert (chain.find(late), chain.find_waiting(late)) == (None, None)
+
+
+def test_another_secret_gives_other_wallets() -> None:
+    keys = {wallet.private_key for secret in (SECRET, "another") for wallet in wallets.demo(secret)}
+    assert len(keys) == 8
+    assert wallets.demo(SECRET) == wallets.demo(SECRET)
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Server]:
+    """A node of its own as a process."""
+    server = Server(home=tmp_path / "chain", log=tmp_path / "chain.log", port=free_port(), password=SECRET)
+    server.start()
+    yield server
+    server.stop()
+
+
+def test_kill_9_loses_nothing_that_was_acknowledged(server: Server) -> None:
+    def node() -> Web3:
+        return Web3(Web3.HTTPProvider(server.url))
+
+    usdc = outside.usdc(node())
+    receipts = [
+        outside.send(node(), PRO, usdc.functions.transfer(usdc.address, amount)) for amount in (1_000_000, 2_000_000)
+    ]
+    blocks = [node().eth.get_block(number) for number in range(3)]
+    top = psutil.Process(server.pid or 0)
+    family = [top, *top.children(recursive=True)]
+    for process in family:
+        process.kill()
+    psutil.wait_procs(family[1:])
+    # Takes note that it is gone.
+    server.stop()
+    server.start(keep_port=True)
+
+    assert [node().eth.get_block(number) for number in range(3)] == blocks
+    assert [node().eth.get_transaction_receipt(receipt["transactionHash"]) for receipt in receipts] == receipts
+    assert usdc.functions.balanceOf(checksummed(PRO.address)).call() == 997_000_000
+    assert usdc.functions.balanceOf(usdc.address).call() == 3_000_000
+    assert stat.S_IMODE((server.home / "transactions").stat().st_mode) == 0o600
+
+
+def test_a_block_is_found_by_its_hash(chain: Chain) -> None:
+    chain.send(signed(PRO, nonce=0), now=NOW)
+    found: Block | None = chain.find_block(chain.head.hash)
+    assert found == chain.head
+    assert chain.find_block(bytes(32)) is None

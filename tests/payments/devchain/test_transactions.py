@@ -1,0 +1,80 @@
+"""Signed transactions and their form, against the libraries that others use."""
+
+from typing import Any
+
+import pytest
+import rlp as others  # type: ignore[import-untyped]
+from eth_account import Account
+from hypothesis import given
+from hypothesis import strategies as st
+
+from payments.devchain import rlp, transactions
+from payments.devchain.transactions import InvalidTransactionError
+
+KEY = "0x" + 64 * "7"
+ITEMS = st.recursive(st.binary(max_size=70), lambda parts: st.lists(parts, max_size=5), max_leaves=20)
+
+
+@given(ITEMS)
+def test_what_is_written_reads_the_same_here_and_elsewhere(item: rlp.Item) -> None:
+    written = rlp.encode(item)
+    assert written == others.encode(item)
+    assert rlp.decode(written) == item
+
+
+@given(st.binary(max_size=80))
+def test_any_other_bytes_are_refused(content: bytes) -> None:
+    try:
+        item = rlp.decode(content)
+    except rlp.MalformedError:
+        return
+    assert others.encode(item) == content
+
+
+@pytest.mark.parametrize("content", ["", "8100", "b800", "83aabb", "f800", "bf" + 8 * "ff", "0102", "c3" * 3000])
+def test_what_is_not_in_its_one_right_form_is_refused(content: str) -> None:
+    with pytest.raises(rlp.MalformedError):
+        rlp.decode(bytes.fromhex(content))
+
+
+FORMS: list[dict[str, Any]] = [
+    {"gasPrice": 5, "chainId": 84532},
+    {"gasPrice": 5},
+    {"gasPrice": 5, "chainId": 84532, "type": 1, "accessList": []},
+    {"maxFeePerGas": 9, "maxPriorityFeePerGas": 2, "chainId": 84532},
+]
+
+
+@given(
+    form=st.sampled_from(FORMS),
+    nonce=st.integers(0, 2**63),
+    value=st.integers(0, 2**255),
+    data=st.binary(max_size=80),
+    to=st.sampled_from(["0x" + 40 * "1", ""]),
+)
+def test_the_sender_is_the_one_who_signed(form: dict[str, Any], nonce: int, value: int, data: bytes, to: str) -> None:
+    words: dict[str, Any] = {**form, "nonce": nonce, "gas": 21_000, "value": value, "data": data, "to": to}
+    made = Account.sign_transaction(words, KEY)
+    raw = bytes(made.raw_transaction)
+    read = transactions.read(raw, chain_id=84532)
+    assert read.sender == Account.from_key(KEY).address.lower() == Account.recover_transaction(raw).lower()
+    assert (read.hash, read.nonce, read.value, read.data, read.to or "") == (bytes(made.hash), nonce, value, data, to)
+    assert (read.highest_price, read.tip) == ((9, 2) if "maxFeePerGas" in form else (5, 5))
+
+
+@given(st.binary(max_size=200))
+def test_junk_is_refused_in_a_sentence(raw: bytes) -> None:
+    with pytest.raises(InvalidTransactionError, match=r"\w+ \w+"):
+        transactions.read(raw, chain_id=84532)
+
+
+@given(place=st.integers(0), change=st.integers(1, 255))
+def test_a_changed_byte_changes_the_sender_or_is_refused(place: int, change: int) -> None:
+    words: dict[str, Any] = {**FORMS[3], "nonce": 1, "gas": 21_000, "value": 7, "to": "0x" + 40 * "1"}
+    raw = bytearray(Account.sign_transaction(words, KEY).raw_transaction)
+    raw[place % len(raw)] ^= change
+    try:
+        read = transactions.read(bytes(raw), chain_id=84532)
+    except InvalidTransactionError:
+        return
+    assert read.sender != Account.from_key(KEY).address.lower()
