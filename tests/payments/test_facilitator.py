@@ -8,7 +8,7 @@ import pytest
 from django.conf import LazySettings
 
 from payments import evm, facilitator, wire
-from payments.facilitator import NotSent, Outcome, Settled
+from payments.facilitator import Outcome, Settled
 from payments.networks import BASE_SEPOLIA
 from tests.payments.buying import asked
 from tests.payments.facilitators import Server, says, serving
@@ -69,9 +69,3 @@ def test_a_forked_process_has_connections_of_its_own(settings: LazySettings) -> 
             os._exit(0 if is_fresh and isinstance(settle(server, settings), Settled) else 1)
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
         assert facilitator.connections.open() is mine
-
-
-def test_a_facilitator_without_an_address_that_can_be_asked_was_sent_nothing(settings: LazySettings) -> None:
-    with serving(SETTLED) as server:
-        server.server_close()
-        assert settle(server, settings) == NotSent("ConnectError")

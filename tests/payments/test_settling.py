@@ -49,7 +49,8 @@ def test_a_facilitator_that_is_not_reached_leaves_no_trace(
         settings.FACILITATOR_URL = url.format(port=server.server_port)
         refusal = refused(headers)
     assert isinstance(refusal, gate.FacilitatorUnavailable)
-    assert (refusal.status, refusal.headers["Retry-After"]) == (503, "5")
+    assert (refusal.status, refusal.code) == (503, "facilitator_unavailable")
+    assert refusal.headers["Retry-After"] == "5"
     assert Payment.objects.count() == 0
 
 

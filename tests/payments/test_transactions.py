@@ -101,7 +101,7 @@ def test_a_wallet_that_presents_its_hash_twice_at_once_is_served_twice_for_one_p
 def test_an_unknown_transaction_is_to_be_shown_again_soon() -> None:
     refusal = refused({"X-Payment": "0x" + "5a" * 32})
     assert isinstance(refusal, wire.TransactionNotFound)
-    assert (refusal.status, refusal.headers["Retry-After"]) == (402, "2")
+    assert (refusal.status, refusal.code, refusal.headers["Retry-After"]) == (402, "transaction_not_found", "2")
     assert "PAYMENT-REQUIRED" in refusal.headers
 
 
