@@ -77,8 +77,9 @@ def test_two_workers_share_an_export_and_write_no_part_twice() -> None:
     ready = Barrier(2)
 
     def work() -> int:
-        ready.wait()
         try:
+            connection.ensure_connection()
+            ready.wait()
             steps = 0
             while write.step(Export.objects.get(pk=export.pk)):
                 steps += 1
