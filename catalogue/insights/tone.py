@@ -2,7 +2,7 @@
 
 from functools import cache
 
-from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer  # type: ignore[import-untyped]
+from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer
 
 # On VADER's scale of -4 to 4. What people say of food and rooms, and words that mean less harm here than elsewhere:
 # a table fights over the last dumpling, a dish alone is worth the way, devilled eggs are none the worse for it.

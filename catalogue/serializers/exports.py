@@ -85,7 +85,7 @@ class ExportFilterRecord(serializers.Serializer[Any]):
 
     market = serializers.RegexField(SLUG, required=False)
     updated_since = serializers.CharField(required=False, help_text="RFC 3339.")
-    status = serializers.ChoiceField(choices=Restaurant.Status.values, required=False)
+    status = serializers.ChoiceField(choices=Restaurant.Status.choices, required=False)
 
     def to_representation(self, instance: Any) -> Any:
         """Return it as it is kept."""

@@ -102,7 +102,7 @@ class RestaurantRecord(serializers.Serializer[Any]):
     name = serializers.CharField()
     id = serializers.RegexField(pattern("rst"))
     alt_names = serializers.ListField(child=serializers.CharField())
-    status = serializers.ChoiceField(choices=Restaurant.Status.values)
+    status = serializers.ChoiceField(choices=Restaurant.Status.choices)
     market = serializers.RegexField(SLUG)
     neighborhood = serializers.CharField(allow_null=True)
     address = AddressRecord()
