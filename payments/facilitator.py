@@ -1,9 +1,7 @@
 """Asks the facilitator to settle, once, and tells apart what is certain from what is not."""
 
 import logging
-import os
 import re
-import threading
 import time
 from dataclasses import dataclass
 
@@ -12,12 +10,12 @@ from django.conf import settings
 from pydantic import ValidationError
 from x402.schemas import PaymentPayload, PaymentRequirements, ResourceInfo, SettleResponse
 
+from payments.connections import Connections
+
 logger = logging.getLogger("tablewire.payments")
 
 TOTAL_S = 8.0
 TIMEOUT = httpx.Timeout(6.0, connect=2.0, write=2.0, pool=2.0)
-# A connection that the other side closes just now would leave a payment unknown: idle ones are not kept for long.
-LIMITS = httpx.Limits(max_connections=100, max_keepalive_connections=20, keepalive_expiry=2.0)
 MOST_BYTES = 64 * 1024
 HASH = re.compile(r"0x[0-9a-fA-F]{64}")
 # Besides all that begin with invalid_: reasons for which a facilitator sends nothing to the chain.
@@ -65,29 +63,8 @@ class Unknown:
 Outcome = Settled | Rejected | NotSent | Unknown
 
 
-class Connections:
-    """The connections of this process, kept alive between payments and shared by its threads."""
-
-    def __init__(self) -> None:
-        self.forget()
-
-    def forget(self) -> None:
-        """Begin anew: a child must not speak over its parent's connections."""
-        self.lock = threading.Lock()
-        self.client: httpx.Client | None = None
-
-    def open(self) -> httpx.Client:
-        """The client, made at the first payment."""
-        with self.lock:
-            if self.client is None:
-                # What is on this machine is not asked through a proxy of the environment.
-                direct = dict.fromkeys(("all://127.0.0.1", "all://localhost", "all://[::1]"))
-                self.client = httpx.Client(limits=LIMITS, mounts=direct)
-            return self.client
-
-
-connections = Connections()
-os.register_at_fork(after_in_child=connections.forget)
+# A connection that the other side closes just now would leave a payment unknown: idle ones are not kept for long.
+connections = Connections(limits=httpx.Limits(max_connections=100, max_keepalive_connections=20, keepalive_expiry=2.0))
 
 
 def settle(

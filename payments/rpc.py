@@ -1,8 +1,6 @@
 """Talks JSON-RPC with a node of the chain on which is paid."""
 
 import logging
-import os
-import threading
 import time
 from collections.abc import Sequence
 from typing import Any
@@ -11,10 +9,10 @@ import httpx
 from django.conf import settings
 
 from config.api.refusal import Unavailable
+from payments.connections import Connections
 
 logger = logging.getLogger("tablewire.payments")
 
-TIMEOUT = httpx.Timeout(5.0, connect=2.0)
 # A node that is away is left alone for this long, so that it does not hold up every request for its timeout.
 REST_S = 5.0
 
@@ -34,30 +32,9 @@ class RpcError(RpcUnavailable):
         self.reason = reason
 
 
-class Connections:
-    """The connections of this process, kept alive between calls and shared by its threads."""
-
-    def __init__(self) -> None:
-        self.forget()
-
-    def forget(self) -> None:
-        """Begin anew: what two processes share, neither understands."""
-        self.lock = threading.Lock()
-        self.client: httpx.Client | None = None
-        self.rest_until: dict[str, float] = {}
-
-    def open(self) -> httpx.Client:
-        """The client, made at the first call."""
-        with self.lock:
-            if self.client is None:
-                # What is on this machine is not asked through a proxy of the environment.
-                direct = dict.fromkeys(("all://127.0.0.1", "all://localhost", "all://[::1]"))
-                self.client = httpx.Client(timeout=TIMEOUT, mounts=direct)
-            return self.client
-
-
-connections = Connections()
-os.register_at_fork(after_in_child=connections.forget)
+connections = Connections(timeout=httpx.Timeout(5.0, connect=2.0))
+# Until when, on this process' clock, the node at an address is left alone.
+away_until: dict[str, float] = {}
 
 
 def call(method: str, *params: Any) -> Any:
@@ -89,7 +66,7 @@ def batch(calls: Sequence[tuple[str, Sequence[Any]]]) -> list[Any]:
 
 def _post(content: Any) -> list[Any]:
     address: str = settings.RPC_URL
-    if time.monotonic() < connections.rest_until.get(address, 0.0):
+    if time.monotonic() < away_until.get(address, 0.0):
         raise RpcUnavailable
     # Neither the address nor what httpx says of it is logged: it often holds the key to a hosted node.
     try:
@@ -98,7 +75,7 @@ def _post(content: Any) -> list[Any]:
     except httpx.HTTPError as error:
         logger.warning("the chain's node is away: %s", type(error).__name__)
         if isinstance(error, httpx.ConnectError | httpx.TimeoutException):
-            connections.rest_until[address] = time.monotonic() + REST_S
+            away_until[address] = time.monotonic() + REST_S
         raise RpcUnavailable from error
     except ValueError as error:
         logger.warning("the chain's node answered %s without JSON", response.status_code)

@@ -19,8 +19,13 @@ OWN = {"pip install uv && uv run manage.py up\n", "uv run pytest\n"}
 def run(block: str, up: Up) -> str:
     """Run a block as it stands, but on this product's port and state directory."""
     here = block.replace("http://127.0.0.1:8000", up.said["base_url"]).replace(".state/", f"{up.state_dir}/")
-    env = os.environ | {"TABLEWIRE_STATE_DIR": str(up.state_dir)}
-    done = subprocess.run(["bash", "-euo", "pipefail", "-c", here], capture_output=True, text=True, env=env, check=False)
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", here],
+        env=os.environ | {"TABLEWIRE_STATE_DIR": str(up.state_dir)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout
 

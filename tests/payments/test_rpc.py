@@ -119,10 +119,10 @@ def test_a_node_that_is_away_is_left_alone_for_a_while_and_its_address_not_logge
 def test_a_node_that_was_away_is_asked_again(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     with node(echo) as address:
         settings.RPC_URL = address
-        monkeypatch.setitem(rpc.connections.rest_until, address, float("inf"))
+        monkeypatch.setitem(rpc.away_until, address, float("inf"))
         with pytest.raises(rpc.RpcUnavailable):
             rpc.call("eth_chainId")
-        monkeypatch.setitem(rpc.connections.rest_until, address, time.monotonic())
+        monkeypatch.setitem(rpc.away_until, address, time.monotonic())
         assert rpc.call("eth_chainId") == ["eth_chainId", []]
 
 
