@@ -35,7 +35,8 @@ REDIS_URL = env.address(
 BROKER_URL = env.broker("BROKER_URL", REDIS_URL)
 
 # Payments: a chain, a facilitator that settles on it, and who is paid ----------------------------------------------
-chain: dict[str, Any] = embedded.get("chain") or {}
+# With a chain of yours nothing is believed that the embedded one was started with.
+chain: dict[str, Any] = {} if env.is_set("RPC_URL") else embedded.get("chain") or {}
 RPC_URL = env.address(
     "RPC_URL",
     chain.get("rpc_url") or "http://127.0.0.1:1",
@@ -50,13 +51,15 @@ FACILITATOR_URL = env.address(
 )
 # CAIP-2; payments/networks.py knows what each of them has.
 PAYMENT_NETWORK = env.choice(
-    "PAYMENT_NETWORK", "eip155:8453" if env.is_set("RPC_URL") else "eip155:84532", ("eip155:8453", "eip155:84532")
+    "PAYMENT_NETWORK",
+    chain.get("network") or ("eip155:8453" if env.is_set("RPC_URL") else "eip155:84532"),
+    ("eip155:8453", "eip155:84532"),
 )
 PAY_TO = env.evm_address("PAY_TO", chain.get("pay_to") or "")
 if env.is_set("RPC_URL") and not (PAY_TO and env.is_set("FACILITATOR_URL")):
     raise env.WrongValue("PAY_TO", "set where RPC_URL is, and FACILITATOR_URL too: they are of one chain")
 TOKEN_ADDRESS = env.evm_address("TOKEN_ADDRESS", chain.get("token") or "")
-TOKEN_PRICE_FEED = env.evm_address("TOKEN_PRICE_FEED", PRICE_FEED if chain else "")
+TOKEN_PRICE_FEED = env.evm_address("TOKEN_PRICE_FEED", PRICE_FEED if chain and embedded.get("wallets") else "")
 TOKEN_PRICE_USD = env.amount("TOKEN_PRICE_USD", "0")
 PREMIUM_STAKE = env.number("PREMIUM_STAKE", 5_000)
 ENTERPRISE_STAKE = env.number("ENTERPRISE_STAKE", 50_000)
@@ -223,7 +226,7 @@ CORS_ALLOW_METHODS = ["GET", "HEAD", "POST", "PUT", "DELETE"]
 CORS_ALLOW_HEADERS = [
     *("authorization", "content-type", "if-match", "if-none-match"),
     *("payment-signature", "x-payment", "x-receipt", "sign-in-with-x"),
-    "range",
+    *("range", "if-range"),
     # Official x402 clients in a browser send it with a payment.
     "access-control-expose-headers",
 ]

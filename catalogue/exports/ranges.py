@@ -6,18 +6,15 @@ from typing import Any
 
 from django.core.files import File
 
-from config.api.refusal import InvalidRequest
+from config.api.refusal import Code, Refusal
 
 RANGE = re.compile(r"bytes=(?:(?P<first>[0-9]{1,18})-(?P<last>[0-9]{0,18})|-(?P<tail>[0-9]{1,18}))")
 
 
-class RangeNotSatisfiable(InvalidRequest):
+class RangeNotSatisfiable(Refusal):
     """No byte of the file is in the range."""
 
-    @property
-    def status(self) -> int:
-        """The status that programs which fetch files know."""
-        return 416
+    code = Code.RANGE_NOT_SATISFIABLE
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,7 @@ class Code(StrEnum):
     EXPORT_NOT_READY = "export_not_ready"
     GONE = "gone"
     VERSION_CONFLICT = "version_conflict"
+    RANGE_NOT_SATISFIABLE = "range_not_satisfiable"
     RATE_LIMIT_EXCEEDED = "rate_limit_exceeded"
     INTERNAL_ERROR = "internal_error"
     SERVICE_UNAVAILABLE = "service_unavailable"
@@ -54,6 +55,7 @@ STATUS: Mapping[Code, int] = {
     Code.EXPORT_NOT_READY: 409,
     Code.GONE: 410,
     Code.VERSION_CONFLICT: 412,
+    Code.RANGE_NOT_SATISFIABLE: 416,
     Code.RATE_LIMIT_EXCEEDED: 429,
     Code.INTERNAL_ERROR: 500,
     Code.SERVICE_UNAVAILABLE: 503,

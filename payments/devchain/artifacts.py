@@ -44,16 +44,15 @@ def source_sha256(name: str) -> str:
     return hashlib.sha256((CONTRACTS / f"{name}.sol").read_bytes()).hexdigest()
 
 
-def compile_all(*, fetches: bool = True) -> dict[str, str]:
+def compile_all() -> dict[str, str]:
     """The text of every artifact, by contract, as npm's solc makes it, in seconds.
 
-    Where the compiler is not known yet, npx fetches it, if `fetches`. Raises FileNotFoundError without npx,
-    CalledProcessError without the compiler, ValueError with the compiler's words.
+    npx fetches the compiler. Raises FileNotFoundError without npx, CalledProcessError where npm has not the compiler,
+    ValueError with the compiler's words.
     """
     sources = {f"{name}.sol": {"content": (CONTRACTS / f"{name}.sol").read_text()} for name in NAMES}
-    options = ("--yes",) if fetches else ("--offline",)
     done = subprocess.run(  # noqa: S603 - our own words
-        ["npx", *options, "--package", f"solc@{COMPILER}", "solcjs", "--standard-json"],  # noqa: S607 - as PATH has it
+        ["npx", "--yes", "--package", f"solc@{COMPILER}", "solcjs", "--standard-json"],  # noqa: S607 - as PATH has it
         input=json.dumps({"language": "Solidity", "sources": sources, "settings": SETTINGS}),
         capture_output=True,
         text=True,

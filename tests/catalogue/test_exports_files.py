@@ -134,7 +134,7 @@ def test_a_range_past_the_end_is_416_and_says_how_long_the_file_is(client: Clien
     file = done["files"][0]
     for asked_for in (f"bytes={file['bytes']}-", "bytes=-0"):
         answer = fetch(client, file["url"], range=asked_for)
-        assert refusal(answer) == (416, "invalid_request", None)
+        assert refusal(answer) == (416, "range_not_satisfiable", None)
         assert answer["Content-Range"] == f"bytes */{file['bytes']}"
 
 
