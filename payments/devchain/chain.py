@@ -1,10 +1,12 @@
 """A development chain: the list of its transactions, each in a block of its own, and the state they lead to."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from payments.devchain import genesis, rlp, transactions
+import rlp
+
+from payments.devchain import genesis, transactions
 from payments.devchain.journal import Journal
 from payments.devchain.machine import Entry, Machine, Outcome, RefusedError
 from payments.devchain.transactions import InvalidTransactionError, Transaction
@@ -186,5 +188,5 @@ def _block(parent: Block | None, *, timestamp: int, mined: Mined | None) -> Bloc
     """A block with a hash over all that it holds, its parent's among it. It is not that of a header of Ethereum."""
     number = parent.number + 1 if parent else 0
     before = parent.hash if parent else bytes(32)
-    content: Sequence[rlp.Written] = [before, number, timestamp, mined.transaction.hash if mined else b""]
+    content = [before, number, timestamp, mined.transaction.hash if mined else b""]
     return Block(number=number, hash=keccak(rlp.encode(content)), parent=before, timestamp=timestamp, mined=mined)

@@ -1,8 +1,10 @@
 """Signed transactions as wallets send them: EIP-155 and before it, EIP-2930, EIP-1559."""
 
 from dataclasses import dataclass
+from typing import Any
 
-from payments.devchain import rlp
+import rlp
+
 from payments.evm import keccak, recover
 
 # By type: how many fields there are before the signature.
@@ -45,13 +47,12 @@ def read(raw: bytes, *, chain_id: int) -> Transaction:
         raise InvalidTransactionError(f"transaction type {kind} is not supported")
     try:
         fields = rlp.decode(raw[1:] if kind else raw)
-    except rlp.MalformedError as error:
+    except rlp.DecodingError as error:
         raise InvalidTransactionError(str(error)) from None
     if not isinstance(fields, list) or len(fields) != UNSIGNED[kind] + 3:
         raise InvalidTransactionError("the transaction has too few or too many fields")
     unsigned = fields[: UNSIGNED[kind]]
     sign, r, s = (_number(field, 32) for field in fields[-3:])
-    signed: rlp.Written
     if kind:
         named = _number(unsigned[0], 32)
         signed = unsigned
@@ -86,7 +87,7 @@ def read(raw: bytes, *, chain_id: int) -> Transaction:
     )
 
 
-def _number(field: rlp.Item, size: int) -> int:
+def _number(field: Any, size: int) -> int:
     if not isinstance(field, bytes) or len(field) > size or field[:1] == b"\0":
         raise InvalidTransactionError("the transaction holds a malformed number")
     return int.from_bytes(field)
