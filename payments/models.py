@@ -13,6 +13,11 @@ from payments.tiers import TIERS
 TIER_CHOICES = [(name, name.capitalize()) for name in TIERS]
 
 
+def shortened(address: str) -> str:
+    """An address as people tell it apart: 0x1234…abcd."""
+    return f"{address[:6]}…{address[-4:]}"
+
+
 class Product(models.Model):
     """Something that is sold per call: a group of fields of a restaurant."""
 
@@ -101,7 +106,7 @@ class WalletSession(models.Model):
         constraints = [models.UniqueConstraint(fields=["nonce"], name="a_challenge_opens_one_session")]
 
     def __str__(self) -> str:
-        return f"{self.wallet_id} until {self.expires_at:%Y-%m-%d %H:%M}"
+        return f"{shortened(self.wallet_id)} until {self.expires_at:%Y-%m-%d %H:%M}"
 
 
 class Payment(models.Model):
@@ -181,4 +186,4 @@ class Payment(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.amount_usdc} USDC by {self.payer}"
+        return f"{self.amount_usdc.normalize():f} USDC by {shortened(self.payer)}"

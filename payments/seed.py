@@ -23,7 +23,7 @@ class Offer:
 
 OFFERS: Mapping[str, Offer] = {
     "reviews": Offer(
-        name="Reviews and photos",
+        name="Reviews",
         description="How guests rated a restaurant, the newest reviews and the owner's replies",
         from_tier=PRO,
         prices=("0.004", "0.003", "0.002", "0.001"),

@@ -10,6 +10,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
+from django.utils.text import Truncator
 
 from catalogue import insights
 from catalogue.long_tables import LongTableAdmin
@@ -22,7 +23,7 @@ from config.api.ids import decode, encode
 class InsightAdmin(LongTableAdmin):
     """Insights. Staff take them off the service or have them written anew; nobody words them by hand."""
 
-    list_display = ["restaurant", "text", "hidden", "review_count", "provider", "generated_at"]
+    list_display = ["restaurant", "beginning", "hidden", "review_count", "provider", "generated_at"]
     list_select_related = ["restaurant"]
     list_filter = ["hidden", "provider"]
     search_fields = ["restaurant__slug__exact"]
@@ -50,6 +51,11 @@ class InsightAdmin(LongTableAdmin):
         "provider_version",
         "generated_at",
     ]
+
+    @admin.display(description="Text")
+    def beginning(self, insight: Insight) -> str:
+        """The first of its words."""
+        return Truncator(insight.text).chars(90)
 
     @admin.display(description="Claims")
     def claims(self, insight: Insight) -> SafeString | str:

@@ -21,7 +21,7 @@ class Migration(migrations.Migration):
                     models.UUIDField(default=config.api.ids.new_id, editable=False, primary_key=True, serialize=False),
                 ),
                 ("dataset", models.CharField(choices=[("restaurants", "Restaurants")], max_length=20)),
-                ("format", models.CharField(choices=[("jsonl.gz", "Jsonl Gz")], max_length=20)),
+                ("format", models.CharField(choices=[("jsonl.gz", "jsonl.gz")], max_length=20)),
                 ("filter", models.JSONField(blank=True, default=dict)),
                 ("fingerprint", models.CharField(help_text="SHA-256 of dataset, format and filter", max_length=64)),
                 ("queue", models.CharField(help_text="Of the tier that asked for it", max_length=20)),

@@ -7,7 +7,7 @@ from django.db import models
 from django.db.models import Q
 
 from config.api.ids import decode, encode, new_id
-from payments.models import Wallet
+from payments.models import Wallet, shortened
 
 PREFIX = "ex"
 UNFINISHED = ("queued", "running")
@@ -37,7 +37,7 @@ class Export(models.Model):
         RESTAURANTS = "restaurants"
 
     class Format(models.TextChoices):
-        JSONL_GZ = "jsonl.gz"
+        JSONL_GZ = "jsonl.gz", "jsonl.gz"
 
     class Status(models.TextChoices):
         QUEUED = "queued"
@@ -86,7 +86,7 @@ class Export(models.Model):
         indexes = [models.Index(fields=["wallet", "-created_at"], name="export_newest_of_wallet")]
 
     def __str__(self) -> str:
-        return f"{self.dataset} for {self.wallet_id}"
+        return f"{self.dataset} for {shortened(self.wallet_id)}"
 
     @property
     def public_id(self) -> str:
