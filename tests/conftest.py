@@ -1,6 +1,8 @@
 """Starts the servers before Django reads its settings, and brings in the actors and the running product."""
 
+import importlib
 import os
+import sys
 
 import django
 import pytest
@@ -14,6 +16,11 @@ def pytest_configure(config: pytest.Config) -> None:
     if config.option.help:
         return
     embedded.start(config)
+    # The wallets' library lets Python recurse until the stack overflows; no process of ours imports it, so what runs
+    # here is judged by the limit that runs there. It sets it once, when it is first imported.
+    limit = sys.getrecursionlimit()
+    importlib.import_module("eth_account")
+    sys.setrecursionlimit(limit)
     os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
     django.setup()
     for plugin in ("tests.wallets", "tests.actors", "tests.running"):
