@@ -13,8 +13,9 @@ from x402.schemas import PaymentPayload
 from x402.schemas.v1 import PaymentPayloadV1
 
 from config.api.refusal import Code, Refusal
+from payments import evm
 from payments.models import Payment
-from payments.networks import NETWORKS
+from payments.networks import NETWORKS, ours
 
 MOST_BYTES = 8 * 1024
 HASH = re.compile(r"0x[0-9a-fA-F]{64}")
@@ -50,6 +51,23 @@ class Authorization:
     valid_before: int
     nonce: bytes
     signature: bytes
+
+    @property
+    def digest(self) -> bytes:
+        """What the payer signs of it, for USDC on our network."""
+        return evm.transfer_digest(
+            ours(),
+            sender=self.payer,
+            to=self.to,
+            value=self.value,
+            valid_after=self.valid_after,
+            valid_before=self.valid_before,
+            nonce=self.nonce,
+        )
+
+    def is_signed(self) -> bool:
+        """Whether the payer's own key has signed this, on our network. A contract wallet's signature is no key's."""
+        return evm.recover(self.digest, self.signature) == self.payer
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from django.conf import LazySettings
 from django.test import RequestFactory
+from eth_account import Account
 from hypothesis import given
 from hypothesis import strategies as st
 from x402.http.utils import (
@@ -33,7 +34,7 @@ from payments.wire.receipts import Receipt, is_receipt
 PAY_TO = "0x209693bc6afc0c5328ba36faf03c514ef312287c"
 PAYER = "0x857b06519e91e3a54538791bdbb0e22373e36b66"
 HASH = "0x" + "5a" * 32
-SIGNED = {
+SIGNED: dict[str, Any] = {
     "signature": "0x" + "11" * 65,
     "authorization": {
         "from": evm.checksummed(PAYER),
@@ -334,3 +335,41 @@ def test_a_receipts_token_is_good_for_its_payment_only() -> None:
     name, _, signature = receipt.token.partition(":")
     for forged in (name, f"{name}:", f"{name}:{signature[:-1]}", "", "é:é"):
         assert not is_receipt(forged, receipt.payment)
+
+
+# Signatures --------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ({}, True),
+        ({"value": "2001"}, False),
+        ({"to": PAYER}, False),
+        ({"validBefore": "1800000061"}, False),
+        ({"from": PAY_TO}, False),
+        ({"nonce": "0x" + "33" * 32}, False),
+    ],
+)
+def test_an_authorization_is_signed_by_its_payer_or_not(change: dict[str, str], expected: bool) -> None:
+    payer = Account.create()
+    told = SIGNED["authorization"] | {"from": payer.address}
+    typed = {"name": "USDC", "version": "2", "chainId": 84532, "verifyingContract": BASE_SEPOLIA.asset}
+    fields = [
+        "from:address",
+        "to:address",
+        "value:uint256",
+        "validAfter:uint256",
+        "validBefore:uint256",
+        "nonce:bytes32",
+    ]
+    types = [dict(zip(("name", "type"), field.split(":"), strict=True)) for field in fields]
+    made = Account.sign_typed_data(payer.key, typed, {"TransferWithAuthorization": types}, numbers(told))
+    payload = {"signature": "0x" + made.signature.hex().removeprefix("0x"), "authorization": told | change}
+    found = wire.proof({"PAYMENT-SIGNATURE": json.dumps({**V2, "payload": payload})})
+    assert isinstance(found, wire.Authorization)
+    assert found.is_signed() is expected
+
+
+def numbers(told: dict[str, str]) -> dict[str, Any]:
+    """The fields of an authorization as they are signed: numbers as numbers, bytes as bytes."""
+    whole = {name: int(told[name]) for name in ("value", "validAfter", "validBefore")}
+    return told | whole | {"nonce": bytes.fromhex(told["nonce"][2:])}
