@@ -47,7 +47,7 @@ def read(raw: bytes, *, chain_id: int) -> Transaction:
         raise InvalidTransactionError(f"transaction type {kind} is not supported")
     try:
         fields = rlp.decode(raw[1:] if kind else raw)
-    except rlp.DecodingError as error:
+    except (rlp.DecodingError, RecursionError) as error:
         raise InvalidTransactionError(str(error)) from None
     if not isinstance(fields, list) or len(fields) != UNSIGNED[kind] + 3:
         raise InvalidTransactionError("the transaction has too few or too many fields")
