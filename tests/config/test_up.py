@@ -190,21 +190,16 @@ def test_its_wallets_have_what_gives_them_their_tiers(up: Up) -> None:
         for key, name in (("usdc", "Usdc"), ("token", "UtilityToken"))
     )
     holdings = {
-        wallet["tier"]: (
-            usdc.functions.balanceOf(wallet["address"]).call(),
-            token.functions.balanceOf(wallet["address"]).call() // 10**18,
-            token.functions.stakedOf(wallet["address"]).call() // 10**18,
-            node.eth.get_balance(wallet["address"]) // 10**18,
+        wallet["tier"]: tuple(
+            read(wallet["address"]).call() // 10**18 for read in (token.functions.balanceOf, token.functions.stakedOf)
         )
         for wallet in up.said["wallets"]
     }
-    assert holdings == {
-        "free": (1000_000000, 0, 0, 10),
-        "pro": (1000_000000, 125, 0, 10),
-        "premium": (1000_000000, 1000, 0, 10),
-        "enterprise": (1000_000000, 0, 60_000, 10),
-    }
-    assert usdc.functions.balanceOf(chain["pay_to"]).call() == 0
+    assert holdings == {"free": (0, 0), "pro": (125, 0), "premium": (1000, 0), "enterprise": (0, 60_000)}
+    # Of 1,000 USDC and 10 ether each; other tests may have spent some.
+    for wallet in up.said["wallets"]:
+        assert 900 * 10**6 < usdc.functions.balanceOf(wallet["address"]).call() <= 1000 * 10**6
+        assert 9 * 10**18 < node.eth.get_balance(wallet["address"]) <= 10 * 10**18
 
 
 def test_a_chain_of_ones_own_is_told_and_has_no_demo_wallets(up: Up, tmp_path: Path) -> None:
