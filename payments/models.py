@@ -140,8 +140,10 @@ class Payment(models.Model):
     asset = models.CharField(max_length=42)
     payer = models.CharField(max_length=42)
     pay_to = models.CharField(max_length=42)
-    amount_usdc = models.DecimalField("amount in USDC", max_digits=20, decimal_places=6)
+    # As many digits as the token has: what has arrived must not be too much to be written down.
+    amount_usdc = models.DecimalField("amount in USDC", max_digits=78, decimal_places=6)
     proof_key = models.CharField(max_length=200)
+    deed = models.CharField(max_length=64, blank=True, help_text="SHA-256 of what was signed, with its signature")
     purchase = models.CharField(max_length=64)
     resource = models.TextField(help_text="What was asked for, as an address")
     products = ArrayField(models.CharField(max_length=40))
@@ -152,6 +154,9 @@ class Payment(models.Model):
     block = models.BigIntegerField(null=True, blank=True)
     facilitator = models.CharField(max_length=200, blank=True)
     error = models.CharField(max_length=500, blank=True)
+    looked_at = models.DateTimeField(
+        null=True, blank=True, help_text="When the chain was last asked again about an end that was written down"
+    )
     attempts = models.PositiveIntegerField(default=0)
     created_at = models.DateTimeField()
     claimed_at = models.DateTimeField(help_text="When somebody last set out to settle it")
@@ -181,6 +186,12 @@ class Payment(models.Model):
         ]
         indexes = [
             models.Index(fields=["claimed_at"], condition=Q(state__in=["claimed", "unknown"]), name="payment_open"),
+            models.Index(fields=["created_at"], condition=Q(state="expired"), name="payment_given_up"),
+            models.Index(
+                fields=["settled_at"],
+                condition=Q(state__in=["settled", "delivered"], block__isnull=True),
+                name="payment_unconfirmed",
+            ),
             models.Index(fields=["payer", "-created_at"], name="payment_newest_of_payer"),
             models.Index(fields=["tx_hash"], name="payment_by_transaction"),
         ]

@@ -25,14 +25,16 @@ class Network:
 
     def atomic(self, amount: Decimal) -> int:
         """An amount of the asset in its smallest unit. Raises ValueError for more decimals than it has."""
-        scaled = amount.scaleb(self.decimals)
-        if scaled != int(scaled):
+        numerator, denominator = amount.as_integer_ratio()
+        scaled: int = numerator * 10**self.decimals
+        whole, rest = divmod(scaled, denominator)
+        if rest:
             raise ValueError(f"{amount} has more than {self.decimals} decimals")
-        return int(scaled)
+        return whole
 
     def decimal(self, atomic: int) -> Decimal:
-        """An amount in whole units."""
-        return Decimal(atomic).scaleb(-self.decimals)
+        """An amount in whole units; exact, unlike Decimal.scaleb, which rounds to 28 digits."""
+        return Decimal(f"{atomic}e-{self.decimals}")
 
 
 # Circle, "USDC contract addresses"; the domains as the contracts' own name() and version() tell them.

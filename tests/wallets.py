@@ -65,8 +65,8 @@ def fresh_wallet(usdc: Decimal = Decimal(100), *, tokens: Decimal = Decimal(0)) 
     return wallet
 
 
-def send(sender: Wallet, *, to: str, data: str = "0x", value: int = 0) -> str:
-    """Sign a transaction as a wallet does, send it and return its hash. `value` in wei."""
+def send(sender: Wallet, *, to: str | None, data: str = "0x", value: int = 0) -> str:
+    """Sign a transaction as a wallet does, send it and return its hash. `value` in wei; to nobody makes a contract."""
     # Its import takes a second, which most runs can do without.
     from eth_account import Account
 
@@ -76,7 +76,7 @@ def send(sender: Wallet, *, to: str, data: str = "0x", value: int = 0) -> str:
         "nonce": int(count, 16),
         "gas": 200_000,
         "gasPrice": int(price, 16),
-        "to": checksummed(to),
+        **({"to": checksummed(to)} if to else {}),
         "data": data,
         "value": value,
     }

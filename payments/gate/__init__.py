@@ -34,8 +34,9 @@ def collect(
     """Take the payment for these products, once, and return its receipt.
 
     Call it when the answer is ready, so that nothing is settled for an error, and outside of any transaction: what is
-    claimed here must be seen by others before the network is asked. Two writes and one trip to the facilitator; a
-    transaction that was sent already costs one write and two trips to the chain.
+    claimed here must be seen by others before the network is asked. An authorization costs two writes and one trip to
+    the facilitator, a transaction that was sent already one write and two trips to the chain. wire.Paid writes once
+    more when the answer is closed, and a tier that is not believed any more costs a trip and a write.
 
     Raises PaymentRequired (402) and its kinds, TierRequired (403), SettlementPending, FacilitatorUnavailable and
     others of Unavailable (503). With any of them nothing was charged, except where SettlementPending says that this is

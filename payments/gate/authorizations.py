@@ -8,14 +8,16 @@ from django.db import Error as DatabaseError
 from django.utils import timezone
 
 from config.api.refusal import Code, Refusal
-from payments import evm, facilitator, holdings, ledger, reconcile
+from payments import chain, evm, facilitator, holdings, ledger, reconcile
+from payments.chain import NotAPayment
 from payments.facilitator import NotSent, Outcome, Rejected, Settled, Unknown
-from payments.gate.sale import Sale, public_id
+from payments.gate import arrivals
+from payments.gate.sale import Sale, TierRequired, public_id
 from payments.models import Payment
 from payments.networks import ours
 from payments.reconcile import Fate
 from payments.rpc import RpcUnavailable
-from payments.tiers import TIERS, Tier
+from payments.tiers import FREE, TIERS, Tier
 from payments.wire import (
     Authorization,
     PaymentAlreadyUsed,
@@ -30,6 +32,8 @@ State = Payment.State
 # A facilitator needs as long to get it into a block.
 LEAST_VALID = timedelta(seconds=6)
 MOST_VALID = timedelta(hours=24)
+# Wallets may sign any number: of the year 9999.
+LAST_SECOND = 253_402_300_799
 # Another request with the same payment normally ends within milliseconds.
 TWIN_WAIT_S = 2.0
 TWIN_POLL_S = 0.02
@@ -76,13 +80,19 @@ def collect(sale: Sale, signed: Authorization) -> Receipt:
         row = ledger.find(network=signed.network, proof_key=proof_key(signed))
         if row is None:
             if refusal is not None:
-                raise refusal
+                return unless_sent(sale, signed, refusal)
             # Who had claimed it has let it go: it is our turn.
             continue
-        if row.purchase != sale.purchase.key:
+        if row.deed != signed.deed or row.purchase != sale.purchase.key:
+            # Another amount under the same nonce is another payment.
             raise sale.refused(PaymentAlreadyUsed, "This payment is for something else. One payment buys one answer.")
+        if row.state == State.EXPIRED and looked(row) is Fate.UNCLEAR:
+            raise SettlementPending
         if row.state not in ledger.OPEN:
             return ended(sale, row)
+        if not sale.is_in(row):
+            # More is sold now than was paid for, but what was paid for is not known to be over.
+            raise SettlementPending
         if row.state == State.UNKNOWN or row.claimed_at < timezone.now() - ledger.STALE:
             if ledger.take_over(row, now=timezone.now()):
                 return resume(sale, signed, row)
@@ -95,7 +105,8 @@ def collect(sale: Sale, signed: Authorization) -> Receipt:
 def check(sale: Sale, signed: Authorization) -> None:
     """Refuse what can never pay us: another scheme, network, asset or receiver, or somebody else's signature.
 
-    A signature that is no key's, as of contract wallets, is left to the facilitator.
+    What the payer's key has not signed may still be good where the payer is a contract, which judges for itself: that
+    is left to the facilitator. It costs one trip to the chain. Raises RpcUnavailable.
     """
     network = ours()
     expected = {
@@ -107,7 +118,7 @@ def check(sale: Sale, signed: Authorization) -> None:
     for name, (ours_is, its_is) in expected.items():
         if ours_is != its_is:
             raise rejected(sale, f"The payment names `{its_is}` where we ask for `{ours_is}`.", f"wrong_{name}")
-    if len(signed.signature) == 65 and not signed.is_signed():
+    if not signed.is_signed() and not chain.is_contract(signed.payer):
         raise rejected(sale, "The signature is not of the wallet that it names as payer.", "invalid_signature")
 
 
@@ -123,18 +134,31 @@ def admitted(sale: Sale, signed: Authorization) -> Tier:
     amount = ours().decimal(signed.value)
     if amount not in sale.prices.acceptable(tier.rate for tier in TIERS.values()):
         raise wrong_amount(sale, signed)
-    tier = holdings.tier_of(signed.payer, now=sale.now)
+    tier = tier_of_payer(sale, signed)
     if tier < sale.prices.from_tier:
         raise sale.not_sold_to(tier)
-    if amount not in sale.acceptable(tier):
-        raise wrong_amount(sale, signed)
+    if amount not in sale.acceptable(signed.payer, tier):
+        raise wrong_amount(sale, signed, tier=tier)
     return tier
 
 
-def wrong_amount(sale: Sale, signed: Authorization) -> PaymentRejected:
-    """The refusal of an amount that is not the price."""
-    paid, price = ours().decimal(signed.value).normalize(), sale.quote.amount.normalize()
-    return rejected(sale, f"The payment is of {paid:f} {ours().asset_name}, the price {price:f}.", "wrong_amount")
+def tier_of_payer(sale: Sale, signed: Authorization) -> Tier:
+    """The payer's tier. While the chain is away it is not needed for what everybody may buy at the standard price."""
+    try:
+        return holdings.tier_of(signed.payer, now=sale.now)
+    except RpcUnavailable:
+        if sale.prices.from_tier == FREE and ours().decimal(signed.value) in sale.prices.acceptable([FREE.rate]):
+            return FREE
+        raise
+
+
+def wrong_amount(sale: Sale, signed: Authorization, *, tier: Tier = FREE) -> PaymentRejected:
+    """The refusal of an amount that is not the price for this payer."""
+    is_quoted = sale.caller.wallet in (None, signed.payer)
+    price = (sale.quote if is_quoted else sale.prices.quote(tier.rate)).amount.normalize()
+    paid, asset = ours().decimal(signed.value).normalize(), ours().asset_name
+    theirs = "" if is_quoted else " for this wallet, which is not that of your session,"
+    return rejected(sale, f"The payment is of {paid:f} {asset}, the price{theirs} {price:f}.", "wrong_amount")
 
 
 def rejected(sale: Sale, message: str, reason: str) -> PaymentRejected:
@@ -158,12 +182,59 @@ def claim(sale: Sale, signed: Authorization, *, tier: Tier) -> Payment:
         pay_to=signed.to,
         amount_usdc=ours().decimal(signed.value),
         proof_key=proof_key(signed),
+        deed=signed.deed,
         tier=tier.name,
-        valid_before=datetime.fromtimestamp(signed.valid_before, tz=UTC),
+        valid_before=moment(signed.valid_before),
         facilitator=settings.FACILITATOR_URL[:200],
         attempts=1,
         claimed_at=timezone.now(),
     )
+
+
+def unless_sent(sale: Sale, signed: Authorization, refusal: Refusal) -> Receipt:
+    """Raise the refusal, unless somebody has sent this authorization to the chain: then its money is here.
+
+    Nobody is told that nothing was charged before the chain was asked. Raises RpcUnavailable.
+    """
+    if not isinstance(refusal, PaymentRejected | TierRequired):
+        raise refusal
+    if not chain.authorization_is_spent(signed.payer, signed.nonce):
+        raise refusal
+    try:
+        found = chain.authorization_used(signed.payer, signed.nonce)
+    except NotAPayment:
+        raise refusal from None
+    if found is None and signed.valid_before > (sale.now - reconcile.SEEN_WITHIN).timestamp():
+        raise SettlementPending
+    if found is None:
+        raise sale.refused(
+            PaymentRejected,
+            "The payment's time is over. It was used or cancelled, longer ago than we look back.",
+            reason="expired",
+        )
+    tier = holdings.tier_of(signed.payer, now=sale.now)
+    age = sale.now - found.mined_at
+    problem = arrivals.objection(sale, payer=signed.payer, amount=found.amount, tier=tier, age=age)
+    row = arrivals.line(
+        sale,
+        found,
+        tier=tier,
+        problem=problem,
+        form=signed.form,
+        proof_key=proof_key(signed),
+        deed=signed.deed,
+        valid_before=moment(signed.valid_before),
+    )
+    if not ledger.enter(row):
+        return collect(sale, signed)
+    if problem is not None:
+        raise arrivals.owed(sale, row, problem=problem, tier=tier)
+    return receipt_of(row)
+
+
+def moment(seconds: int) -> datetime:
+    """A time that was signed, as far as a date reaches."""
+    return datetime.fromtimestamp(min(seconds, LAST_SECOND), tz=UTC)
 
 
 # Settling ----------------------------------------------------------------------------------------------------------
@@ -236,6 +307,8 @@ def looked(row: Payment) -> Fate:
 def ended(sale: Sale, row: Payment) -> Receipt:
     """What a payment that has come to an end is good for: its own answer, for a while."""
     if row.state in (State.SETTLED, State.DELIVERED):
+        if not sale.is_in(row):
+            raise sale.refused(PaymentAlreadyUsed, "There is more in this answer now than was paid for.")
         if ledger.is_readable(row, now=sale.now):
             return receipt_of(row)
         raise sale.refused(PaymentAlreadyUsed, "The answer to this payment was given, and its time is over.")

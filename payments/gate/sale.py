@@ -55,9 +55,17 @@ class Sale:
             f"{price} It is sold from the {self.prices.from_tier.name} tier on, which the wallet that pays must have."
         )
 
-    def acceptable(self, payer: Tier) -> frozenset[Decimal]:
-        """The amounts that pay for it: at the rate that was quoted, or at that of the payer's own tier."""
-        return self.prices.acceptable({self.rate, payer.rate})
+    def acceptable(self, payer: str, tier: Tier) -> frozenset[Decimal]:
+        """The amounts with which this payer, of this tier, pays for it: of the own rate or the standard one.
+
+        The rate of a session is for payments by its own wallet.
+        """
+        quoted = {self.rate} if self.caller.wallet == payer else set()
+        return self.prices.acceptable({FREE.rate, tier.rate} | quoted)
+
+    def is_in(self, row: Payment) -> bool:
+        """Whether this is what the payment is for: the same request, and nothing in its answer that came later."""
+        return row.purchase == self.purchase.key and set(self.prices.products) <= set(row.products)
 
     def refused(self, kind: type[Required], message: str, **rest: Any) -> Required:
         """A 402 with a fresh challenge."""

@@ -3,74 +3,95 @@
 A hash is public. So it is bound to what it first bought, and served again only to who proves to be its buyer.
 """
 
+from collections.abc import Sequence
 from datetime import timedelta
-from decimal import Decimal
 
-from django.conf import settings
+from django.utils import timezone
 
 from payments import chain, holdings, ledger
 from payments.chain import NotAPayment, Transfer
+from payments.gate.arrivals import line, objection, owed, too_large
 from payments.gate.sale import Sale, public_id
 from payments.models import Payment
 from payments.networks import ours
-from payments.tiers import Tier
+from payments.tiers import FREE, Tier
 from payments.wire import PaymentAlreadyUsed, PaymentRejected, Receipt, Sent, TransactionNotFound, receipt_of
 from payments.wire.receipts import is_receipt
 
 State = Payment.State
-# An older transfer was not made for this request.
-MOST_AGE = timedelta(minutes=15)
 
 
 def collect(sale: Sale, sent: Sent, *, receipt_token: str | None) -> Receipt:
     """The receipt of this transaction, for what it has bought before or buys now."""
-    row = Payment.objects.filter(network=ours().caip2, tx_hash=sent.tx_hash).first()
-    if row is not None:
-        return known(sale, row, receipt_token=receipt_token)
+    rows = list(Payment.objects.filter(network=ours().caip2, tx_hash=sent.tx_hash).order_by("log_index", "pk"))
+    plain = [row for row in rows if row.form == Payment.Form.TX]
+    if plain:
+        return known(sale, plain, receipt_token=receipt_token)
+    # Without a price the chain is not asked.
+    _ = sale.quote
+    transfers = arrived(sale, sent, is_ours=bool(rows))
+    mine = own(sale, transfers)
+    tier = holdings.tier_of(mine.payer, now=sale.now)
+    age = sale.now - mine.mined_at
+    problem = objection(sale, payer=mine.payer, amount=mine.amount, tier=tier, age=age) or too_large(sale, mine.amount)
+    row = written(sale, mine, tier=tier, problem=problem)
+    others = [
+        written(sale, each, tier=FREE, problem="another_payer")
+        for each in transfers
+        if each.log_index != mine.log_index
+    ]
+    if not ledger.enter(row, *others):
+        return collect(sale, sent, receipt_token=receipt_token)
+    if problem is not None:
+        raise owed(sale, row, problem=problem, tier=tier)
+    return receipt_of(row)
+
+
+def arrived(sale: Sale, sent: Sent, *, is_ours: bool) -> Sequence[Transfer]:
+    """What the transaction has brought us; `is_ours` says that authorizations of it are in our books."""
     try:
-        transfer = chain.transfer(sent.tx_hash)
+        transfers = chain.transfers(sent.tx_hash)
     except NotAPayment as error:
+        if is_ours:
+            raise sale.refused(PaymentAlreadyUsed, "This transaction has paid for an answer.") from error
         raise sale.refused(PaymentRejected, error.reason, reason="not_a_payment") from error
-    if transfer is None:
+    if not transfers:
         raise sale.refused(
             TransactionNotFound,
             "The chain does not know this transaction, or not yet. Repeat the request in two seconds.",
             headers={"Retry-After": "2"},
         )
-    bound(sale, transfer.payer)
-    tier = holdings.tier_of(transfer.payer, now=sale.now)
-    problem = objection(sale, amount=transfer.amount, tier=tier, age=sale.now - transfer.mined_at)
-    row = line(sale, transfer, tier=tier, problem=problem)
-    if not ledger.enter(row):
-        return collect(sale, sent, receipt_token=receipt_token)
-    if problem is not None:
-        raise owed(sale, row, tier=tier)
-    return receipt_of(row)
+    return transfers
 
 
-def bound(sale: Sale, payer: str) -> None:
-    """A proven wallet presents its own transactions only."""
-    if sale.caller.wallet is not None and sale.caller.wallet != payer:
-        raise sale.refused(PaymentRejected, "Another wallet than yours has sent this.", reason="wrong_payer")
+def own(sale: Sale, transfers: Sequence[Transfer]) -> Transfer:
+    """Whose money is meant: the largest, but a proven wallet presents its own only."""
+    if sale.caller.wallet is None:
+        return transfers[0]
+    for transfer in transfers:
+        if transfer.payer == sale.caller.wallet:
+            return transfer
+    raise sale.refused(PaymentRejected, "Another wallet than yours has sent this.", reason="wrong_payer")
 
 
-def known(sale: Sale, row: Payment, *, receipt_token: str | None) -> Receipt:
+def written(sale: Sale, transfer: Transfer, *, tier: Tier, problem: str | None) -> Payment:
+    """The line of a transfer."""
+    proof_key = f"tx:{transfer.tx_hash}:{transfer.log_index}"
+    return line(sale, transfer, tier=tier, problem=problem, form=Payment.Form.TX, proof_key=proof_key)
+
+
+def known(sale: Sale, rows: Sequence[Payment], *, receipt_token: str | None) -> Receipt:
     """What a transaction is good for that we have seen before."""
-    is_theirs = sale.caller.wallet == row.payer or is_receipt(receipt_token, row.pk)
-    if row.form == Payment.Form.TX and is_theirs:
-        if row.state == State.REFUND_DUE and sale.caller.wallet == row.payer:
-            return spent_after_all(sale, row)
-        if row.purchase == sale.purchase.key and row.state in (State.SETTLED, State.DELIVERED):
-            if ledger.is_readable(row, now=sale.now):
-                return receipt_of(row)
-            raise sale.refused(PaymentAlreadyUsed, "The answer to this payment was given, and its time is over.")
+    theirs = [row for row in rows if sale.caller.wallet == row.payer or is_receipt(receipt_token, row.pk)]
+    row = theirs[0] if theirs else min(rows, key=lambda each: each.state != State.REFUND_DUE)
+    if theirs and sale.is_in(row) and row.state in (State.SETTLED, State.DELIVERED):
+        if ledger.is_readable(row, now=sale.now):
+            return receipt_of(row)
+        raise sale.refused(PaymentAlreadyUsed, "The answer to this payment was given, and its time is over.")
+    if row.state == State.REFUND_DUE and sale.caller.wallet in (None, row.payer):
+        return spent_after_all(sale, row)
     if row.state in (State.REFUND_DUE, State.REFUNDED):
-        raise sale.refused(
-            PaymentAlreadyUsed,
-            "The money of this transaction is owed back to its sender, or was sent back.",
-            reason=row.state,
-            refund=public_id(row),
-        )
+        raise to_be_returned(sale, row)
     raise sale.refused(
         PaymentAlreadyUsed,
         "This transaction has paid for an answer. It is served again to the holder of its X-Receipt"
@@ -78,73 +99,34 @@ def known(sale: Sale, row: Payment, *, receipt_token: str | None) -> Receipt:
     )
 
 
-def objection(sale: Sale, *, amount: Decimal, tier: Tier, age: timedelta) -> str | None:
-    """Why money that has arrived buys nothing here, None where it does."""
-    if tier < sale.prices.from_tier:
-        return "tier_required"
-    if amount < min(sale.acceptable(tier)):
-        return "wrong_amount"
-    if sale.caller.wallet is None and amount > settings.ANONYMOUS_PROOF_MOST_USDC:
-        return "anonymous_proof_too_large"
-    if age > MOST_AGE:
-        return "too_old"
-    return None
-
-
-def line(sale: Sale, transfer: Transfer, *, tier: Tier, problem: str | None) -> Payment:
-    """The line of a transfer that has arrived: it buys this, or is owed back."""
-    return sale.line(
-        form=Payment.Form.TX,
-        state=State.REFUND_DUE if problem else State.SETTLED,
-        network=ours().caip2,
-        asset=ours().asset,
-        payer=transfer.payer,
-        pay_to=settings.PAY_TO,
-        amount_usdc=transfer.amount,
-        proof_key=f"tx:{transfer.tx_hash}:{transfer.log_index}",
-        tier=tier.name,
-        tx_hash=transfer.tx_hash,
-        log_index=transfer.log_index,
-        block=transfer.block,
-        error=problem or "",
-        attempts=1,
-        claimed_at=sale.now,
-        settled_at=sale.now,
-    )
-
-
-WORDS = {
-    "wrong_amount": "The transaction has sent less than this costs.",
-    "anonymous_proof_too_large": "So much is taken from a proven wallet only: sign in with it and repeat the request.",
-    "too_old": "The transaction is older than 15 minutes.",
-}
-
-
-def owed(sale: Sale, row: Payment, *, tier: Tier) -> Exception:
-    """The refusal of money that has arrived and is owed back."""
-    if row.error == "tier_required":
-        return sale.not_sold_to(tier, refund=public_id(row))
+def to_be_returned(sale: Sale, row: Payment) -> PaymentAlreadyUsed:
+    """The refusal of money that buys nothing any more."""
     return sale.refused(
-        PaymentRejected,
-        f"{WORDS[row.error]} What you have sent is owed back to you.",
-        reason=row.error,
+        PaymentAlreadyUsed,
+        "The money of this transaction is owed back to its sender, or was sent back.",
+        reason=row.state,
         refund=public_id(row),
     )
 
 
 def spent_after_all(sale: Sale, row: Payment) -> Receipt:
-    """Money that is owed back to a wallet buys what the same wallet, proven now, asks for, where it suffices."""
+    """Money that we owe buys for a while what is asked for now, where it suffices: a stranger may have been first.
+
+    Not what was too old when it came: it would be young again.
+    """
     tier = holdings.tier_of(row.payer, now=sale.now)
-    age = sale.now - row.created_at
-    problem = objection(sale, amount=row.amount_usdc, tier=tier, age=age)
+    age = sale.now - row.settled_at if row.settled_at else timedelta(0)
+    problem = (
+        "too_old"
+        if row.error == "too_old"
+        else objection(sale, payer=row.payer, amount=row.amount_usdc, tier=tier, age=age)
+        or too_large(sale, row.amount_usdc)
+    )
     if problem is not None:
-        row.error = problem
-        raise owed(sale, row, tier=tier)
+        raise owed(sale, row, problem=problem, tier=tier)
     row.purchase, row.resource, row.tier = sale.purchase.key, sale.purchase.url, tier.name
     row.products = list(sale.prices.products)
-    if not ledger.spend_after_all(row):
+    if not ledger.spend_after_all(row, now=timezone.now()):
         row.refresh_from_db()
-        raise sale.refused(
-            PaymentAlreadyUsed, "The money was sent back to you.", reason=row.state, refund=public_id(row)
-        )
+        raise to_be_returned(sale, row)
     return receipt_of(row)

@@ -2,6 +2,7 @@
 
 import base64
 import binascii
+import hashlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -64,6 +65,11 @@ class Authorization:
             valid_before=self.valid_before,
             nonce=self.nonce,
         )
+
+    @property
+    def deed(self) -> str:
+        """What tells this from all else that the payer may sign with the same nonce: SHA-256, in hexadecimal."""
+        return hashlib.sha256(self.digest + self.signature).hexdigest()
 
     def is_signed(self) -> bool:
         """Whether the payer's own key has signed this, on our network. A contract wallet's signature is no key's."""

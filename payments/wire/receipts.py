@@ -1,4 +1,4 @@
-"""Says with an answer that it is paid, and notes that it went out."""
+"""Says with an answer that it is paid, and notes that it was made."""
 
 import logging
 from dataclasses import dataclass
@@ -79,17 +79,17 @@ def is_receipt(token: str | None, payment: UUID) -> bool:
 
 
 class Paid(Response):
-    """A paid answer: it carries its receipts, and counts as delivered once it was written to the caller."""
+    """A paid answer: it carries its receipts, and counts as delivered once the server is done with it."""
 
     def __init__(self, data: Any, receipt: Receipt, **rest: Any) -> None:
         super().__init__(data, headers={**(rest.pop("headers", None) or {}), **receipt.headers}, **rest)
         self.receipt = receipt
 
     def close(self) -> None:
-        """Called by the server after the last byte."""
+        """Called by the server when the answer was made and handed on; whether the caller got it, nobody can know."""
         try:
             ledger.deliver(self.receipt.payment, now=timezone.now())
         except DatabaseError:
-            # The answer is out; what is not marked may be asked for again for a day instead of ten minutes.
+            # The answer was made; what is not marked may be asked for again for a day instead of ten minutes.
             logger.warning("delivery is not noted: %s", ids.encode(PREFIX, self.receipt.payment), exc_info=True)
         super().close()

@@ -23,7 +23,7 @@ from x402.schemas import PaymentRequired
 
 from config.api.errors import answer
 from config.api.refusal import Refusal
-from payments import facilitator, gate, prices, wire
+from payments import evm, facilitator, gate, prices, wire
 from payments.callers import Caller
 from payments.devchain.wallets import Wallet
 from payments.gate import Purchase
@@ -32,6 +32,7 @@ from payments.gate.sale import Sale
 from payments.models import Payment
 from payments.networks import ours
 from payments.tiers import FREE, Tier
+from tests.payments.sending import authorize
 
 Found = TypeVar("Found")
 ANYBODY = Caller(bucket="somebody", tier=FREE)
@@ -114,12 +115,34 @@ def signed_by(wallet: Wallet, *, value: int = 2000, **asked_for: Any) -> dict[st
     return {"PAYMENT-SIGNATURE": encode_payment_signature_header(payload)}
 
 
+def read(headers: Mapping[str, str]) -> Any:
+    """The JSON of the payment in this header."""
+    (text,) = headers.values()
+    return json.loads(text if text.startswith("{") else base64.b64decode(text))
+
+
 def tampered(headers: Mapping[str, str], *, accepted: Mapping[str, Any] | None = None, **authorization: Any) -> Any:
     """The same payment with other words than those that were signed."""
-    (text,) = headers.values()
-    payment = json.loads(base64.b64decode(text))
+    payment = read(headers)
     payment["accepted"].update(accepted or {})
     payment["payload"]["authorization"].update(authorization)
+    return {"PAYMENT-SIGNATURE": json.dumps(payment)}
+
+
+def signed_anew(wallet: Wallet, headers: Mapping[str, str], *, value: int, to: str | None = None) -> dict[str, str]:
+    """Another payment with the nonce of this one, signed as well."""
+    payment = read(headers)
+    told = payment["payload"]["authorization"]
+    told.update({"value": str(value), "to": to or told["to"], "validAfter": "0"})
+    *_, v, r, s = authorize(
+        wallet,
+        to=told["to"].lower(),
+        value=value,
+        nonce=bytes.fromhex(told["nonce"][2:]),
+        valid_before=int(told["validBefore"]),
+    )
+    assert isinstance(v, int)
+    payment["payload"]["signature"] = "0x" + (evm.packed(r) + evm.packed(s) + bytes([v])).hex()
     return {"PAYMENT-SIGNATURE": json.dumps(payment)}
 
 

@@ -1,8 +1,8 @@
-"""Facilitators that fail: a real server that does with a settlement what a script says."""
+"""Facilitators and nodes that fail: a real server that does with a question what a script says."""
 
 import json
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -103,5 +103,19 @@ def never_answers(over: threading.Event) -> Script:
 
     def script(_: bytes) -> None:
         over.wait()
+
+    return script
+
+
+def node_that_says(told: Mapping[str, Any]) -> Script:
+    """A node of the real chain, but for some methods, to which it answers this."""
+    real = settings.RPC_URL
+
+    def script(content: bytes) -> tuple[int, bytes]:
+        asked = json.loads(content)
+        if isinstance(asked, dict) and asked["method"] in told:
+            answer = {"jsonrpc": "2.0", "id": asked["id"], "result": told[asked["method"]]}
+            return 200, json.dumps(answer).encode()
+        return 200, httpx.post(real, content=content, headers={"Content-Type": "application/json"}).content
 
     return script

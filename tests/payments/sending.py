@@ -1,8 +1,14 @@
 """Transactions of the tests' wallets on the development chain, beyond paying."""
 
-from coincurve import PrivateKey
+from collections.abc import Mapping
+from decimal import Decimal
 
-from payments import evm
+import rlp
+from coincurve import PrivateKey
+from eth_abi.abi import encode
+
+from config.stack.chain import MULTICALL
+from payments import evm, rpc, wire
 from payments.devchain.wallets import Wallet
 from payments.networks import ours
 from tests import wallets
@@ -26,3 +32,49 @@ def authorize(payer: Wallet, *, to: str, value: int, nonce: bytes, valid_before:
 
 TRANSFER = "transferWithAuthorization(address,address,uint256,uint256,uint256,bytes32,uint8,bytes32,bytes32)"
 CANCEL = "cancelAuthorization(address,bytes32,uint8,bytes32,bytes32)"
+
+
+def use_of(headers: Mapping[str, str]) -> str:
+    """The call of the token that uses the authorization in this header, whatever it says."""
+    signed = wire.proof(headers)
+    assert isinstance(signed, wire.Authorization)
+    r, s, v = signed.signature[:32], signed.signature[32:64], signed.signature[64]
+    times = (signed.valid_after, signed.valid_before)
+    return evm.call_data(TRANSFER, signed.payer, signed.to, signed.value, *times, signed.nonce, v, r, s)
+
+
+def front_run(headers: Mapping[str, str], *, sender: Wallet) -> str:
+    """Send an authorization to the chain past us; returns the transaction."""
+    return wallets.send(sender, to=ours().asset, data=use_of(headers))
+
+
+def together(*transfers: tuple[Wallet, str, int], beside: Mapping[str, str] | None = None) -> str:
+    """Several transfers (from, to, smallest units) in one transaction, by a contract that may do so; its hash.
+
+    An authorization may be used beside them, before the others.
+    """
+    for payer in {payer.address: payer for payer, _, _ in transfers}.values():
+        send(payer, ours().asset, "approve(address,uint256)", MULTICALL, 10**9)
+    move = "transferFrom(address,address,uint256)"
+    texts = [use_of(beside)] if beside else []
+    texts += [evm.call_data(move, payer.address, to, value) for payer, to, value in transfers]
+    calls = [(ours().asset, bytes.fromhex(text[2:])) for text in texts]
+    selector = evm.keccak(b"tryAggregate(bool,(address,bytes)[])")[:4]
+    data = selector + encode(["bool", "(address,bytes)[]"], [True, calls])
+    return wallets.send(transfers[0][0], to=MULTICALL, data="0x" + data.hex())
+
+
+# A contract that answers whatever it is asked with the word of ERC-1271 for a good signature.
+AGREES = bytes.fromhex("7f1626ba7e" + 28 * "00" + "60005260206000f3")
+
+
+def contract_wallet(owner: Wallet, *, usdc: Decimal) -> str:
+    """The address of a new contract wallet with so much USDC, to which every signature is good."""
+    size = len(AGREES)
+    # Copy what stands behind these twelve bytes, and let it be the contract.
+    creation = bytes.fromhex(f"60{size:02x}600c60003960{size:02x}6000f3") + AGREES
+    number = int(rpc.call("eth_getTransactionCount", owner.address, "latest"), 16)
+    wallets.send(owner, to=None, data="0x" + creation.hex())
+    address = "0x" + evm.keccak(rlp.encode([bytes.fromhex(owner.address[2:]), number]))[-20:].hex()
+    send(owner, ours().asset, "mint(address,uint256)", address, ours().atomic(usdc))
+    return address

@@ -12,10 +12,11 @@ from pytest_django import Settings
 
 from config.stack.chain import PRICE_FEED
 from payments import chain, evm, rpc
-from payments.chain import Holdings, NotAPayment, Transfer
+from payments.chain import FeedSilent, Holdings, NotAPayment, Transfer
 from payments.devchain.wallets import Wallet, from_key
 from payments.networks import ours
-from tests.payments.sending import CANCEL, TRANSFER, Arguments, authorize, send
+from tests.payments.facilitators import node_that_says, serving
+from tests.payments.sending import CANCEL, TRANSFER, Arguments, authorize, send, together
 
 NOBODY = "0x" + 20 * "0b"
 
@@ -73,25 +74,34 @@ def test_without_a_token_nothing_is_held_and_nothing_asked(settings: Settings, w
     assert held_by(wallets["pro"]) == Holdings(usd=Decimal(0), staked=Decimal(0))
 
 
-@pytest.mark.parametrize("answer", [0, 2**256 - 1])
-def test_a_feed_that_names_no_price_above_zero_makes_the_token_worth_nothing(
+@pytest.mark.parametrize("answer", [0, 2**256 - 1, 10**18])
+def test_a_feed_that_names_no_price_that_can_be_is_not_believed(
     wallets: Mapping[str, Wallet], feed: Wallet, answer: int, caplog: pytest.LogCaptureFixture
 ) -> None:
     send(feed, PRICE_FEED, "set(int256)", answer)
-    assert held_by(wallets["enterprise"]) == Holdings(usd=Decimal(0), staked=Decimal(60_000))
+    with pytest.raises(FeedSilent):
+        held_by(wallets["enterprise"])
     errors = [record.getMessage() for record in caplog.records if record.levelno == logging.ERROR]
     assert len(errors) == 1
     assert errors[0].startswith("the price feed says ")
 
 
-def test_a_feed_that_has_been_silent_for_more_than_a_day_makes_the_token_worth_nothing(
+def test_a_feed_that_has_been_silent_for_more_than_a_day_or_speaks_of_tomorrow_is_not_believed(
     wallets: Mapping[str, Wallet], feed: Wallet
 ) -> None:
     now = datetime.now(UTC)
     send(feed, PRICE_FEED, "setAsOf(int256,uint256)", 3 * 10**8, int(now.timestamp()))
     pro = wallets["pro"].address
     assert chain.holdings(pro, now=now + timedelta(hours=24, minutes=59)).usd == 375
-    assert chain.holdings(pro, now=now + timedelta(hours=25, seconds=1)).usd == 0
+    assert chain.holdings(pro, now=now - timedelta(seconds=58)).usd == 375
+    for then in (now + timedelta(hours=25, seconds=1), now - timedelta(seconds=62)):
+        with pytest.raises(FeedSilent):
+            chain.holdings(pro, now=then)
+
+
+def test_who_holds_nothing_needs_no_price(wallets: Mapping[str, Wallet], feed: Wallet) -> None:
+    send(feed, PRICE_FEED, "set(int256)", 0)
+    assert held_by(wallets["free"]) == Holdings(usd=Decimal(0), staked=Decimal(0))
 
 
 def test_an_address_that_is_no_contract_cannot_be_read(settings: Settings, wallets: Mapping[str, Wallet]) -> None:
@@ -104,8 +114,7 @@ def test_an_address_that_is_no_contract_cannot_be_read(settings: Settings, walle
 def test_a_transfer_to_us_names_payer_amount_and_moment(shop: str, payer: Wallet) -> None:
     before = datetime.now(UTC).replace(microsecond=0)
     tx_hash = pay(payer, shop, "0.012345")
-    found = chain.transfer(tx_hash)
-    assert found is not None
+    (found,) = chain.transfers(tx_hash)
     assert found == Transfer(
         payer=payer.address,
         amount=Decimal("0.012345"),
@@ -118,31 +127,65 @@ def test_a_transfer_to_us_names_payer_amount_and_moment(shop: str, payer: Wallet
 
 
 @pytest.mark.usefixtures("shop")
-def test_a_transaction_that_the_chain_does_not_know_is_none() -> None:
-    assert chain.transfer("0x" + 32 * "ab") is None
+def test_a_transaction_that_the_chain_does_not_know_has_brought_nothing() -> None:
+    assert chain.transfers("0x" + 32 * "ab") == []
 
 
 @pytest.mark.usefixtures("shop")
 def test_a_transfer_to_somebody_else_is_no_payment(payer: Wallet) -> None:
     with pytest.raises(NotAPayment, match="moves no USDC to 0x"):
-        chain.transfer(pay(payer, NOBODY, "1"))
+        chain.transfers(pay(payer, NOBODY, "1"))
 
 
 @pytest.mark.usefixtures("shop")
 def test_a_transfer_of_another_token_is_no_payment(settings: Settings, wallets: Mapping[str, Wallet]) -> None:
     hashed = send(wallets["pro"], settings.TOKEN_ADDRESS, "transfer(address,uint256)", settings.PAY_TO, 0)
     with pytest.raises(NotAPayment, match="moves no USDC"):
-        chain.transfer(hashed)
+        chain.transfers(hashed)
 
 
 def test_a_transaction_that_was_reverted_is_no_payment(shop: str, payer: Wallet) -> None:
     with pytest.raises(NotAPayment, match="reverted"):
-        chain.transfer(pay(payer, shop, "1000000"))
+        chain.transfers(pay(payer, shop, "1000000"))
 
 
 def test_money_that_was_minted_to_us_is_no_payment(shop: str, payer: Wallet) -> None:
     with pytest.raises(NotAPayment, match="moves no USDC"):
-        chain.transfer(send(payer, ours().asset, "mint(address,uint256)", shop, 10**6))
+        chain.transfers(send(payer, ours().asset, "mint(address,uint256)", shop, 10**6))
+
+
+def test_a_transfer_of_nothing_is_no_payment(shop: str, payer: Wallet) -> None:
+    with pytest.raises(NotAPayment, match="moves no USDC"):
+        chain.transfers(pay(payer, shop, "0"))
+
+
+def test_several_transfers_in_one_transaction_are_counted_for_each_payer(
+    shop: str, payer: Wallet, wallets: Mapping[str, Wallet]
+) -> None:
+    pro = wallets["pro"]
+    transaction = together((payer, shop, 2000), (payer, NOBODY, 10), (pro, shop, 4000), (payer, shop, 3000))
+    found = chain.transfers(transaction)
+    assert [(each.payer, each.amount) for each in found] == [
+        (payer.address, Decimal("0.005")),
+        (pro.address, Decimal("0.004")),
+    ]
+    assert found[0].log_index < found[1].log_index
+
+
+def test_more_usdc_than_there_is_is_counted_to_the_last_unit(shop: str, payer: Wallet) -> None:
+    send(payer, ours().asset, "mint(address,uint256)", payer.address, 10**40)
+    (found,) = chain.transfers(send(payer, ours().asset, "transfer(address,uint256)", shop, 10**40 + 1))
+    assert str(found.amount) == "1" + "0" * 34 + ".000001"
+
+
+def test_a_block_that_the_node_does_not_show_yet_is_a_node_that_is_away(
+    shop: str, payer: Wallet, settings: Settings
+) -> None:
+    transaction = pay(payer, shop, "0.002")
+    with serving(node_that_says({"eth_getBlockByNumber": None})) as server:
+        settings.RPC_URL = server.url
+        with pytest.raises(rpc.RpcError):
+            chain.transfers(transaction)
 
 
 # Authorizations ----------------------------------------------------------------------------------------------------
@@ -166,7 +209,7 @@ def test_an_authorization_is_found_by_its_nonce_once_it_was_used(
 def test_a_transaction_that_used_an_authorization_is_not_paid_with_by_its_hash_too(shop: str, payer: Wallet) -> None:
     arguments = authorize(payer, to=shop, value=2000, nonce=secrets.token_bytes(32))
     with pytest.raises(NotAPayment, match="used an authorization"):
-        chain.transfer(send(payer, ours().asset, TRANSFER, *arguments))
+        chain.transfers(send(payer, ours().asset, TRANSFER, *arguments))
 
 
 @pytest.mark.usefixtures("shop")
@@ -174,7 +217,8 @@ def test_an_authorization_that_was_cancelled_is_spent_and_has_paid_nothing(payer
     nonce = secrets.token_bytes(32)
     send(payer, ours().asset, CANCEL, *cancellation(payer, nonce))
     assert chain.authorization_is_spent(payer.address, nonce)
-    assert chain.authorization_used(payer.address, nonce) is None
+    with pytest.raises(NotAPayment, match="cancelled"):
+        chain.authorization_used(payer.address, nonce)
 
 
 @pytest.mark.usefixtures("shop")
@@ -182,7 +226,15 @@ def test_an_authorization_that_paid_another_has_paid_us_nothing(payer: Wallet) -
     nonce = secrets.token_bytes(32)
     send(payer, ours().asset, TRANSFER, *authorize(payer, to=NOBODY, value=2000, nonce=nonce))
     assert chain.authorization_is_spent(payer.address, nonce)
-    assert chain.authorization_used(payer.address, nonce) is None
+    with pytest.raises(NotAPayment, match="somebody else"):
+        chain.authorization_used(payer.address, nonce)
+
+
+def test_an_authorization_that_moved_nothing_has_paid_us_nothing(shop: str, payer: Wallet) -> None:
+    nonce = secrets.token_bytes(32)
+    send(payer, ours().asset, TRANSFER, *authorize(payer, to=shop, value=0, nonce=nonce))
+    with pytest.raises(NotAPayment, match="or nothing"):
+        chain.authorization_used(payer.address, nonce)
 
 
 def cancellation(payer: Wallet, nonce: bytes) -> tuple[Arguments, ...]:

@@ -13,13 +13,14 @@ from django.conf import settings as project
 from django.utils import timezone
 
 from config.api.refusal import Refusal
-from payments import gate, ledger, wire
+from payments import gate, ledger, prices, wire
 from payments.devchain.wallets import Wallet
 from payments.gate.sale import public_id
-from payments.models import Payment
+from payments.models import Payment, Price
 from payments.tiers import FREE, PRO
-from tests.payments.buying import REVIEWS, asked, at_once, buy, proven, reason, refused
-from tests.wallets import transfer_usdc
+from tests.payments.buying import ANYBODY, CONTEXT, REVIEWS, asked, at_once, buy, paid_by, proven, reason, refused
+from tests.payments.sending import together
+from tests.wallets import fresh_wallet, transfer_usdc
 
 State = Payment.State
 
@@ -184,9 +185,37 @@ def test_what_is_owed_back_is_told_again_and_buys_nothing(wallets: Mapping[str, 
     headers = sent(wallets["free"], "0.001")
     row = owed(refused(headers), "wrong_amount")
     refusal = refused(headers)
+    assert owed(refusal, "wrong_amount").pk == row.pk
+    # Of another wallet it is neither the money nor the business.
+    refusal = refused(headers, caller=proven(wallets["pro"], PRO))
     assert isinstance(refusal, wire.PaymentAlreadyUsed)
     assert refusal.own_body is not None
     assert (refusal.own_body["refund"], reason(refusal)) == (public_id(row), "refund_due")
+
+
+@pytest.mark.parametrize(("fields", "products"), [("reviews", REVIEWS), ("context,reviews", (*CONTEXT, *REVIEWS))])
+def test_what_a_stranger_has_spoilt_still_buys_what_it_was_sent_for(
+    wallets: Mapping[str, Wallet], fields: str, products: tuple[str, ...]
+) -> None:
+    headers = sent(wallets["free"])
+    assert refused(headers, asked(fields=fields), products=products).status in (402, 403)
+    receipt = buy(headers)
+    assert (receipt.amount, Payment.objects.get().products) == (Decimal("0.002"), ["context"])
+    assert buy(headers, receipt_token=receipt.token) == receipt
+    assert isinstance(refused(headers), wire.PaymentAlreadyUsed)
+
+
+def test_what_is_too_much_for_somebody_unproven_stays_too_much(wallets: Mapping[str, Wallet]) -> None:
+    headers = sent(wallets["free"], "0.2")
+    refused(headers, asked(fields="reviews"), products=REVIEWS)
+    assert reason(refused(headers)) == "anonymous_proof_too_large"
+
+
+def test_what_was_too_old_does_not_become_young(wallets: Mapping[str, Wallet]) -> None:
+    headers, late = sent(wallets["free"]), timezone.now() + timedelta(minutes=16)
+    for caller in (ANYBODY, ANYBODY, proven(wallets["free"], FREE)):
+        assert reason(refused(headers, caller=caller, now=late)) == "too_old"
+    assert reason(refused(headers)) == "too_old"
 
 
 def test_what_a_stranger_has_spoilt_still_buys_for_the_wallet_that_sent_it(wallets: Mapping[str, Wallet]) -> None:
@@ -210,10 +239,73 @@ def test_what_is_owed_back_buys_no_more_than_it_could_have(wallets: Mapping[str,
 def test_what_was_sent_back_buys_nothing(wallets: Mapping[str, Wallet]) -> None:
     headers = sent(wallets["free"], "0.2")
     row = owed(refused(headers), "anonymous_proof_too_large")
-    assert ledger.refund(row.pk, tx_hash="0x" + "5a" * 32, now=timezone.now())
-    assert not ledger.refund(row.pk, tx_hash="0x" + "5b" * 32, now=timezone.now())
+    assert row.settled_at is not None
+    later = row.settled_at + ledger.SPENDABLE
+    assert ledger.refund(row.pk, tx_hash="0x" + "5a" * 32, now=later)
+    assert not ledger.refund(row.pk, tx_hash="0x" + "5b" * 32, now=later)
     for caller in (None, proven(wallets["free"], FREE)):
         refusal = refused(headers, **({"caller": caller} if caller else {}))
         assert isinstance(refusal, wire.PaymentAlreadyUsed)
         assert reason(refusal) == "refunded"
     assert Payment.objects.get().refund_tx_hash == "0x" + "5a" * 32
+
+
+def test_money_is_either_spent_or_sent_back(wallets: Mapping[str, Wallet]) -> None:
+    row = owed(refused(sent(wallets["free"], "0.2")), "anonymous_proof_too_large")
+    assert row.settled_at is not None
+    before, after = row.settled_at + ledger.SPENDABLE - timedelta(seconds=1), row.settled_at + ledger.SPENDABLE
+    assert not ledger.refund(row.pk, tx_hash="0x" + "5a" * 32, now=before)
+    assert not ledger.spend_after_all(row, now=after)
+    assert ledger.spend_after_all(row, now=before)
+    assert not ledger.refund(row.pk, tx_hash="0x" + "5a" * 32, now=after)
+
+
+# What transactions may hold ----------------------------------------------------------------------------------------
+def test_nothing_pays_for_nothing(wallets: Mapping[str, Wallet]) -> None:
+    assert reason(refused(sent(wallets["free"], "0"))) == "not_a_payment"
+    assert Payment.objects.count() == 0
+
+
+def test_more_than_there_is_is_written_down(wallets: Mapping[str, Wallet]) -> None:
+    wallet = fresh_wallet(usdc=Decimal(10) ** 20)
+    headers = sent(wallet, "1" + "0" * 20)
+    owed(refused(headers), "anonymous_proof_too_large")
+    assert buy(headers, caller=proven(wallet, FREE)).headers["PAYMENT-RESPONSE"]
+
+
+def test_all_transfers_of_a_transaction_are_in_the_books(wallets: Mapping[str, Wallet]) -> None:
+    free, pro = wallets["free"], wallets["pro"]
+    headers = {
+        "X-Payment": together((free, project.PAY_TO, 1000), (pro, project.PAY_TO, 4000), (free, project.PAY_TO, 1000))
+    }
+    receipt = buy(headers, asked(fields="reviews"), products=REVIEWS)
+    assert (receipt.payer, receipt.amount) == (pro.address, Decimal("0.004"))
+    other = Payment.objects.get(payer=free.address)
+    assert (other.state, other.amount_usdc, other.error) == (State.REFUND_DUE, Decimal("0.002"), "another_payer")
+    assert buy(headers, caller=proven(free, FREE)).payment == other.pk
+
+
+def test_a_transfer_beside_an_authorization_is_in_the_books(wallets: Mapping[str, Wallet]) -> None:
+    signed = paid_by(wallets["pro"])
+    plain = (wallets["free"], project.PAY_TO, 2000)
+    headers = {"X-Payment": together(plain, beside=signed)}
+    assert buy(headers, asked("geranium")).payer == wallets["free"].address
+    assert buy(signed).payer == wallets["pro"].address
+
+
+def test_a_hash_is_not_asked_about_where_there_is_no_price(
+    wallets: Mapping[str, Wallet], settings: LazySettings
+) -> None:
+    Price.objects.filter(product="context", rate="standard").delete()
+    settings.RPC_URL, real = "http://127.0.0.1:1", settings.RPC_URL
+    refusal = refused({"X-Payment": "0x" + "5a" * 32})
+    settings.RPC_URL = real
+    assert isinstance(refusal, prices.NotSold)
+
+
+def test_a_replay_of_a_hash_brings_nothing_that_was_not_paid_for(wallets: Mapping[str, Wallet]) -> None:
+    headers = sent(wallets["pro"], "0.05")
+    receipt = buy(headers)
+    refusal = refused(headers, products=("context", "reviews"), receipt_token=receipt.token)
+    assert isinstance(refusal, wire.PaymentAlreadyUsed)
+    assert buy(headers, receipt_token=receipt.token) == receipt

@@ -214,7 +214,7 @@ def test_payment_signature_counts_before_x_payment() -> None:
 
 def changed(**signed: Any) -> dict[str, Any]:
     """A payment of version 2 with other fields signed."""
-    return {**V2, "payload": {**SIGNED, "authorization": {**SIGNED["authorization"], **signed}}}  # type: ignore[dict-item]
+    return {**V2, "payload": {**SIGNED, "authorization": {**SIGNED["authorization"], **signed}}}
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,75 @@
+"""Money that has arrived before we were asked: whether it buys what is wanted now, or is owed back."""
+
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+
+from django.conf import settings
+
+from config.api.refusal import Refusal
+from payments.chain import Transfer
+from payments.gate.sale import Sale, public_id
+from payments.models import Payment
+from payments.networks import ours
+from payments.tiers import Tier
+from payments.wire import PaymentRejected
+
+State = Payment.State
+# An older transfer was not made for this request.
+MOST_AGE = timedelta(minutes=15)
+WORDS = {
+    "wrong_amount": "Less has arrived than this costs.",
+    "anonymous_proof_too_large": "So much is taken from a proven wallet only: sign in with it and repeat the request.",
+    "too_old": "The transaction is older than 15 minutes.",
+}
+
+
+def objection(sale: Sale, *, payer: str, amount: Decimal, tier: Tier, age: timedelta) -> str | None:
+    """Why money that has arrived buys nothing here, None where it does."""
+    if tier < sale.prices.from_tier:
+        return "tier_required"
+    if amount < min(sale.acceptable(payer, tier)):
+        return "wrong_amount"
+    if age > MOST_AGE:
+        return "too_old"
+    return None
+
+
+def too_large(sale: Sale, amount: Decimal) -> str | None:
+    """Whether somebody without a proven wallet shows the hash of too much money: it may be another's."""
+    if sale.caller.wallet is None and amount > settings.ANONYMOUS_PROOF_MOST_USDC:
+        return "anonymous_proof_too_large"
+    return None
+
+
+def line(sale: Sale, transfer: Transfer, *, tier: Tier, problem: str | None, **values: Any) -> Payment:
+    """The line of a transfer that has arrived, not written yet: it buys this, or is owed back."""
+    return sale.line(
+        state=State.REFUND_DUE if problem else State.SETTLED,
+        network=ours().caip2,
+        asset=ours().asset,
+        payer=transfer.payer,
+        pay_to=settings.PAY_TO,
+        amount_usdc=transfer.amount,
+        tier=tier.name,
+        tx_hash=transfer.tx_hash,
+        log_index=transfer.log_index,
+        block=transfer.block,
+        error=problem or "",
+        attempts=1,
+        claimed_at=sale.now,
+        settled_at=sale.now,
+        **values,
+    )
+
+
+def owed(sale: Sale, row: Payment, *, problem: str, tier: Tier) -> Refusal:
+    """The refusal of money that has arrived and is owed back."""
+    if problem == "tier_required":
+        return sale.not_sold_to(tier, refund=public_id(row))
+    return sale.refused(
+        PaymentRejected,
+        f"{WORDS[problem]} What you have sent is owed back to you.",
+        reason=problem,
+        refund=public_id(row),
+    )
