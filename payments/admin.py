@@ -155,28 +155,16 @@ class RefundForm(ActionForm):
     refund_tx_hash = forms.CharField(label="Refund transaction:", required=False, max_length=66)
 
 
-class ByProduct(admin.SimpleListFilter):
-    """Payments for one product, whatever else they paid for."""
-
-    title = "product"
-    parameter_name = "product"
-
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        """All products."""
-        return list(Product.objects.order_by("name").values_list("slug", "name"))
-
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Payment]) -> QuerySet[Payment]:
-        """Those of the chosen one."""
-        return queryset.filter(products__contains=[self.value()]) if self.value() else queryset
-
-
 @admin.register(Payment)
 class PaymentAdmin(ForReading):
-    """The ledger. Money that is owed back is sent by hand, elsewhere, and noted here."""
+    """The ledger. Money that is owed back is sent by hand, elsewhere, and noted here.
 
-    list_display = ["created_at", "state", "amount_usdc", "payer", "products", "tx_hash", "form"]
-    list_filter = ["state", "form", ByProduct]
-    search_fields = ["tx_hash__exact", "payer__exact", "refund_tx_hash__exact"]
+    For a quarter of an hour it may still buy something: only then is it to be sent back.
+    """
+
+    list_display = ["created_at", "state", "send_back", "amount_usdc", "payer", "products", "tx_hash", "form"]
+    list_filter = ["state", "form"]
+    search_fields = ["tx_hash__exact", "payer__exact"]
     search_help_text = "A payment's id (pay_...), a transaction's hash, or the payer's address; whole"
     ordering = ["-pk"]
     action_form = RefundForm
@@ -191,9 +179,16 @@ class PaymentAdmin(ForReading):
             return queryset.filter(pk=named), False
         return super().get_search_results(request, queryset, search_term)
 
+    @admin.display(description="Send back", boolean=True)
+    def send_back(self, payment: Payment) -> bool | None:
+        """Whether it is time to send the money back; empty where nothing is owed."""
+        if payment.state != Payment.State.REFUND_DUE:
+            return None
+        return ledger.is_to_be_sent_back(payment, now=timezone.now())
+
     @admin.action(description="Mark as refunded in the transaction:", permissions=["change"])
     def mark_refunded(self, request: HttpRequest, queryset: QuerySet[Payment]) -> None:
-        """Note the transaction that sent the money back; what is not owed stays as it is."""
+        """Note the transaction that sent the money back; what is not owed, or may still be spent, stays as it is."""
         tx_hash = request.POST.get("refund_tx_hash", "").strip().lower()
         if not HASH.fullmatch(tx_hash):
             self.message_user(request, "Name the transaction: 0x and 64 hexadecimal digits.", messages.ERROR)
@@ -201,3 +196,6 @@ class PaymentAdmin(ForReading):
         now = timezone.now()
         refunded = sum(ledger.refund(row.pk, tx_hash=tx_hash, now=now) for row in queryset)
         self.message_user(request, f"{refunded} marked as refunded.", messages.SUCCESS if refunded else messages.ERROR)
+        early = queryset.filter(state=Payment.State.REFUND_DUE).count()
+        if early:
+            self.message_user(request, f"{early} may still be spent: see the column Send back.", messages.ERROR)
