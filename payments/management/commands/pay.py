@@ -42,7 +42,7 @@ class Command(BaseCommand):
         url = urljoin(up["base_url"], options["url"])
         steps = Console(highlight=False, quiet=options["json"], soft_wrap=True)
         try:
-            with httpx.Client(timeout=TIMEOUT_S) as client:
+            with httpx.Client(timeout=TIMEOUT_S, follow_redirects=True) as client:
                 told = buy(client, url, wallet, steps)
         except httpx.HTTPError as error:
             raise CommandError(f"{url} does not answer: {error}") from error
@@ -53,7 +53,7 @@ class Command(BaseCommand):
         else:
             steps.print_json(json.dumps(told["body"]))
         if told["status"] != httpx.codes.OK:
-            raise CommandError(reason(told["body"]))
+            raise CommandError(f"{told['status']}: {reason(told['body'])}")
 
     def _wallet(self, up: Mapping[str, Any], name: str) -> Mapping[str, str]:
         wallets: dict[str, Mapping[str, str]] = {wallet["name"]: wallet for wallet in up.get("wallets") or ()}
@@ -81,7 +81,7 @@ def buy(client: httpx.Client, url: str, wallet: Mapping[str, str], steps: Consol
     steps.print(f"    price: {price}", markup=False)
     payment = sign(asked, wallet["private_key"])
     steps.print(f"    signed by {wallet['name']}, {wallet['address']}", markup=False)
-    paid = client.get(url, headers=payment)
+    paid = client.get(asked.url, headers=payment)
     steps.print(f"{paid.status_code} {paid.reason_phrase}", markup=False)
     transaction = receipt(paid)
     if transaction:
