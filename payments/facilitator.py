@@ -1,19 +1,25 @@
 """Asks the facilitator to settle, once, and tells apart what is certain from what is not."""
 
+import asyncio
 import logging
+import os
 import re
+import ssl
+import threading
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cache
 
 import httpx
 from django.conf import settings
 from pydantic import ValidationError
 from x402.schemas import PaymentPayload, PaymentRequirements, ResourceInfo, SettleResponse
 
-from payments.connections import Connections
+from payments.connections import DIRECT
 
 logger = logging.getLogger("tablewire.payments")
 
+# A whole trip, and its parts: httpx limits only each wait, and a drop now and then would keep it waiting for ever.
 TOTAL_S = 8.0
 TIMEOUT = httpx.Timeout(6.0, connect=2.0, write=2.0, pool=2.0)
 MOST_BYTES = 64 * 1024
@@ -63,47 +69,133 @@ class Unknown:
 Outcome = Settled | Rejected | NotSent | Unknown
 
 
-# A connection that the other side closes just now would leave a payment unknown: idle ones are not kept for long.
-connections = Connections(limits=httpx.Limits(max_connections=100, max_keepalive_connections=20, keepalive_expiry=2.0))
+# The threads of this process that answer requests, by granian's own variable. Half of them may settle at a time, so
+# that a facilitator that hangs does not silence what needs none.
+THREADS = int(os.environ.get("GRANIAN_BLOCKING_THREADS", "4"))
+slots = threading.BoundedSemaphore(max(1, THREADS // 2))
+# A facilitator that was away or silent so many times in a row is left alone for this long; then one trip tries it.
+FAILURES = 2
+REST_S = 5.0
+
+
+@dataclass
+class Health:
+    """How a facilitator did lately, as this process has met it. Moments are of the monotonic clock."""
+
+    failures: int = 0
+    resting_until: float = 0.0
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def admits(self) -> bool:
+        """Whether it may be asked now. After a rest one caller may, and the others once that trip has ended."""
+        now = time.monotonic()
+        with self.lock:
+            if self.failures >= FAILURES:
+                if now < self.resting_until:
+                    return False
+                self.resting_until = now + TOTAL_S
+            return True
+
+    def note(self, *, answered: bool) -> None:
+        """Remember how a trip ended."""
+        with self.lock:
+            self.failures = 0 if answered else self.failures + 1
+            self.resting_until = time.monotonic() + REST_S
+
+
+# By address.
+healths: dict[str, Health] = {}
+
+
+class NoAnswer(Exception):
+    """It was away or silent; `outcome` says what that means for the payment."""
+
+    def __init__(self, outcome: NotSent | Unknown) -> None:
+        super().__init__(outcome.why)
+        self.outcome = outcome
 
 
 def settle(
     *, payload: dict[str, object], requirement: PaymentRequirements, resource: ResourceInfo, payer: str
 ) -> Outcome:
-    """Settle a signed payment (x402 version 2, POST /settle). One trip, about 8 seconds at most; never raises."""
+    """Settle a signed payment (x402 version 2, POST /settle). One trip, 8 seconds at most; never raises.
+
+    NotSent at once while half of the threads are settling already, or the facilitator is left alone.
+    """
     payment = PaymentPayload(payload=payload, accepted=requirement, resource=resource)
     question = {
         "x402Version": 2,
         "paymentPayload": payment.model_dump(mode="json", exclude_none=True),
         "paymentRequirements": requirement.model_dump(mode="json", exclude_none=True),
     }
-    outcome = _ask(question, payer=payer)
+    outcome = _admitted(question, payer=payer)
     if not isinstance(outcome, Settled):
         logger.warning("not settled: %s", outcome)
     return outcome
 
 
-def _ask(question: dict[str, object], *, payer: str) -> Outcome:
-    until = time.monotonic() + TOTAL_S
+def _admitted(question: dict[str, object], *, payer: str) -> Outcome:
+    """Ask, where there is room for it."""
+    health = healths.setdefault(settings.FACILITATOR_URL, Health())
+    if not slots.acquire(blocking=False):
+        return NotSent("too many settlements at a time")
     try:
-        url = f"{settings.FACILITATOR_URL.rstrip('/')}/settle"
-        with connections.open().stream("POST", url, json=question, timeout=TIMEOUT) as response:
-            content = bytearray()
-            for chunk in response.iter_bytes():
-                content += chunk
-                if len(content) > MOST_BYTES or time.monotonic() > until:
-                    return Unknown("the answer does not end")
-    except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.UnsupportedProtocol) as error:
-        return NotSent(type(error).__name__)
-    except httpx.HTTPError as error:
-        return Unknown(type(error).__name__)
+        if not health.admits():
+            return NotSent("left alone after failures")
+        status, content = _ask(question)
+    except NoAnswer as error:
+        health.note(answered=False)
+        return error.outcome
+    finally:
+        slots.release()
+    health.note(answered=True)
+    return _read(status, content, payer=payer)
+
+
+def _ask(question: dict[str, object]) -> tuple[int, bytes]:
+    """The answer's status and the beginning of its body. Raises NoAnswer."""
+    # A loop for each trip: only a loop can end one that hangs, and its close does not wait for a name server either.
+    loop = asyncio.new_event_loop()
     try:
-        answer = SettleResponse.model_validate_json(bytes(content))
+        return loop.run_until_complete(_trip(f"{settings.FACILITATOR_URL.rstrip('/')}/settle", question))
+    except (httpx.ConnectError, httpx.ConnectTimeout, httpx.UnsupportedProtocol) as error:
+        raise NoAnswer(NotSent(type(error).__name__)) from error
+    except (httpx.HTTPError, TimeoutError) as error:
+        raise NoAnswer(Unknown(type(error).__name__)) from error
+    finally:
+        loop.run_until_complete(loop.shutdown_asyncgens())
+        loop.close()
+
+
+async def _trip(url: str, question: dict[str, object]) -> tuple[int, bytes]:
+    # No connection is kept: one that the other side closes just now would leave a payment unknown.
+    async with (
+        asyncio.timeout(TOTAL_S),
+        httpx.AsyncClient(verify=_trusted(), mounts=DIRECT, timeout=TIMEOUT) as client,
+        client.stream("POST", url, json=question) as response,
+    ):
+        content = b""
+        async for chunk in response.aiter_bytes():
+            content += chunk
+            if len(content) > MOST_BYTES:
+                break
+        return response.status_code, content[:MOST_BYTES]
+
+
+@cache
+def _trusted() -> ssl.SSLContext:
+    """Whose certificates are believed; reading them takes longer than a trip."""
+    return httpx.create_ssl_context()
+
+
+def _read(status: int, content: bytes, *, payer: str) -> Outcome:
+    try:
+        answer = SettleResponse.model_validate_json(content)
     except ValidationError:
-        if 300 <= response.status_code < 500 and response.status_code != httpx.codes.REQUEST_TIMEOUT:
+        if 300 <= status < 500 and status != httpx.codes.REQUEST_TIMEOUT:
             # It is not there, not for us, or too busy: it has not come to look at the payment.
-            return NotSent(f"HTTP {response.status_code}")
-        return Unknown(f"HTTP {response.status_code}, and no settlement in it")
+            return NotSent(f"HTTP {status}")
+        return Unknown(f"HTTP {status}, and no settlement in it")
     return _judged(answer, payer=payer)
 
 

@@ -16,6 +16,7 @@ from config.stack import Child, free_port, last_lines
 
 READY_S = 20.0
 NOWHERE = "127.0.0.1:1"
+THREADS = 4
 
 
 def database_url(*, address: str | None = None) -> str:
@@ -27,13 +28,17 @@ def database_url(*, address: str | None = None) -> str:
 
 @contextmanager
 def served(log: Path, **environment: str) -> Iterator[str]:
-    """The base address of a web server with one worker, whose environment differs by this; it stops at the end."""
+    """The base address of a web server whose environment differs by this; it stops at the end.
+
+    It has one worker of THREADS threads.
+    """
     port = free_port()
-    env = {**os.environ, "DATABASE_URL": database_url(), **environment}
+    threads = {"GRANIAN_BLOCKING_THREADS": str(THREADS)}
+    env = {**os.environ, "DATABASE_URL": database_url(), **threads, **environment}
     command = [sys.executable, "-m", "granian", "config.wsgi:application", "--interface", "wsgi", "--http", "1"]
     child = Child(
         name="web",
-        command=[*command, "--no-ws", "--port", str(port), "--blocking-threads", "4", "--workers-kill-timeout", "2"],
+        command=[*command, "--no-ws", "--port", str(port), "--workers-kill-timeout", "2"],
         env=env,
         cwd=settings.BASE_DIR,
         log=log,

@@ -48,6 +48,10 @@ LOOK_S = 0.2
 LATEST_RESTART_S = 30.0
 SETTLED_S = 60.0
 GIVE_BACK_S = 15.0
+# Of each process of the web server (docs/decisions/0013), and of those at most so many: each thread keeps a connection
+# to PostgreSQL, which has 200.
+WEB_THREADS = 4
+MOST_PROCESSES = 40
 # The terminal and a parent process may both pass on one Ctrl-C.
 SAME_SIGNAL_S = 0.5
 
@@ -298,13 +302,15 @@ class Run:
         )
 
     def _web(self) -> Child:
-        processors = os.cpu_count() or 1
+        processes = min(os.cpu_count() or 1, MOST_PROCESSES)
         return self._python(
             *("web", "granian", "config.wsgi:application", "--interface", "wsgi", "--http", "1", "--no-ws"),
-            *("--host", self.address, "--port", str(self.port), "--workers", str(processors), "--backlog", "1024"),
-            *("--blocking-threads", "1", "--runtime-mode", "st"),
+            *("--host", self.address, "--port", str(self.port), "--workers", str(processes), "--backlog", "1024"),
+            *("--runtime-mode", "st"),
             *("--respawn-failed-workers", "--respawn-interval", "1", "--workers-kill-timeout", "5"),
             grace_s=30,
+            # Its own variable rather than its flag: payments/facilitator.py has to know too.
+            GRANIAN_BLOCKING_THREADS=str(WEB_THREADS),
         )
 
     def _wait_until_ready(self, web: Child) -> None:

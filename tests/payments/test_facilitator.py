@@ -1,34 +1,47 @@
-"""The one trip to the facilitator: what is sent, and over whose connections. How it may end: test_settling.py."""
+"""The one trip to the facilitator: what is sent, and what it may not cost. How it may end: test_settling.py."""
 
 import json
-import os
-from collections.abc import Mapping
+import socketserver
+import threading
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from pathlib import Path
 
+import httpx
 import pytest
 from django.conf import LazySettings
 
 from payments import evm, facilitator, wire
-from payments.facilitator import Outcome, Settled
+from payments.devchain.wallets import Wallet
+from payments.facilitator import NotSent, Outcome, Settled, Unknown
 from payments.networks import BASE_SEPOLIA
-from tests.payments.buying import asked
-from tests.payments.facilitators import Server, says, serving
+from tests.catalogue import make
+from tests.payments.buying import asked, paid_by
+from tests.payments.facilitators import Server, never_answers, says, serving
+from tests.running import eventually
+from tests.served import THREADS, served
 
 HASH = "0x" + "5A" * 32
 PAYER = "0x857b06519e91e3a54538791bdbb0e22373e36b66"
 PAY_TO = "0x209693bc6afc0c5328ba36faf03c514ef312287c"
+NOTHING: Mapping[str, str] = {}
+ALONE = NotSent("left alone after failures")
+HALF = THREADS // 2
 SIGNED: Mapping[str, object] = {"signature": "0x11", "authorization": {"value": "2000"}}
 SETTLED = says(200, {"success": True, "transaction": HASH, "network": "eip155:84532", "payer": evm.checksummed(PAYER)})
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture
 def _our_address(settings: LazySettings) -> None:
     settings.PAY_TO = PAY_TO
     settings.PUBLIC_BASE_URL = "https://api.example.com"
 
 
-def settle(server: Server, settings: LazySettings, *, slash: str = "") -> Outcome:
-    """Have this server settle."""
-    settings.FACILITATOR_URL = server.url + slash
+def settle(url: str, settings: LazySettings) -> Outcome:
+    """Have the facilitator at this address settle."""
+    settings.FACILITATOR_URL = url
     return facilitator.settle(
         payload=dict(SIGNED),
         requirement=wire.requirement(BASE_SEPOLIA, 2000),
@@ -37,10 +50,11 @@ def settle(server: Server, settings: LazySettings, *, slash: str = "") -> Outcom
     )
 
 
+@pytest.mark.usefixtures("_our_address")
 @pytest.mark.parametrize("slash", ["", "/"])
 def test_a_settlement_is_asked_for_in_version_2(settings: LazySettings, slash: str) -> None:
     with serving(SETTLED) as server:
-        assert settle(server, settings, slash=slash) == Settled(HASH.lower())
+        assert settle(server.url + slash, settings) == Settled(HASH.lower())
     requirement = {
         "scheme": "exact",
         "network": "eip155:84532",
@@ -59,13 +73,128 @@ def test_a_settlement_is_asked_for_in_version_2(settings: LazySettings, slash: s
     }
 
 
-def test_a_forked_process_has_connections_of_its_own(settings: LazySettings) -> None:
+# What it may not cost -----------------------------------------------------------------------------------------------
+@contextmanager
+def dripping(beginning: bytes) -> Iterator[str]:
+    """A facilitator that begins its answer like this and goes on with a letter now and then, for a long time."""
+    over = threading.Event()
+
+    class Drip(socketserver.BaseRequestHandler):
+        def handle(self) -> None:
+            self.request.recv(65536)
+            self.request.sendall(beginning)
+            with suppress(OSError):
+                for _ in range(250):
+                    if over.wait(0.02):
+                        break
+                    self.request.sendall(b"a")
+
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Drip) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_address[1]}"
+        finally:
+            over.set()
+            server.shutdown()
+            thread.join()
+
+
+@pytest.mark.parametrize("beginning", [b"HTTP/1.1 200 OK\r\nX-Drop: ", b"HTTP/1.1 200 OK\r\n\r\n"])
+def test_an_answer_that_comes_drop_by_drop_is_not_waited_for(
+    settings: LazySettings, monkeypatch: pytest.MonkeyPatch, beginning: bytes
+) -> None:
+    monkeypatch.setattr(facilitator, "TOTAL_S", 0.5)
+    with dripping(beginning) as url:
+        assert settle(url, settings) == Unknown("TimeoutError")
+
+
+def test_at_most_half_of_the_threads_settle_at_a_time(settings: LazySettings) -> None:
+    over, half = threading.Event(), facilitator.THREADS // 2
+    with serving(never_answers(over)) as server, ThreadPoolExecutor(half) as threads:
+        hanging = [threads.submit(settle, server.url, settings) for _ in range(half)]
+        try:
+            assert eventually(lambda: len(server.asked) == half)
+            assert settle(server.url, settings) == NotSent("too many settlements at a time")
+        finally:
+            over.set()
+        assert [one.result() for one in hanging] == [Unknown("RemoteProtocolError")] * half
     with serving(SETTLED) as server:
-        settle(server, settings)
-        mine = facilitator.connections.open()
-        child = os.fork()
-        if child == 0:
-            is_fresh = facilitator.connections.client is None
-            os._exit(0 if is_fresh and isinstance(settle(server, settings), Settled) else 1)
-        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-        assert facilitator.connections.open() is mine
+        assert settle(server.url, settings) == Settled(HASH.lower())
+
+
+def test_a_facilitator_that_was_silent_twice_is_left_alone_and_then_tried_once(
+    settings: LazySettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(facilitator, "REST_S", 0.3)
+    trial = threading.Event()
+
+    def script(content: bytes) -> tuple[int, bytes] | None:
+        if len(server.asked) <= facilitator.FAILURES:
+            return None
+        trial.wait()
+        return SETTLED(content)
+
+    with serving(script) as server, ThreadPoolExecutor(1) as threads:
+        silent = [settle(server.url, settings) for _ in range(facilitator.FAILURES + 1)]
+        assert silent == [*[Unknown("RemoteProtocolError")] * facilitator.FAILURES, ALONE]
+        try:
+            answer = threads.submit(until_asked, server, settings)
+            assert eventually(lambda: len(server.asked) == facilitator.FAILURES + 1)
+            assert settle(server.url, settings) == ALONE
+        finally:
+            trial.set()
+        assert answer.result() == Settled(HASH.lower())
+        assert settle(server.url, settings) == Settled(HASH.lower())
+
+
+def until_asked(server: Server, settings: LazySettings) -> Outcome:
+    """Have it settle as soon as it is not left alone any more."""
+    outcome: Outcome = ALONE
+
+    def is_asked() -> bool:
+        nonlocal outcome
+        outcome = settle(server.url, settings)
+        return outcome != ALONE
+
+    assert eventually(is_asked)
+    return outcome
+
+
+def test_a_facilitator_that_refuses_is_asked_on(settings: LazySettings) -> None:
+    with serving(says(503, b"")) as server:
+        for _ in range(facilitator.FAILURES + 1):
+            assert settle(server.url, settings) == Unknown("HTTP 503, and no settlement in it")
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("prices")
+def test_while_paid_requests_hang_the_free_ones_are_answered(wallets: Mapping[str, Wallet], tmp_path: Path) -> None:
+    make.restaurant(slug="noma")
+    make.landmark("Tivoli Gardens", "Tivoli", kind="park", market="copenhagen")
+    over = threading.Event()
+    payments = [paid_by(wallets["free"]) for _ in range(8)]
+    with (
+        serving(never_answers(over)) as server,
+        served(tmp_path / "web.log", FACILITATOR_URL=server.url, TRUSTED_PROXIES="1") as web,
+        ThreadPoolExecutor(len(payments)) as threads,
+    ):
+
+        def get(path: str, address: str, headers: Mapping[str, str] = NOTHING) -> httpx.Response:
+            return httpx.get(f"{web}{path}", headers={"X-Forwarded-For": address, **headers}, timeout=30)
+
+        paid = [
+            threads.submit(get, "/v1/restaurants/noma?fields=context", f"192.0.2.{number}", headers)
+            for number, headers in enumerate(payments)
+        ]
+        try:
+            assert eventually(lambda: sum(one.done() for one in paid) == len(paid) - HALF)
+            free = [get(path, "198.51.100.7") for path in ("/v1/restaurants/noma", "/livez", "/v1/restaurants/noma")]
+            # They hang still.
+            assert sum(one.done() for one in paid) == len(paid) - HALF
+        finally:
+            over.set()
+        assert [one.status_code for one in free] == [200] * 3
+        codes = Counter(one.result().json()["error"]["code"] for one in paid)
+        assert codes == {"facilitator_unavailable": len(paid) - HALF, "settlement_pending": HALF}
+        assert len(server.asked) == HALF
