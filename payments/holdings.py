@@ -5,17 +5,26 @@ from datetime import datetime, timedelta
 from django.conf import settings
 
 from payments import chain
-from payments.models import Wallet
+from payments.models import Payment, Wallet
 from payments.rpc import RpcUnavailable
-from payments.tiers import TIERS, Tier, reached
+from payments.tiers import FREE, TIERS, Tier, reached
 
 # For so long the last tier outlives a chain that cannot be read.
 KEPT = timedelta(hours=24)
 
 
 def tier_of(address: str, *, now: datetime) -> Tier:
-    """The tier of the wallet at this address; see `of`."""
-    return TIERS[of(address, now=now).tier]
+    """The tier of the wallet at this address; see `of`. A wallet costs nothing, so one that holds nothing gets no row.
+
+    But for those that have paid before, which costs one query more.
+    """
+    wallet = Wallet.objects.filter(pk=address).first()
+    if wallet is not None:
+        return TIERS[current(wallet, now=now).tier]
+    met = read(address, now=now)
+    if met.tier != FREE.name or Payment.objects.filter(payer=address, state__in=Payment.PAID).exists():
+        write(met)
+    return TIERS[met.tier]
 
 
 def of(address: str, *, now: datetime) -> Wallet:
@@ -32,11 +41,13 @@ def current(wallet: Wallet, *, now: datetime) -> Wallet:
     if is_believed(wallet, now=now):
         return wallet
     try:
-        return read(wallet.address, now=now)
+        met = read(wallet.address, now=now)
     except RpcUnavailable:
         if wallet.read_at is None or wallet.read_at <= now - KEPT:
             raise
         return wallet
+    write(met)
+    return met
 
 
 def is_believed(wallet: Wallet, *, now: datetime) -> bool:
@@ -45,15 +56,19 @@ def is_believed(wallet: Wallet, *, now: datetime) -> bool:
 
 
 def read(address: str, *, now: datetime) -> Wallet:
-    """Read the chain and write down what the address holds. Raises RpcUnavailable; then nothing is written."""
+    """What the address holds by the chain, not written down yet. Raises RpcUnavailable."""
     held = chain.holdings(address, now=now)
-    wallet = Wallet(
+    return Wallet(
         address=address,
         tier=reached(holdings_usd=held.usd, staked=held.staked).name,
         holdings_usd=held.usd,
         staked=held.staked,
         read_at=now,
     )
+
+
+def write(wallet: Wallet) -> None:
+    """Write down what was read, in a new row or over an earlier reading."""
     # One INSERT .. ON CONFLICT: of two readings at once both succeed.
     Wallet.objects.bulk_create(
         [wallet],
@@ -61,4 +76,3 @@ def read(address: str, *, now: datetime) -> Wallet:
         unique_fields=["address"],
         update_fields=["tier", "holdings_usd", "staked", "read_at"],
     )
-    return wallet

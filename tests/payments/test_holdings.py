@@ -15,6 +15,7 @@ from payments.devchain.wallets import Wallet as Key
 from payments.models import Wallet
 from payments.rpc import RpcUnavailable
 from payments.tiers import FREE, PREMIUM, PRO, TIERS
+from tests.payments.buying import buy, paid_by
 from tests.payments.sending import send
 from tests.served import NOWHERE
 
@@ -47,6 +48,30 @@ def test_what_was_read_is_written_down(wallets: Mapping[str, Key]) -> None:
     wallet = Wallet.objects.get()
     assert (wallet.address, wallet.tier) == (wallets["enterprise"].address, "enterprise")
     assert (wallet.holdings_usd, wallet.staked, wallet.read_at) == (Decimal(120_000), Decimal(60_000), moment)
+
+
+def test_a_stranger_that_holds_nothing_leaves_no_row(wallets: Mapping[str, Key]) -> None:
+    assert holdings.tier_of(wallets["free"].address, now=now()) == FREE
+    assert not Wallet.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("books")
+def test_a_wallet_that_has_paid_is_remembered_though_it_holds_nothing(
+    settings: Settings, wallets: Mapping[str, Key]
+) -> None:
+    buy(paid_by(wallets["free"]))
+    assert not Wallet.objects.exists()
+    assert holdings.tier_of(wallets["free"].address, now=now()) == FREE
+    assert Wallet.objects.get().address == wallets["free"].address
+    settings.RPC_URL = f"http://{NOWHERE}"
+    assert holdings.tier_of(wallets["free"].address, now=now()) == FREE
+
+
+def test_a_wallet_that_has_sold_its_tokens_loses_its_tier_and_not_its_row(wallets: Mapping[str, Key]) -> None:
+    known(wallets["free"], tier="premium", ago=timedelta(days=2))
+    assert holdings.tier_of(wallets["free"].address, now=now()) == FREE
+    assert Wallet.objects.get().tier == "free"
 
 
 def test_what_a_wallet_does_with_its_tokens_shows_at_the_next_reading(
