@@ -6,12 +6,13 @@ from datetime import datetime
 from typing import cast
 
 from django.conf import settings
+from django.db.models import Exists
 from django.http import HttpRequest
 from rest_framework.request import Request
 
 from config.api.limits import address_bucket
-from payments import evm, holdings, sessions, wire
-from payments.models import Wallet
+from payments import holdings, sessions, wire
+from payments.models import Payment, Wallet
 from payments.networks import ours
 from payments.rpc import RpcUnavailable
 from payments.tiers import FREE, TIERS, Tier
@@ -39,10 +40,10 @@ def identify(request: HttpRequest, *, now: datetime) -> Caller:
     # Whatever else stands there is a credential of others, and the free tier needs none.
     if token is not None and token.startswith("ws_"):
         return of_session(request, token, now=now)
-    payer = payer_of(request, now=now)
-    wallet = Wallet.objects.filter(pk=payer).first() if payer else None
+    payment = payment_of(request, now=now)
+    wallet = payer_of(payment) if payment else None
     if wallet is not None and wallet.tier != FREE.name and holdings.is_believed(wallet, now=now):
-        return Caller(bucket=wallet_bucket(wallet), tier=TIERS[wallet.tier])
+        return Caller(bucket=payment_bucket(wallet, request), tier=TIERS[wallet.tier])
     return anonymous(request)
 
 
@@ -74,32 +75,35 @@ def bearer(request: HttpRequest | Request) -> str | None:
     return text.strip() if scheme.lower() == "bearer" else None
 
 
-def payer_of(request: HttpRequest, *, now: datetime) -> str | None:
-    """The wallet that has signed the payment which came along, as far as that can be told without the chain."""
+def payment_of(request: HttpRequest, *, now: datetime) -> wire.Authorization | None:
+    """The payment that came along, where it could pay us now and its payer has signed it, told without the chain."""
     try:
         payment = wire.proof(request.headers)
     except wire.InvalidPayment:
         # On a free request a payment header means nothing; the others will refuse it themselves.
         return None
-    if not isinstance(payment, wire.Authorization) or payment.value >= 2**256:
+    if not isinstance(payment, wire.Authorization):
         return None
     if (payment.network, payment.to) != (ours().caip2, settings.PAY_TO):
         return None
     moment = int(now.timestamp())
     if not payment.valid_after <= moment < payment.valid_before <= moment + LONGEST_PAYMENT_S:
         return None
-    digest = evm.transfer_digest(
-        ours(),
-        sender=payment.payer,
-        to=payment.to,
-        value=payment.value,
-        valid_after=payment.valid_after,
-        valid_before=payment.valid_before,
-        nonce=payment.nonce,
-    )
-    return payment.payer if evm.recover(digest, payment.signature) == payment.payer else None
+    return payment if payment.is_signed() else None
+
+
+def payer_of(payment: wire.Authorization) -> Wallet | None:
+    """What is known of its payer; None also when it is in the ledger: once settled, everybody can read it."""
+    key = f"3009:{ours().asset}:{payment.payer}:0x{payment.nonce.hex()}"
+    spent = Payment.objects.filter(network=payment.network, proof_key=key)
+    return Wallet.objects.filter(~Exists(spent), pk=payment.payer).first()
 
 
 def wallet_bucket(wallet: Wallet) -> str:
-    """The bucket of a wallet, wherever it calls from."""
+    """The bucket of a wallet that has proven itself, wherever it calls from."""
     return hashlib.sha256(wallet.address.encode()).hexdigest()[:32]
+
+
+def payment_bucket(wallet: Wallet, request: HttpRequest) -> str:
+    """The bucket of a payment that came from this address: its payer does not bear what others do with a copy."""
+    return hashlib.sha256(f"{wallet.address} {address_bucket(request)}".encode()).hexdigest()[:32]

@@ -20,6 +20,7 @@ from payments.devchain.wallets import Wallet as Key
 from payments.devchain.wallets import from_key
 from payments.models import Wallet
 from payments.networks import ours
+from tests.payments.buying import REVIEWS, buy, paid_by
 from tests.payments.signing import CHALLENGE, SESSION, client_of
 from tests.served import NOWHERE
 
@@ -125,23 +126,50 @@ def test_credentials_of_others_mean_nothing_here(client: Client, authorization: 
 
 
 # Payments ----------------------------------------------------------------------------------------------------------
-def test_a_signed_payment_counts_on_the_wallet_of_its_payer(
+def test_a_signed_payment_gives_the_tier_of_its_payer_a_count_of_its_own_at_each_address(
     settings: Settings, wallets: Mapping[str, Key], client: Client
 ) -> None:
     believed(wallets["pro"], settings)
+    settings.RPC_URL = f"http://{NOWHERE}"
     response = client.get(MARKETS, headers=payment(wallets["pro"], settings))
     assert (response["X-Tier"], remaining(response)) == ("pro", 119)
-    settings.RPC_URL = f"http://{NOWHERE}"
-    other = client.get(MARKETS, headers=payment(wallets["pro"], settings), REMOTE_ADDR=ELSEWHERE)
-    assert (other["X-Tier"], remaining(other)) == ("pro", 118)
+    assert remaining(client.get(MARKETS, headers=payment(wallets["pro"], settings))) == 118
+    elsewhere = client.get(MARKETS, headers=payment(wallets["pro"], settings), REMOTE_ADDR=ELSEWHERE)
+    assert (elsewhere["X-Tier"], remaining(elsewhere)) == ("pro", 119)
     assert remaining(client.get(MARKETS)) == 9
 
 
-def test_a_payment_and_a_session_of_one_wallet_share_a_count(settings: Settings, wallets: Mapping[str, Key]) -> None:
+def test_who_copies_a_payment_uses_up_nothing_of_its_payers_session(
+    settings: Settings, wallets: Mapping[str, Key]
+) -> None:
     api = client_of(wallets["pro"])
     settings.TIER_CACHE_S = 600
+    headers = payment(wallets["pro"], settings)
+    assert remaining(Client().get(MARKETS, headers=headers, REMOTE_ADDR=ELSEWHERE)) == 119
+    assert remaining(Client().get(MARKETS, headers=headers)) == 119
     assert remaining(api.get(MARKETS)) == 119
-    assert remaining(Client().get(MARKETS, headers=payment(wallets["pro"], settings))) == 118
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("books")
+def test_a_payment_that_is_in_the_ledger_gives_nobody_its_payers_tier(
+    settings: Settings, wallets: Mapping[str, Key], client: Client
+) -> None:
+    believed(wallets["premium"], settings, tier="premium")
+    headers = paid_by(wallets["premium"], products=REVIEWS)
+    assert client.get(MARKETS, headers=headers)["X-Tier"] == "premium"
+    buy(headers, products=REVIEWS)
+    response = client.get(MARKETS, headers=headers)
+    assert (response.status_code, response["X-Tier"], remaining(response)) == (200, "free", 9)
+
+
+def test_a_signed_payment_costs_the_doorway_one_query(
+    settings: Settings, wallets: Mapping[str, Key], client: Client
+) -> None:
+    believed(wallets["pro"], settings)
+    with CaptureQueriesContext(connection) as queries:
+        assert client.get("/v1/nothing", headers=payment(wallets["pro"], settings))["X-Tier"] == "pro"
+    assert len(queries) == 1
 
 
 @pytest.mark.parametrize(
