@@ -14,6 +14,8 @@ from payments.models import Wallet, WalletSession
 from payments.siwx import SignIn
 
 LASTS = timedelta(hours=12)
+# So long after its end a session still says that it has expired; then nothing is known of it.
+KEPT = timedelta(days=1)
 TOKEN = re.compile(r"ws_[A-Za-z0-9_-]{43}")
 
 
@@ -73,6 +75,12 @@ def close(token: str | None, *, now: datetime) -> None:
     if token is None:
         raise MissingCredentials("Send the token of the session: `Authorization: Bearer ws_...`.")
     WalletSession.objects.filter(pk=of_token(token, now=now).pk, revoked_at__isnull=True).update(revoked_at=now)
+
+
+def purge(now: datetime) -> int:
+    """Delete the sessions that expired more than a day ago, and say how many. Their challenges are long over."""
+    deleted, _ = WalletSession.objects.filter(expires_at__lt=now - KEPT).delete()
+    return deleted
 
 
 def digest_of(token: str) -> str:

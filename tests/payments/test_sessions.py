@@ -16,6 +16,7 @@ from django.db import connection
 from django.test import Client
 from pytest_django import Settings
 
+from payments import sessions
 from payments.devchain.wallets import Wallet as Key
 from payments.evm import checksummed
 from payments.models import Wallet, WalletSession
@@ -126,6 +127,16 @@ def test_a_session_lives_for_twelve_hours(wallets: Mapping[str, Key]) -> None:
         assert api.get(ME).json()["wallet"] == checksummed(wallets["free"].address)
     with time_machine.travel(expires_at, tick=False):
         assert refusal(api.get(ME)) == (401, "invalid_credentials", None)
+
+
+def test_sessions_are_forgotten_a_day_after_their_end(wallets: Mapping[str, Key]) -> None:
+    client_of(wallets["free"])
+    expires_at = WalletSession.objects.get().expires_at
+    client_of(wallets["pro"])
+    assert sessions.purge(expires_at + timedelta(days=1)) == 0
+    WalletSession.objects.filter(wallet=wallets["pro"].address).update(expires_at=expires_at + timedelta(hours=1))
+    assert sessions.purge(expires_at + timedelta(days=1, seconds=1)) == 1
+    assert WalletSession.objects.get().wallet_id == wallets["pro"].address
 
 
 def test_a_session_that_was_closed_is_good_no_more(wallets: Mapping[str, Key]) -> None:
