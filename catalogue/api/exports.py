@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from django.http import FileResponse, HttpResponse, HttpResponseBase
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
 from django.utils.http import content_disposition_header
@@ -44,12 +44,6 @@ CONTENT: dict[Any, Any] = {
     for code, words in ((200, "The whole file."), (206, "The range that was asked for."))
     for media_type in ("application/gzip", "application/json")
 }
-
-
-class Download(FileResponse):
-    """A file, or a piece of one, in blocks that are worth a write."""
-
-    block_size = 1 << 16
 
 
 class ExportViewSet(StrictViewSet[Export]):
@@ -151,7 +145,7 @@ class ExportViewSet(StrictViewSet[Export]):
         ),
     )
     @action(detail=True, url_path="files/(?P<name>[a-z0-9.-]{1,80})")
-    def file(self, request: Request, id: str, name: str) -> HttpResponseBase:  # noqa: A002  # the name in the path
+    def file(self, request: Request, id: str, name: str) -> HttpResponse:  # noqa: A002  # the name in the path
         """By its signed link, which needs no session; or by its plain address with the session of its wallet.
 
         Its ETag is its SHA-256; a single range of bytes is served, so that a download can be resumed.
@@ -173,27 +167,27 @@ class ExportViewSet(StrictViewSet[Export]):
         return Response(serializers.ExportRecord(shown).data, status=code, headers={"Cache-Control": "no-store"})
 
 
-def sent(request: Request, kept: links.Kept) -> HttpResponseBase:
-    """A file, the range of it that was asked for, its headers alone, or the word that the caller has it already."""
+def sent(request: Request, kept: links.Kept) -> HttpResponse:
+    """A file, the range of it that was asked for, its headers alone, or the word that the caller has it already.
+
+    In one piece (write.ROWS_A_PART bounds it): of a body that is made bit by bit, the next bit waits on a thread for a
+    reader who takes their time, and threads are few.
+    """
     tag = f'"{kept.sha256}"'
     headers = {"ETag": tag, "Accept-Ranges": "bytes", "Cache-Control": "private, no-transform"}
     if versions.is_known(request, kept.sha256):
         return HttpResponse(status=status.HTTP_304_NOT_MODIFIED, headers=headers)
-    disposition = content_disposition_header(as_attachment=True, filename=kept.name)
+    headers["Content-Disposition"] = str(content_disposition_header(as_attachment=True, filename=kept.name))
     if request.method == "HEAD":
-        headers |= {"Content-Length": str(kept.bytes), "Content-Disposition": str(disposition)}
+        headers["Content-Length"] = str(kept.bytes)
         return HttpResponse(content_type=kept.content_type, headers=headers)
     asked = request.headers.get("Range", "") if request.headers.get("If-Range", tag) == tag else ""
     span = ranges.read(asked, size=kept.bytes)
-    whole = ranges.Span(0, kept.bytes - 1, kept.bytes)
+    content = kept.read(span or ranges.Span(0, kept.bytes - 1, kept.bytes))
     headers |= {"Content-Range": span.content_range} if span else {}
-    response = Download(
-        ranges.Piece(kept.open(), span or whole),
-        as_attachment=True,
-        filename=kept.name,
+    return HttpResponse(
+        content,
         content_type=kept.content_type,
         status=status.HTTP_206_PARTIAL_CONTENT if span else status.HTTP_200_OK,
-        headers=headers,
+        headers={**headers, "Content-Length": str(len(content))},
     )
-    response["Content-Length"] = str((span or whole).length)
-    return response

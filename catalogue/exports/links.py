@@ -2,13 +2,11 @@
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any
 from urllib.parse import urlencode
 
 from django.core import signing
-from django.core.files import File
 
-from catalogue.exports import files, manifest
+from catalogue.exports import files, manifest, ranges
 from catalogue.models import Export
 from config.api.addresses import public_url
 from config.api.refusal import Code, NotFound, Refusal
@@ -40,9 +38,12 @@ class Kept:
     sha256: str
     content_type: str
 
-    def open(self) -> "File[Any]":
-        """The bytes, for reading. Raises OSError."""
-        return files.storage().open(self.place, "rb")
+    def read(self, span: ranges.Span) -> bytes:
+        """Some of the bytes, or all of them. Raises OSError."""
+        with files.storage().open(self.place, "rb") as file:
+            file.seek(span.first)
+            content: bytes = file.read(span.length)
+        return content
 
 
 def is_kept(export: Export, *, now: datetime) -> bool:

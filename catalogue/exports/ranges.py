@@ -2,9 +2,6 @@
 
 import re
 from dataclasses import dataclass
-from typing import Any
-
-from django.core.files import File
 
 from config.api.refusal import Code, Refusal
 
@@ -58,22 +55,3 @@ def read(header: str, *, size: int) -> Span | None:
             headers={"Content-Range": f"bytes */{size}"},
         )
     return Span(first, last, size)
-
-
-class Piece:
-    """A span of an open file, to be read in turn."""
-
-    def __init__(self, file: "File[Any]", span: Span) -> None:
-        self.file = file
-        self.left = span.length
-        file.seek(span.first)
-
-    def read(self, size: int) -> bytes:
-        """The next bytes; none after the last of the span."""
-        content: bytes = self.file.read(min(size, self.left))
-        self.left -= len(content)
-        return content
-
-    def close(self) -> None:
-        """Close the file."""
-        self.file.close()

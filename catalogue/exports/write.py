@@ -21,7 +21,8 @@ from catalogue.models import Export, ExportPart
 
 logger = logging.getLogger(__name__)
 
-ROWS_A_PART = 50_000
+# Some 1.5 MB compressed: a file is answered in one piece, which is in memory until its reader has it.
+ROWS_A_PART = 10_000
 # So many parts of one export are written at once, where there are as many workers.
 ABREAST = 4
 LEASE = timedelta(seconds=60)

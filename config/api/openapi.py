@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.http import FileResponse, HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern, URLResolver
 from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.openapi import AutoSchema
@@ -169,6 +169,6 @@ def written(document: Mapping[str, Any]) -> str:
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 
 
-def serve(request: HttpRequest, name: str) -> FileResponse:
-    """The committed document, which a test holds equal to the code."""
-    return FileResponse((FOLDER / f"{name}.json").open("rb"), content_type="application/json")
+def serve(request: HttpRequest, name: str) -> HttpResponse:
+    """The committed document, which a test holds equal to the code. Whole: a slow reader must not hold a thread."""
+    return HttpResponse((FOLDER / f"{name}.json").read_bytes(), content_type="application/json")

@@ -35,7 +35,7 @@ def somebody() -> Wallet:
     return Wallet.objects.get_or_create(address=WALLET)[0]
 
 
-def begin(export: Export, *, rows_a_part: int = 50_000) -> None:
+def begin(export: Export, *, rows_a_part: int = write.ROWS_A_PART) -> None:
     """Split it by the restaurants of make.NOW."""
     write.begin(export, now=NOW, rows_a_part=rows_a_part)
     export.refresh_from_db()
@@ -48,7 +48,7 @@ def step(export: Export) -> int:
     return rung
 
 
-def begun(*, rows_a_part: int = 50_000, **wanted: str) -> Export:
+def begun(*, rows_a_part: int = write.ROWS_A_PART, **wanted: str) -> Export:
     """A running export of all restaurants of make.NOW, or of those that a filter leaves."""
     export = queued(**wanted)
     begin(export, rows_a_part=rows_a_part)
@@ -125,8 +125,8 @@ def fetch(client: Client, url: str, **headers: str) -> Any:
 
 
 def body(response: Any) -> bytes:
-    """What a streamed answer holds."""
-    content: bytes = b"".join(response.streaming_content)
+    """What an answer holds."""
+    content: bytes = response.content
     return content
 
 

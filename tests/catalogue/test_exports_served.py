@@ -1,10 +1,11 @@
-"""Exports over real HTTP, with a broker that is away and a worker that is killed."""
+"""Exports over real HTTP: with readers that stall, a broker that is away and a worker that is killed."""
 
 import hashlib
 import os
+import socket
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import httpx
@@ -12,8 +13,10 @@ import psutil
 import pytest
 from django.conf import settings as django_settings
 from django.db import connection, transaction
+from django.utils import timezone
 from pytest_django import Settings
 
+from catalogue.exports import files, links
 from catalogue.models import Export, ExportPart, Restaurant
 from catalogue.tasks import ring_for_export, sweep_exports
 from config.stack import Child
@@ -22,9 +25,12 @@ from tests.catalogue import exporting, make
 from tests.catalogue.exporting import EXPORTS, RESTAURANTS
 from tests.payments.signing import client_of
 from tests.running import eventually
-from tests.served import database_url, served
+from tests.served import THREADS, database_url, served
 
 pytestmark = pytest.mark.django_db(transaction=True)
+
+# More than the sockets of a connection hold between them.
+LARGE = 16_000_000
 
 
 @pytest.fixture(autouse=True)
@@ -83,6 +89,30 @@ def test_an_accepted_export_survives_a_broker_that_is_away_and_is_fetched_in_pie
         assert (first.status_code, rest.status_code) == (206, 206)
         assert hashlib.sha256(first.content + rest.content).hexdigest() == file["sha256"]
     assert f"The broker is away, so export {export.public_id} waits for the next sweep" in log.read_text()
+
+
+def test_readers_that_stall_keep_nobody_else_waiting(folder: Path, tmp_path: Path) -> None:
+    make.restaurant()
+    export = exporting.finished()
+    part = export.parts.get()
+    (folder / files.path_of(export, part)).write_bytes(os.urandom(LARGE))
+    export.parts.update(bytes=LARGE)
+    link = httpx.URL(links.link(export, "restaurants-00001.jsonl.gz", now=timezone.now())).raw_path
+    with served(tmp_path / "web.log", EXPORTS_DIR=str(folder)) as base_url, ExitStack() as stalled:
+        for _ in range(2 * THREADS):
+            reader = stalled.enter_context(socket.socket())
+            begin_to_read(reader, httpx.URL(base_url), link)
+            assert reader.recv(12) == b"HTTP/1.1 200"
+        assert httpx.get(f"{base_url}/v1/markets", timeout=10).status_code == 200
+
+
+def begin_to_read(reader: socket.socket, server: httpx.URL, path: bytes) -> None:
+    """Ask for a file, with room for next to nothing of it."""
+    reader.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    reader.settimeout(10)
+    reader.connect((server.host, server.port))
+    reader.sendall(b"GET %b HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n" % path)
+    return reader
 
 
 def test_a_worker_that_is_killed_in_the_middle_of_a_part_changes_nothing_of_the_result(
