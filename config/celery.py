@@ -34,4 +34,8 @@ app.conf.beat_schedule = {
         "task": "payments.tasks.reconcile_payments",
         "schedule": 15.0,
     },
+    "sessions of wallets that are long over": {
+        "task": "payments.tasks.purge_sessions",
+        "schedule": crontab(hour="3", minute="23"),
+    },
 }
