@@ -179,11 +179,11 @@ def sent(request: Request, kept: links.Kept) -> HttpResponse:
         return HttpResponse(status=status.HTTP_304_NOT_MODIFIED, headers=headers)
     headers["Content-Disposition"] = str(content_disposition_header(as_attachment=True, filename=kept.name))
     if request.method == "HEAD":
-        headers["Content-Length"] = str(kept.bytes)
+        headers["Content-Length"] = str(kept.size)
         return HttpResponse(content_type=kept.content_type, headers=headers)
     asked = request.headers.get("Range", "") if request.headers.get("If-Range", tag) == tag else ""
-    span = ranges.read(asked, size=kept.bytes)
-    content = kept.read(span or ranges.Span(0, kept.bytes - 1, kept.bytes))
+    span = ranges.read(asked, size=kept.size)
+    content = kept.read(span or ranges.Span(0, kept.size - 1, kept.size))
     headers |= {"Content-Range": span.content_range} if span else {}
     return HttpResponse(
         content,

@@ -34,7 +34,7 @@ class Kept:
 
     name: str
     place: str
-    bytes: int
+    size: int
     sha256: str
     content_type: str
 
@@ -80,11 +80,11 @@ def kept(export: Export, name: str, *, now: datetime) -> Kept:
     if name == manifest.NAME:
         place = files.path_of_manifest(export, export.manifest_sha256)
         size = files.storage().size(place)
-        return Kept(name, place, bytes=size, sha256=export.manifest_sha256, content_type="application/json")
+        return Kept(name, place, size=size, sha256=export.manifest_sha256, content_type="application/json")
     for part in export.parts.order_by("seq"):
         if manifest.file_name(export, part) == name:
             place = files.path_of(export, part)
-            return Kept(name, place, bytes=part.bytes or 0, sha256=part.sha256, content_type="application/gzip")
+            return Kept(name, place, size=part.bytes or 0, sha256=part.sha256, content_type="application/gzip")
     raise NotFound("This export has no such file.")
 
 

@@ -112,7 +112,6 @@ def begin_to_read(reader: socket.socket, server: httpx.URL, path: bytes) -> None
     reader.settimeout(10)
     reader.connect((server.host, server.port))
     reader.sendall(b"GET %b HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n" % path)
-    return reader
 
 
 def test_a_worker_that_is_killed_in_the_middle_of_a_part_changes_nothing_of_the_result(
