@@ -1,13 +1,16 @@
-"""The rows of an export: the free fields of restaurants, written as JSON by the database."""
+"""The rows of an export: the free fields of restaurants, written as JSON by the database, and their hours by us."""
 
+import json
 from collections.abc import Generator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from uuid import UUID
 
 from django.db import connection
 
+from catalogue.hours import Hours, InvalidHoursError
 from catalogue.models import Export, ExportPart
 from config.api.ids import ALPHABET
 
@@ -46,6 +49,7 @@ SCHEMA: Mapping[str, str] = {
     "updated_at": "timestamp",
     "version": "integer",
 }
+HOURS = ("timezone", "periods", "special_days", "display", "osm")
 
 
 def _moment(column: str) -> str:
@@ -65,9 +69,11 @@ AND (%(status)s::text IS NULL OR restaurant.status = %(status)s)
 AND (%(updated_since)s::timestamptz IS NULL OR restaurant.updated_at >= %(updated_since)s)
 """
 
-# One statement, so one moment: of a part that is written while the catalogue changes, no row is half old.
+# One statement, so one moment: of a part that is written while the catalogue changes, no row is half old. What is
+# `before` the hours and what comes `after` them is JSON already.
 ROWS = f"""
-SELECT row_to_json(line), array_to_string(said.keys, ',')
+SELECT
+    row_to_json(before), restaurant.hours, market.timezone, row_to_json(after), array_to_string(said.keys, ',')
 FROM catalogue_restaurant AS restaurant
 JOIN catalogue_market AS market ON market.slug = restaurant.market_id
 LEFT JOIN catalogue_cuisine AS cuisine ON cuisine.slug = restaurant.cuisine_id
@@ -103,16 +109,10 @@ CROSS JOIN LATERAL (
             THEN json_build_object('lat', restaurant.latitude, 'lng', restaurant.longitude) END AS location,
         restaurant.phone, restaurant.phone_verified_at IS NOT NULL AS phone_verified,
         {_moment("restaurant.phone_verified_at")} AS phone_verified_at, restaurant.website, restaurant.rating,
-        restaurant.review_count, restaurant.price_level, cuisine.label AS cuisine, restaurant.cuisines,
-        CASE WHEN restaurant.hours ?& '{{timezone,periods,special_days,display,osm}}'
-            THEN json_build_object(
-                'timezone', restaurant.hours -> 'timezone', 'periods', restaurant.hours -> 'periods',
-                'special_days', restaurant.hours -> 'special_days', 'display', restaurant.hours -> 'display',
-                'osm', restaurant.hours -> 'osm')
-            ELSE json_build_object(
-                'timezone', market.timezone, 'periods', '[]'::json, 'special_days', '[]'::json, 'display', '[]'::json,
-                'osm', NULL)
-        END AS hours,
+        restaurant.review_count, restaurant.price_level, cuisine.label AS cuisine, restaurant.cuisines
+) AS before
+CROSS JOIN LATERAL (
+    SELECT
         restaurant.attributes, restaurant.external_ids, said.records AS sources,
         (
             SELECT coalesce(json_agg(json_build_object(
@@ -122,7 +122,7 @@ CROSS JOIN LATERAL (
         ) AS attribution,
         {_moment("restaurant.verified_at")} AS verified_at, {_moment("restaurant.updated_at")} AS updated_at,
         restaurant.version
-) AS line
+) AS after
 WHERE (%(lo)s::uuid IS NULL OR restaurant.id > %(lo)s) AND (%(hi)s::uuid IS NULL OR restaurant.id <= %(hi)s)
 AND {MATCHES}
 ORDER BY restaurant.id
@@ -150,8 +150,23 @@ def read(export: Export, part: ExportPart) -> Generator[Row]:
             cursor.execute(f"SET LOCAL statement_timeout = '{STATEMENT_TIMEOUT_S}s'")
             with cursor.copy(COPY, parameters(export) | {"lo": part.lo, "hi": part.hi}) as copied:
                 for record in copied:
-                    line, _, keys = bytes(record).removesuffix(b"\n").rpartition(BETWEEN)
-                    yield Row(line=line + b"\n", sources=frozenset(keys.decode().split(",")) if keys else frozenset())
+                    before, stored, zone, after, keys = bytes(record).removesuffix(b"\n").split(BETWEEN)
+                    line = b'%b,"hours":%b,%b\n' % (before[:-1], hours(stored, zone), after[1:])
+                    yield Row(line=line, sources=frozenset(keys.decode().split(",")) if keys else frozenset())
+
+
+@lru_cache(maxsize=4096)
+def hours(stored: bytes, zone: bytes) -> bytes:
+    """Stored hours in JSON as the API shows them; without any, or with broken ones, unknown in the market's zone.
+
+    Kept for the next restaurants with the same hours, of which there are many.
+    """
+    try:
+        found = Hours.from_json(json.loads(stored or b"null"))
+    except (InvalidHoursError, AttributeError):
+        found = Hours(zone.decode(), periods=(), special_days=(), known=False)
+    shown = found.to_json()
+    return json.dumps({name: shown[name] for name in HOURS}, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def parameters(export: Export) -> dict[str, datetime | str | UUID | None]:

@@ -69,6 +69,10 @@ def test_odd_restaurants_are_exported_as_the_api_shows_them() -> None:
     make.restaurant(hours=NIGHTS | {"known": False, "display": []})
     make.restaurant(hours={"timezone": "Europe/Copenhagen"})
     make.restaurant(hours=["broken"])
+    make.restaurant(hours=NIGHTS | {"display": ["Never"]})
+    make.restaurant(hours=NIGHTS | {"periods": "broken"})
+    make.restaurant(hours=NIGHTS | {"timezone": "Europe/Atlantis"})
+    make.restaurant(hours=make.week("18:00", "24:00") | {"osm": "Mo-Su 18:00-24:00"})
     make.restaurant(
         phone="+4532155656",
         phone_verified_at=make.NOW + timedelta(microseconds=999_999),
