@@ -1,5 +1,6 @@
 """Signed links by which the files of an export are fetched, and what they lead to."""
 
+import logging
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from urllib.parse import urlencode
@@ -9,7 +10,9 @@ from django.core import signing
 from catalogue.exports import files, manifest, ranges
 from catalogue.models import Export
 from config.api.addresses import public_url
-from config.api.refusal import Code, NotFound, Refusal
+from config.api.refusal import Code, NotFound, Refusal, Unavailable
+
+logger = logging.getLogger(__name__)
 
 # So long a link is good; the export's own end may come before.
 GOOD_FOR = timedelta(hours=1)
@@ -28,6 +31,14 @@ class NotReady(Refusal):
     code = Code.EXPORT_NOT_READY
 
 
+class Lost(Unavailable):
+    """A file that should be there is not, or not as it was written. Ours to put right: it is an error in our log."""
+
+    def __init__(self, place: str, why: object) -> None:
+        logger.error("The file %s of an export is lost: %s", place, why)
+        super().__init__("This file cannot be read just now. If that stays so, order the export again.")
+
+
 @dataclass(frozen=True, slots=True)
 class Kept:
     """A file that may be handed out: its place in the storage, and what is known of it without opening it."""
@@ -39,10 +50,13 @@ class Kept:
     content_type: str
 
     def read(self, span: ranges.Span) -> bytes:
-        """Some of the bytes, or all of them. Raises OSError."""
-        with files.storage().open(self.place, "rb") as file:
-            file.seek(span.first)
-            content: bytes = file.read(span.length)
+        """Some of the bytes, or all of them. Raises Lost."""
+        try:
+            with files.storage().open(self.place, "rb") as file:
+                file.seek(span.first)
+                content: bytes = file.read(span.length)
+        except OSError as error:
+            raise Lost(self.place, error) from error
         return content
 
 
@@ -72,20 +86,32 @@ def check(public_id: str, name: str, *, until: int, signature: str, now: datetim
 
 
 def kept(export: Export, name: str, *, now: datetime) -> Kept:
-    """A file of an export by the name that callers know. Raises NotReady, Gone and NotFound. One query."""
+    """A file of an export by the name that callers know. Raises NotReady, Gone, NotFound and Lost.
+
+    One query.
+    """
     if export.status in (Export.Status.QUEUED, Export.Status.RUNNING):
         raise NotReady("The files of this export are not written yet: its `status` says when they are.")
     if export.status != Export.Status.SUCCEEDED or not is_kept(export, now=now):
         raise Gone("The files of this export are gone, or there never were any: its `status` says why.")
     if name == manifest.NAME:
         place = files.path_of_manifest(export, export.manifest_sha256)
-        size = files.storage().size(place)
-        return Kept(name, place, size=size, sha256=export.manifest_sha256, content_type="application/json")
+        return Kept(name, place, size=_size(place), sha256=export.manifest_sha256, content_type="application/json")
     for part in export.parts.order_by("seq"):
         if manifest.file_name(export, part) == name:
             place = files.path_of(export, part)
-            return Kept(name, place, size=part.bytes or 0, sha256=part.sha256, content_type="application/gzip")
+            size = _size(place)
+            if size != part.bytes:
+                raise Lost(place, f"it has {size} bytes, of {part.bytes} that were written")
+            return Kept(name, place, size=size, sha256=part.sha256, content_type="application/gzip")
     raise NotFound("This export has no such file.")
+
+
+def _size(place: str) -> int:
+    try:
+        return files.storage().size(place)
+    except OSError as error:
+        raise Lost(place, error) from error
 
 
 def _signed(public_id: str, name: str, until: int) -> str:

@@ -176,3 +176,27 @@ def test_the_owner_fetches_files_by_their_plain_address(enterprise: Client, done
     address = done["files"][0]["url"].partition("?")[0]
     assert len(body(fetch(enterprise, address))) == done["files"][0]["bytes"]
     assert refusal(fetch(enterprise, f"{EXPORTS}/{done['id']}/files/restaurants-00004.jsonl.gz"))[0] == 404
+
+
+@pytest.mark.parametrize("name", ["restaurants-00002.jsonl.gz", "manifest.json"])
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+def test_a_file_that_we_have_lost_is_503_and_an_error_in_the_log(
+    enterprise: Client, done: dict[str, Any], folder: Path, caplog: pytest.LogCaptureFixture, method: str, name: str
+) -> None:
+    for path in folder.rglob("*"):
+        if path.is_file():
+            path.unlink()
+    answer = enterprise.generic(method, f"{EXPORTS}/{done['id']}/files/{name}")
+    assert (answer.status_code, answer["Retry-After"]) == (503, "2")
+    if method == "GET":
+        assert refusal(answer) == (503, "service_unavailable", None)
+    (logged,) = [entry for entry in caplog.records if entry.name == "catalogue.exports.links"]
+    assert (logged.levelname, done["id"] in logged.getMessage()) == ("ERROR", True)
+
+
+def test_a_file_of_another_size_than_was_written_is_503(
+    enterprise: Client, done: dict[str, Any], folder: Path
+) -> None:
+    for path in folder.rglob("*.gz"):
+        path.write_bytes(path.read_bytes()[:-1])
+    assert refusal(fetch(enterprise, done["files"][0]["url"])) == (503, "service_unavailable", None)
