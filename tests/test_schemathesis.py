@@ -3,14 +3,18 @@
 A short profile; `uv run st run <base_url>/docs/openapi/management.json --url <base_url>` with a wide key is the whole.
 """
 
+import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from django.conf import settings
+from django.test import Client
 
+from config.api import openapi
 from tests.running import Up
 
 EXAMPLES = 15
@@ -32,3 +36,17 @@ def test_every_answer_is_as_the_document_says(up: Up, name: str) -> None:
         check=False,
     )
     assert done.returncode == 0, done.stdout[-6000:]
+
+
+@pytest.mark.django_db
+def test_each_operation_that_refuses_a_closed_session_says_so() -> None:
+    document = json.loads((openapi.FOLDER / "data.json").read_text())
+    caller = Client(HTTP_AUTHORIZATION="Bearer ws_closed")
+    silent = [
+        operation["operationId"]
+        for path, operations in document["paths"].items()
+        for method, operation in operations.items()
+        if caller.generic(method.upper(), re.sub("{.*?}", "x", path)).status_code == 401
+        and not {"401", "security"} <= {*operation["responses"], *operation}
+    ]
+    assert silent == []

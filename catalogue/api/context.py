@@ -4,6 +4,7 @@ from typing import Any
 
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
+from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -12,6 +13,7 @@ from catalogue.cursors import Listing
 from catalogue.models import Cuisine, Landmark, Market
 from config.api import openapi
 from config.api.viewsets import StrictViewSet
+from payments.authentication import WalletAuthentication
 
 # A dictionary is listed whole; it would have to be paged beyond this.
 DICTIONARY = 1_000
@@ -20,6 +22,8 @@ DICTIONARY = 1_000
 class LandmarkViewSet(StrictViewSet[Landmark]):
     """The places that `near` understands."""
 
+    authentication_classes = [WalletAuthentication]
+    permission_classes = [AllowAny]
     queryset = Landmark.objects.none()
     serializer_class = serializers.LandmarkRecord
     filter_backends = []
@@ -39,6 +43,8 @@ class LandmarkViewSet(StrictViewSet[Landmark]):
 class MarketViewSet(StrictViewSet[Market]):
     """The markets."""
 
+    authentication_classes = [WalletAuthentication]
+    permission_classes = [AllowAny]
     queryset = Market.objects.none()
     serializer_class = serializers.MarketRecord
     filter_backends = []
@@ -57,6 +63,8 @@ class MarketViewSet(StrictViewSet[Market]):
 class CuisineViewSet(StrictViewSet[Cuisine]):
     """The cuisines."""
 
+    authentication_classes = [WalletAuthentication]
+    permission_classes = [AllowAny]
     queryset = Cuisine.objects.none()
     serializer_class = serializers.CuisineRecord
     filter_backends = []

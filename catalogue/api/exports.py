@@ -134,6 +134,8 @@ class ExportViewSet(StrictViewSet[Export]):
     @extend_schema(
         operation_id="get_export_file",
         summary="Fetch a file of an export",
+        # A signed link needs no session. The annotation of drf-spectacular is narrower than its code.
+        auth=[{"walletSession": []}, {}],  # type: ignore[list-item]
         parameters=[ID, NAME, filters.Link, RANGE],
         responses=CONTENT
         | openapi.answers(

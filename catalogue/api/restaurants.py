@@ -3,6 +3,7 @@
 from django.utils import timezone
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework.decorators import action
+from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -11,6 +12,7 @@ from catalogue.models import Restaurant
 from config.api import openapi
 from config.api.viewsets import StrictViewSet
 from payments import gate, wire
+from payments.authentication import WalletAuthentication
 from payments.callers import caller_of
 
 SLUG = OpenApiParameter(
@@ -48,6 +50,8 @@ PAYMENT = [
 class RestaurantViewSet(StrictViewSet[Restaurant]):
     """Search restaurants and look one up."""
 
+    authentication_classes = [WalletAuthentication]
+    permission_classes = [AllowAny]
     queryset = Restaurant.objects.none()
     serializer_class = serializers.RestaurantRecord
     filter_backends = []
