@@ -16,7 +16,7 @@ SLICE = 50_000
 def refresh_open_spans(**_: Any) -> None:
     """Work out the open spans that are due, and ring again when that was only a slice of them."""
     if opening.refresh(now=timezone.now(), at_most=SLICE) == SLICE:
-        refresh_open_spans.delay()
+        ring_for_open_spans()
 
 
 def ring_for_open_spans() -> None:
