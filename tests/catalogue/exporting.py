@@ -15,9 +15,10 @@ from catalogue.models import Export
 from catalogue.models.exports import UNFINISHED
 from payments.models import Wallet
 from payments.tiers import ENTERPRISE
-from tests.catalogue.make import NOW
+from tests.catalogue import make
 
 EXPORTS = "/v1/exports"
+UNKNOWN = "ex_" + "0" * 26
 RESTAURANTS = {"dataset": "restaurants"}
 WALLET = "0x" + "e" * 40
 
@@ -37,7 +38,7 @@ def somebody() -> Wallet:
 
 def begin(export: Export, *, rows_a_part: int = write.ROWS_A_PART) -> None:
     """Split it by the restaurants of make.NOW."""
-    write.begin(export, now=NOW, rows_a_part=rows_a_part)
+    write.begin(export, now=make.NOW, rows_a_part=rows_a_part)
     export.refresh_from_db()
 
 
@@ -135,6 +136,16 @@ def asked(client: Client, **wanted: Any) -> Export:
     answer = ask(client, **wanted)
     assert answer.status_code == 202, answer.content
     return Export.objects.known_as(answer.json()["id"]).get()
+
+
+def seven_in_three_files(client: Client) -> dict[str, Any]:
+    """The record of a finished export of seven restaurants in three files."""
+    for _ in range(7):
+        make.listed(make.restaurant())
+    export = asked(client)
+    begin(export, rows_a_part=3)
+    work(export)
+    return record(client, export)
 
 
 def record(client: Client, export: Export) -> dict[str, Any]:

@@ -17,12 +17,10 @@ from catalogue.exports import files
 from catalogue.models import Export
 from payments.devchain.wallets import Wallet as Key
 from tests.catalogue import exporting, make
-from tests.catalogue.exporting import EXPORTS, ask, asked, fetch, record, refusal
+from tests.catalogue.exporting import EXPORTS, UNKNOWN, ask, asked, fetch, record, refusal
 from tests.payments.signing import client_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-UNKNOWN = "ex_" + "0" * 26
 
 
 @pytest.fixture(autouse=True)
@@ -38,13 +36,7 @@ def enterprise(wallets: Mapping[str, Key]) -> Client:
 
 @pytest.fixture
 def done(enterprise: Client) -> dict[str, Any]:
-    """The record of a finished export of seven restaurants in three files."""
-    for _ in range(7):
-        make.listed(make.restaurant())
-    export = asked(enterprise)
-    exporting.begin(export, rows_a_part=3)
-    exporting.work(export)
-    return record(enterprise, export)
+    return exporting.seven_in_three_files(enterprise)
 
 
 def test_an_export_is_accepted_with_its_record_and_its_address(enterprise: Client) -> None:

@@ -15,13 +15,11 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from payments.devchain.wallets import Wallet as Key
-from tests.catalogue import exporting, make
-from tests.catalogue.exporting import EXPORTS, asked, body, fetch, record, refusal
+from tests.catalogue import exporting
+from tests.catalogue.exporting import EXPORTS, UNKNOWN, body, fetch, refusal
 from tests.payments.signing import client_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-UNKNOWN = "ex_" + "0" * 26
 
 
 @pytest.fixture(autouse=True)
@@ -37,13 +35,7 @@ def enterprise(wallets: Mapping[str, Key]) -> Client:
 
 @pytest.fixture
 def done(enterprise: Client) -> dict[str, Any]:
-    """The record of a finished export of seven restaurants in three files."""
-    for _ in range(7):
-        make.listed(make.restaurant())
-    export = asked(enterprise)
-    exporting.begin(export, rows_a_part=3)
-    exporting.work(export)
-    return record(enterprise, export)
+    return exporting.seven_in_three_files(enterprise)
 
 
 def test_files_open_count_and_checksum_right(client: Client, done: dict[str, Any]) -> None:
