@@ -94,8 +94,7 @@ def payment_of(request: HttpRequest, *, now: datetime) -> wire.Authorization | N
 
 def payer_of(payment: wire.Authorization) -> Wallet | None:
     """What is known of its payer; None also when it is in the ledger: once settled, everybody can read it."""
-    key = f"3009:{ours().asset}:{payment.payer}:0x{payment.nonce.hex()}"
-    spent = Payment.objects.filter(network=payment.network, proof_key=key)
+    spent = Payment.objects.filter(network=payment.network, proof_key=payment.proof_key)
     return Wallet.objects.filter(~Exists(spent), pk=payment.payer).first()
 
 

@@ -19,8 +19,10 @@ from django.conf import settings
 from django.core.management.base import CommandError
 from rich.console import Console
 
+from config import environment as env
 from config.celery import QUEUES
 from config.management import listening, record
+from config.management.watching import Watched
 from config.stack import (
     OWNER,
     PRICE_FEED,
@@ -38,15 +40,14 @@ from config.stack import (
     write_private,
 )
 from config.stack.chain import NETWORK, UTILITY_TOKEN
+from payments import networks, rpc
 from payments.devchain import wallets
 from payments.networks import NETWORKS
+from payments.rpc import RpcUnavailable
 
 REVIEWS_EACH = 20
 READY_S = 60.0
 LOOK_S = 0.2
-# A child that ends again and again is started ever later, and at once after it has run for a while.
-LATEST_RESTART_S = 30.0
-SETTLED_S = 60.0
 GIVE_BACK_S = 15.0
 # Of each process of the web server (docs/decisions/0013), and of those at most so many: each thread keeps a connection
 # to PostgreSQL, which has 200.
@@ -54,24 +55,6 @@ WEB_THREADS = 4
 MOST_PROCESSES = 40
 # The terminal and a parent process may both pass on one Ctrl-C.
 SAME_SIGNAL_S = 0.5
-
-
-@dataclass
-class Watched:
-    """A part that is started again when it ends, with growing pauses."""
-
-    part: Child | Server
-    started: float
-    failures: int = 0
-    due: float = 0.0
-
-    def note_end(self, now: float) -> float:
-        """Say in how many seconds it is to be started again."""
-        self.failures = 0 if now - self.started > SETTLED_S else self.failures
-        pause = min(LATEST_RESTART_S, 2.0 ** (self.failures - 1)) if self.failures else 0.0
-        self.failures += 1
-        self.due = now + pause
-        return pause
 
 
 @dataclass(kw_only=True)
@@ -135,6 +118,7 @@ class Run:
         )
         # Before anything starts: a mistyped name should cost no time.
         self.address = listening.resolve(self.host)
+        self._compare_chain()
         with ExitStack() as held:
             with self._step("PostgreSQL, Valkey, chain and facilitator"):
                 held.enter_context(stack)
@@ -183,6 +167,20 @@ class Run:
 
     def _say_stopping(self) -> None:
         self.say("Stopping web server, worker, facilitator, chain, Valkey, PostgreSQL.")
+
+    def _compare_chain(self) -> None:
+        """Ask a chain of the user's own whether it is the one that is sold on. One that is away may come later."""
+        if not env.is_set("RPC_URL"):
+            return
+        try:
+            found = int(rpc.call("eth_chainId"), 16)
+        except RpcUnavailable:
+            self.say("RPC_URL does not answer: nothing can be paid and no tier be read until it does.")
+            return
+        if found != networks.ours().chain_id:
+            raise CommandError(
+                f"RPC_URL is chain {found}, but PAYMENT_NETWORK is {settings.PAYMENT_NETWORK}: they have to be one."
+            )
 
     def _choose_port(self) -> None:
         if self.port == 0:

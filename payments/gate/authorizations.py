@@ -77,7 +77,7 @@ def collect(sale: Sale, signed: Authorization) -> Receipt:
     while True:
         if line is not None and ledger.enter(line):
             return settle(sale, signed, line)
-        row = ledger.find(network=signed.network, proof_key=proof_key(signed))
+        row = ledger.find(network=signed.network, proof_key=signed.proof_key)
         if row is None:
             if refusal is not None:
                 return unless_sent(sale, signed, refusal)
@@ -166,11 +166,6 @@ def rejected(sale: Sale, message: str, reason: str) -> PaymentRejected:
     return sale.refused(PaymentRejected, f"{message} Nothing was charged.", reason=reason)
 
 
-def proof_key(signed: Authorization) -> str:
-    """What an authorization is known by: the token takes each nonce of a payer once."""
-    return f"3009:{ours().asset}:{signed.payer}:0x{signed.nonce.hex()}"
-
-
 def claim(sale: Sale, signed: Authorization, *, tier: Tier) -> Payment:
     """The line that says that we are about to settle this."""
     return sale.line(
@@ -181,7 +176,7 @@ def claim(sale: Sale, signed: Authorization, *, tier: Tier) -> Payment:
         payer=signed.payer,
         pay_to=signed.to,
         amount_usdc=ours().decimal(signed.value),
-        proof_key=proof_key(signed),
+        proof_key=signed.proof_key,
         deed=signed.deed,
         tier=tier.name,
         valid_before=moment(signed.valid_before),
@@ -221,7 +216,7 @@ def unless_sent(sale: Sale, signed: Authorization, refusal: Refusal) -> Receipt:
         tier=tier,
         problem=problem,
         form=signed.form,
-        proof_key=proof_key(signed),
+        proof_key=signed.proof_key,
         deed=signed.deed,
         valid_before=moment(signed.valid_before),
     )

@@ -67,6 +67,11 @@ class Authorization:
         )
 
     @property
+    def proof_key(self) -> str:
+        """What it is known by in the ledger: the token takes each nonce of a payer once."""
+        return f"3009:{ours().asset}:{self.payer}:0x{self.nonce.hex()}"
+
+    @property
     def deed(self) -> str:
         """What tells this from all else that the payer may sign with the same nonce: SHA-256, in hexadecimal."""
         return hashlib.sha256(self.digest + self.signature).hexdigest()

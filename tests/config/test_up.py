@@ -224,6 +224,15 @@ def test_a_chain_of_ones_own_is_told_and_has_no_demo_wallets(up: Up, tmp_path: P
     }
 
 
+def test_a_chain_that_is_not_the_one_that_is_sold_on_is_refused(up: Up, tmp_path: Path) -> None:
+    own = {"RPC_URL": up.said["chain"]["rpc_url"], "FACILITATOR_URL": "http://127.0.0.1:1", "PAY_TO": "0x" + 20 * "ab"}
+    done = manage(tmp_path, "up", "--port", "0", "--no-seed", **own)
+    assert done.returncode == 1
+    assert "RPC_URL is chain 84532, but PAYMENT_NETWORK is eip155:8453" in done.stderr
+    # Before anything was started.
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_web_server_that_is_killed_is_started_again(up: Up) -> None:
     record = up_file(up.state_dir)
     before = json.loads(record.read_text())["pids"]
