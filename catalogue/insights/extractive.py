@@ -17,7 +17,7 @@ class Extractive:
     """Counts what reviews mention; needs nothing but them, and writes the same from the same."""
 
     name = "extractive"
-    version = "1"
+    version = "2"
 
     def generate(self, context: Context) -> InsightDraft:
         """Claims that two reviews share, and a text of them; a quarter of a millisecond a review."""

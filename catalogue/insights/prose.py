@@ -11,9 +11,8 @@ MOST_DISHES = 3
 CALLED = {
     "food": "the food",
     "service": "the service",
-    "atmosphere": "the room",
+    "atmosphere": "the atmosphere",
     "value": "the value",
-    "waiting": "the waiting",
 }
 
 

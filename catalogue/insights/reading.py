@@ -59,6 +59,9 @@ class Cues:
     """The regular expressions of words/english.toml."""
 
     common: frozenset[str]
+    denial: re.Pattern[str]
+    denied_before: re.Pattern[str]
+    doubt: re.Pattern[str]
     aspects: Mapping[str, re.Pattern[str]]
     watch_outs: Mapping[str, re.Pattern[str]]
     times: Mapping[str, re.Pattern[str]]
@@ -70,11 +73,17 @@ def cues() -> Cues:
     with (dishes.WORDS / "english.toml").open("rb") as file:
         read = tomllib.load(file)
 
+    def begins(words: str) -> re.Pattern[str]:
+        return re.compile(rf"\b(?:{words})", re.IGNORECASE)
+
     def compiled(part: str) -> dict[str, re.Pattern[str]]:
-        return {name: re.compile(rf"\b(?:{words})", re.IGNORECASE) for name, words in read[part].items()}
+        return {name: begins(words) for name, words in read[part].items()}
 
     return Cues(
         common=frozenset(read["common"].split()),
+        denial=re.compile(rf"\b(?:{read['denial']})\b", re.IGNORECASE),
+        denied_before=re.compile(rf"\b(?:{read['denial']})(?:\W+\w+){{0,2}}\W+$", re.IGNORECASE),
+        doubt=begins(read["doubt"]),
         aspects=compiled("aspects"),
         watch_outs=compiled("watch_outs"),
         times=compiled("times"),
@@ -89,7 +98,7 @@ def read(reviews: Sequence[Opinion]) -> Findings:
             continue
         english = is_english(review)
         found.read += english
-        for sentence in SENTENCE.findall(review.text[:MOST_READ]):
+        for sentence in map(str.strip, SENTENCE.findall(review.text[:MOST_READ])):
             if english:
                 _note(found, review, sentence)
             else:
@@ -119,7 +128,7 @@ def _note(found: Findings, review: Opinion, sentence: str) -> None:
     if spots and "food" not in aspects:
         aspects.append("food")
     times = [name for name, words in known.times.items() if words.search(sentence)]
-    watch_outs = [name for name, words in known.watch_outs.items() if words.search(sentence)]
+    watch_outs = [name for name, words in known.watch_outs.items() if _is_said(words, sentence)]
     if not (aspects or times or watch_outs):
         return
     # The name of a dish says nothing of how it was: devilled, sour, burnt.
@@ -130,8 +139,19 @@ def _note(found: Findings, review: Opinion, sentence: str) -> None:
     _note_dishes(found, review, sentence, spots, mood=mood)
     for name in aspects:
         found.aspects[name].add(review, mood)
-    for name in times:
-        found.times[name].add(review, mood)
-    for name in watch_outs:
-        if mood <= tone.MOOD:
+    if mood <= tone.MOOD:
+        for name in watch_outs:
             found.watch_outs[name].add(review, mood)
+    elif not (known.denial.search(sentence) or known.doubt.search(sentence)):
+        for name in times:
+            found.times[name].add(review, mood)
+
+
+def _is_said(words: re.Pattern[str], sentence: str) -> bool:
+    """Whether a sentence has the words and does not deny them; words that begin with a denial ("not worth") may."""
+    match, known = words.search(sentence), cues()
+    return bool(
+        match
+        and not known.denied_before.search(sentence[: match.start()])
+        and not known.denial.search(sentence, match.start() + 1, match.end())
+    )

@@ -15,9 +15,9 @@ EIGHT = 20 * 60
 EARLY_FOR = 90
 
 ADVICE = {
-    "early": "to come early, as it fills up",
-    "lunch": "to come for lunch rather than dinner",
-    "before_eight": "to come before eight, while it is quiet",
+    "early": "to come early",
+    "lunch": "to come for lunch",
+    "before_eight": "to come before eight",
     "weekend": "to book ahead for a weekend",
 }
 

@@ -5,6 +5,7 @@ from datetime import UTC, datetime, time, timedelta
 from itertools import count
 from typing import Any
 
+from catalogue.insights import PROVIDER
 from catalogue.models import (
     Cuisine,
     FlowRule,
@@ -147,8 +148,8 @@ def insight(place: Restaurant, text: str = "Guests talk most about the ramen.", 
     """An insight that claims nothing but its text."""
     given: dict[str, Any] = {
         "detail": {"best_time": None, "dishes": [], "aspects": [], "watch_outs": [], "disclosure": "Made by hand."},
-        "provider": "extractive",
-        "provider_version": "1",
+        "provider": PROVIDER.name,
+        "provider_version": PROVIDER.version,
         "input_hash": "0" * 64,
         "review_count": max(place.review_count, 5),
         "reviews_through": NOW,

@@ -162,7 +162,7 @@ def test_an_insight_is_its_text_and_a_detail() -> None:
         "review_count": 8,
         "reviews_through": NOW,
         "generated_at": NOW,
-        "model": "extractive 1",
+        "model": f"extractive {insights.PROVIDER.version}",
         "stale": False,
     }
 
@@ -296,7 +296,7 @@ def test_all_groups_together_keep_the_documented_shapes() -> None:
     make.rule(place)
     make.landmark("Tivoli")
     for _ in range(8):
-        make.review(place, "The tonkotsu ramen was delicious but the service slow. Go early!", stars=3)
+        make.review(place, "The tonkotsu ramen was delicious but the service slow. Go early!", stars=4)
     insights.refresh(now=NOW, at_most=100)
     shown = RestaurantRecord(read(place, *groups.GROUPS).values).data
     assert set(shown) == set(RestaurantRecord().fields)
