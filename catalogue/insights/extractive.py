@@ -6,8 +6,9 @@ from catalogue.insights import dishes, prose, reading, times
 from catalogue.insights.provider import Claim, Context, InsightDraft, WatchOut
 from catalogue.insights.reading import Findings, Tally
 
-# One guest is an anecdote; so are a few complaints among hundreds of reviews.
+# One guest is an anecdote; so are a few among hundreds. Of the sides of a place everybody speaks: that takes more.
 FEWEST = 2
+FEWEST_FOR_ASPECT = 3
 LEAST_SHARE = 0.05
 MOST_DISHES = 5
 MOST_WATCH_OUTS = 3
@@ -20,18 +21,19 @@ class Extractive:
     version = "2"
 
     def generate(self, context: Context) -> InsightDraft:
-        """Claims that two reviews share, and a text of them; a quarter of a millisecond a review."""
+        """Claims that several reviews share, and a text of them; a quarter of a millisecond a review."""
         found = reading.read(context.reviews)
+        share = LEAST_SHARE * found.read
         named = _dishes(found, restaurant=context.name)
-        aspects = _claims(found.aspects, fewest=FEWEST)
-        complaints = _claims(found.watch_outs, fewest=max(FEWEST, LEAST_SHARE * found.read))
+        aspects = _claims(found.aspects, fewest=max(FEWEST_FOR_ASPECT, share))
+        complaints = _claims(found.watch_outs, fewest=max(FEWEST, share))
         watch_outs = tuple(
             WatchOut(claim.name, claim.mentions, claim.citations) for claim in complaints[:MOST_WATCH_OUTS]
         )
-        advice = {claim.name: claim for claim in _claims(found.times, fewest=FEWEST)}
+        advice = {claim.name: claim for claim in _claims(found.times, fewest=max(FEWEST, share))}
         best_time = times.best(advice, hours=context.hours, discounts=context.discounts)
         total = len(context.reviews)
-        # Discounts and hours alone are no insight: the core fields tell them for nothing.
+        # Times and complaints alone are no insight, and discounts are told for nothing in the core fields.
         text = ""
         if named or aspects:
             text = prose.write(

@@ -81,6 +81,35 @@ def test_what_one_guest_says_is_no_claim() -> None:
     assert (draft.text, draft.dishes, draft.aspects, draft.watch_outs, draft.best_time) == ("", (), (), (), None)
 
 
+def test_two_who_mention_a_side_of_the_place_make_no_claim_and_no_insight() -> None:
+    two: list[Said] = [(5, "The food was great."), (1, "The food was awful.")]
+    draft = generate([*two, *[(4, "Nice.")] * 3])
+    assert (draft.text, draft.aspects) == ("", ())
+    draft = generate([*two, (5, "Lovely food."), *[(4, "Nice.")] * 2])
+    assert draft.text == "Opinions differ on the food (2 of 3 pleased)."
+
+
+def test_a_side_of_the_place_needs_a_twentieth_of_what_was_read() -> None:
+    kind: list[Said] = [(5, "The staff were kind.")] * 4
+    assert [each.name for each in generate([*kind, *[(4, "Nice.")] * 76]).aspects] == ["service"]
+    draft = generate([*kind, *[(4, "Nice.")] * 77])
+    assert (draft.text, draft.aspects) == ("", ())
+
+
+def test_an_advice_or_a_complaint_alone_is_no_insight() -> None:
+    said: list[Said] = [(5, "Go early."), (2, "It was loud.")] * 5
+    draft = generate(said)
+    assert draft.text == ""
+    assert draft.best_time is not None
+    assert draft.watch_outs
+
+
+def test_few_who_advise_among_many_are_none() -> None:
+    early: list[Said] = [(5, "Go early.")] * 2
+    assert generate([*early, *[(4, "Nice.")] * 38]).best_time is not None
+    assert generate([*early, *[(4, "Nice.")] * 39]).best_time is None
+
+
 def test_a_guest_who_repeats_himself_counts_once() -> None:
     (claim,) = generate([(5, "Gyoza! Gyoza. The gyoza."), (5, "Good gyoza."), *[(4, "Nice.")] * 3]).dishes
     assert (claim.name, claim.mentions) == ("gyoza", 2)
