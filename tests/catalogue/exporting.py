@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import httpx
 from django.test import Client
 from django.utils import timezone
 from pytest_django import Settings
@@ -13,9 +14,12 @@ from pytest_django import Settings
 from catalogue.exports import files, start, write
 from catalogue.models import Export
 from catalogue.models.exports import UNFINISHED
+from payments.devchain.wallets import Wallet as Key
 from payments.models import Wallet
 from payments.tiers import ENTERPRISE
 from tests.catalogue import make
+from tests.payments.signing import CHALLENGE, SESSION, signature_of
+from tests.running import Up
 
 EXPORTS = "/v1/exports"
 UNKNOWN = "ex_" + "0" * 26
@@ -129,6 +133,16 @@ def body(response: Any) -> bytes:
     """What an answer holds."""
     content: bytes = response.content
     return content
+
+
+def token(up: Up) -> str:
+    """A fresh session of the Enterprise wallet of a running product."""
+    (wallet,) = (wallet for wallet in up.said["wallets"] if wallet["name"] == "enterprise")
+    with httpx.Client(base_url=up.said["base_url"], timeout=30) as caller:
+        text = caller.get(CHALLENGE, params={"address": wallet["address"]}).json()["message"]
+        signature = signature_of(Key(**{name: wallet[name] for name in ("name", "address", "private_key")}), text)
+        opened: str = caller.post(SESSION, json={"message": text, "signature": signature}).json()["token"]
+    return opened
 
 
 def asked(client: Client, **wanted: Any) -> Export:
