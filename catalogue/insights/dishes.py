@@ -12,11 +12,13 @@ from typing import NamedTuple
 from anyascii import anyascii
 
 WORDS = Path(__file__).parent / "words"
-WORD = re.compile(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*")
+# Letters of the Latin script, in which our words are written. Where another begins so does another word: Japanese and
+# Chinese put no space between the two.
+LATIN = "A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f\u1e00-\u1eff"
+WORD = re.compile(rf"[{LATIN}]+(?:['\u2019-][{LATIN}]+)*|[^\W\d_{LATIN}]+")
+WRITTEN_LATIN = re.compile(rf"[{LATIN}]")
 # Who writes more food words in a row than this plays with us.
 LONGEST_NAME = 6
-# Latin letters end here; what comes after is another script, in which we have no words.
-LAST_LATIN = "\u024f"
 
 
 class Spot(NamedTuple):
@@ -62,7 +64,7 @@ def vocabulary() -> Vocabulary:
 def fold(word: str) -> str:
     """A word in small letters without accents, its apostrophe straight."""
     word = word.lower()
-    if not word.isascii() and word[0] <= LAST_LATIN:
+    if not word.isascii() and WRITTEN_LATIN.match(word):
         word = anyascii(word).lower()
     return singular(word)
 
