@@ -15,6 +15,7 @@ from django.conf import settings
 from django.test import Client
 
 from config.api import openapi
+from tests.catalogue import exporting
 from tests.running import Up
 
 EXAMPLES = 15
@@ -22,12 +23,22 @@ EXAMPLES = 15
 
 @pytest.mark.parametrize("name", ["management", "data"])
 def test_every_answer_is_as_the_document_says(up: Up, name: str) -> None:
-    key = up.said["management"]["wide_api_key"]
-    done = subprocess.run(
+    done = st(up, name, bearer=up.said["management"]["wide_api_key"])
+    assert done.returncode == 0, done.stdout[-6000:]
+
+
+def test_every_answer_about_exports_is_as_the_document_says_to_a_wallet_that_may_order_them(up: Up) -> None:
+    done = st(up, "data", "--include-path-regex", "^/v1/exports", bearer=exporting.token(up))
+    assert done.returncode == 0, done.stdout[-6000:]
+
+
+def st(up: Up, name: str, *more: str, bearer: str) -> subprocess.CompletedProcess[str]:
+    """A run of schemathesis on a document."""
+    return subprocess.run(
         [
             *(str(Path(sys.executable).with_name("st")), "run", up.said["docs"][name], "--url", up.said["base_url"]),
-            *("--header", f"Authorization: Bearer {key}", "--max-examples", str(EXAMPLES)),
-            *("--phases", "examples,fuzzing,stateful", "--no-color"),
+            *("--header", f"Authorization: Bearer {bearer}", "--max-examples", str(EXAMPLES)),
+            *("--phases", "examples,fuzzing,stateful", "--no-color", *more),
         ],
         cwd=settings.BASE_DIR,
         env={**os.environ, "SCHEMATHESIS_HOOKS": "tests.callers", "PYTHONPATH": str(settings.BASE_DIR)},
@@ -35,7 +46,6 @@ def test_every_answer_is_as_the_document_says(up: Up, name: str) -> None:
         text=True,
         check=False,
     )
-    assert done.returncode == 0, done.stdout[-6000:]
 
 
 @pytest.mark.django_db
