@@ -35,8 +35,8 @@ class InsightAdmin(LongTableAdmin):
         "claims",
         "cited_reviews",
         "disclosure",
-        ("review_count", "reviews_through", "rating"),
-        ("provider", "provider_version", "generated_at"),
+        ("review_count", "restaurant_review_count", "reviews_through", "rating"),
+        ("provider", "provider_version", "generated_at", "failed_at"),
     ]
     readonly_fields = [
         "restaurant",
@@ -45,11 +45,13 @@ class InsightAdmin(LongTableAdmin):
         "cited_reviews",
         "disclosure",
         "review_count",
+        "restaurant_review_count",
         "reviews_through",
         "rating",
         "provider",
         "provider_version",
         "generated_at",
+        "failed_at",
     ]
 
     @admin.display(description="Text")

@@ -9,7 +9,7 @@ from catalogue.insights import FEWEST_REVIEWS, PROVIDER, is_stale
 from catalogue.models import Insight, Restaurant
 
 # Why there is none.
-TOO_FEW, NOT_YET, WITHHELD = "too_few_reviews", "not_written_yet", "withheld"
+TOO_FEW, NOTHING, NOT_YET, WITHHELD = "too_few_reviews", "nothing_to_say", "not_written_yet", "withheld"
 
 
 def insight(restaurant: Restaurant, now: datetime) -> dict[str, Any]:
@@ -34,7 +34,11 @@ def insight(restaurant: Restaurant, now: datetime) -> dict[str, Any]:
 def _reason(restaurant: Restaurant, found: Insight | None) -> str | None:
     if found and found.hidden:
         return WITHHELD
-    # An insight without a text: there was nothing in the reviews to tell.
-    if restaurant.review_count < FEWEST_REVIEWS or (found and not found.text):
+    if restaurant.review_count < FEWEST_REVIEWS:
         return TOO_FEW
-    return None if found else NOT_YET
+    if found and found.text:
+        return None
+    if found is None or found.failed_at:
+        return NOT_YET
+    # Written without a text: the restaurant counts more reviews than we have, or nothing in them makes a claim.
+    return TOO_FEW if found.review_count < FEWEST_REVIEWS else NOTHING

@@ -23,8 +23,8 @@ def is_stale(provider: InsightProvider, *, now: datetime, insight: str = "", res
 
     Ten reviews or a tenth more or less, a rating that moved by 0.2, 90 days, or another provider.
     """
-    reviews = Abs(F(f"{restaurant}review_count") - F(f"{insight}review_count"))
-    before = ExpressionWrapper(F(f"{insight}review_count") * NEW_SHARE, output_field=FloatField())
+    reviews = Abs(F(f"{restaurant}review_count") - F(f"{insight}restaurant_review_count"))
+    before = ExpressionWrapper(F(f"{insight}restaurant_review_count") * NEW_SHARE, output_field=FloatField())
     rating = Cast(F(f"{restaurant}rating"), FloatField())
     return (
         Q(GreaterThanOrEqual(reviews, NEW_REVIEWS))

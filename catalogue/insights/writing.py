@@ -1,10 +1,11 @@
 """Writing insights down: which restaurants are due, what theirs are made from, and batches that are each whole."""
 
 import hashlib
+import logging
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -14,6 +15,7 @@ from django.db.models import Q, QuerySet
 
 from catalogue.insights.extractive import Extractive
 from catalogue.insights.provider import (
+    LONGEST,
     Claim,
     Context,
     Discount,
@@ -26,6 +28,8 @@ from catalogue.models import FlowRule, Insight, Restaurant
 from catalogue.opening import stated
 from config.api.ids import encode
 
+logger = logging.getLogger("catalogue.insights")
+
 PROVIDER: InsightProvider = Extractive()
 
 # PostgreSQL ends a transaction that idles for 10 s; a thousand reviews are read in a third of one.
@@ -34,6 +38,8 @@ BATCH = 1_000
 MOST_REVIEWS = 5_000
 # Restaurants that are looked up at once; their reviews are what takes time.
 MOST_DUE = 2_000
+# A restaurant on which the provider fails waits so long, lest it come first again and again.
+RETRY_AFTER = timedelta(days=1)
 # Beside those of the importers.
 LOCK = 7_303
 
@@ -47,6 +53,8 @@ FROM unnest(%s::uuid[]) AS place (id) CROSS JOIN LATERAL (
 ORDER BY place.id, review.created_at DESC, review.id DESC
 """
 
+UNTOLD = InsightDraft(text="", disclosure="")
+
 WRITTEN = (
     "text",
     "detail",
@@ -54,9 +62,11 @@ WRITTEN = (
     "provider_version",
     "input_hash",
     "review_count",
+    "restaurant_review_count",
     "reviews_through",
     "rating",
     "generated_at",
+    "failed_at",
 )
 
 
@@ -65,7 +75,7 @@ def refresh(*, now: datetime, at_most: int, provider: InsightProvider = PROVIDER
 
     Stops after about `at_most` reviews, so 0 says that nothing is due or that another worker is at it: one does this
     at a time. Each batch is a short transaction, in which the provider runs; what it makes of the same input again is
-    not asked for. 7 ms a restaurant of 28 reviews.
+    not asked for. Where it fails that is logged and noted, and the others go on. 7 ms a restaurant of 28 reviews.
     """
     done = 0
     for batch in _batches(due(now=now, provider=provider)[:MOST_DUE].values_list("pk", "review_count"), at_most):
@@ -77,15 +87,17 @@ def refresh(*, now: datetime, at_most: int, provider: InsightProvider = PROVIDER
 
 
 def due(*, now: datetime, provider: InsightProvider = PROVIDER) -> QuerySet[Restaurant]:
-    """Restaurants with enough reviews and no insight, or a stale one."""
+    """Restaurants with enough reviews and no insight, a stale one, or one that failed a while ago."""
     return Restaurant.objects.filter(
-        Q(insight=None) | is_stale(provider, now=now, insight="insight__"), review_count__gte=FEWEST_REVIEWS
+        Q(insight=None) | is_stale(provider, now=now, insight="insight__") | Q(insight__failed_at__isnull=False),
+        ~Q(insight__failed_at__gt=now - RETRY_AFTER),
+        review_count__gte=FEWEST_REVIEWS,
     ).order_by("-review_count", "pk")
 
 
 def forget(insights: QuerySet[Insight]) -> int:
     """Make these insights stale, and their input one that never was, so that they are written anew; how many."""
-    return insights.order_by().update(provider_version="", input_hash="")
+    return insights.order_by().update(provider_version="", input_hash="", failed_at=None)
 
 
 def _batches(found: Iterable[tuple[UUID, int]], at_most: int) -> Iterator[list[UUID]]:
@@ -123,7 +135,8 @@ def _write(places: Sequence[UUID], *, now: datetime, provider: InsightProvider) 
             provider=provider.name,
             provider_version=provider.version,
             input_hash=digest,
-            review_count=restaurant.review_count,
+            review_count=len(context.reviews),
+            restaurant_review_count=restaurant.review_count,
             reviews_through=context.reviews[0].created_at if context.reviews else now,
             rating=None if restaurant.rating is None else float(restaurant.rating),
             generated_at=now,
@@ -134,12 +147,31 @@ def _write(places: Sequence[UUID], *, now: datetime, provider: InsightProvider) 
             provider.version,
         ):
             insight.text, insight.detail = kept.text, kept.detail
-        else:
-            draft = provider.generate(context)
+        elif draft := _drafted(restaurant, context, provider):
             insight.text, insight.detail = draft.text, to_json(draft)
+        else:
+            # The text of before is served on; without one the next attempt has nothing to compare its input with.
+            insight.detail, insight.input_hash = to_json(UNTOLD), ""
+            insight = kept or insight
+            insight.failed_at = now
         made.append(insight)
     Insight.objects.bulk_create(made, update_conflicts=True, unique_fields=["restaurant"], update_fields=WRITTEN)
     return len(made)
+
+
+def _drafted(restaurant: Restaurant, context: Context, provider: InsightProvider) -> InsightDraft | None:
+    """What the provider makes of it; None where it fails, whatever the reason, for the others have to go on."""
+    # The restaurant counts more than there are, or has lost some since it was found to be due.
+    if len(context.reviews) < FEWEST_REVIEWS:
+        return UNTOLD
+    try:
+        draft = provider.generate(context)
+        if len(draft.text) > LONGEST:
+            raise ValueError(f"The text has {len(draft.text)} characters, more than {LONGEST}.")
+    except Exception:
+        logger.exception("No insight of restaurant %s (%s)", restaurant.slug, restaurant.pk)
+        return None
+    return draft
 
 
 def _contexts(places: Sequence[UUID]) -> Iterator[tuple[Restaurant, Context]]:
@@ -152,7 +184,7 @@ def _contexts(places: Sequence[UUID]) -> Iterator[tuple[Restaurant, Context]]:
     discounts: dict[UUID, list[Discount]] = defaultdict(list)
     for rule in FlowRule.objects.filter(restaurant__in=places, active=True).order_by("time", "pk"):
         discounts[rule.restaurant_id].append(Discount(tuple(rule.weekdays), rule.time, rule.percent))
-    wanted = Restaurant.objects.only("name", "rating", "review_count", "hours").filter(pk__in=places)
+    wanted = Restaurant.objects.only("slug", "name", "rating", "review_count", "hours").filter(pk__in=places)
     for restaurant in wanted:
         yield (
             restaurant,

@@ -87,7 +87,7 @@ class SourceRecord(serializers.Serializer[Any]):
 
 
 # Why an insight is null.
-REASONS = ["too_few_reviews", "not_written_yet", "withheld"]
+REASONS = ["too_few_reviews", "nothing_to_say", "not_written_yet", "withheld"]
 
 
 class RestaurantRecord(serializers.Serializer[Any]):
@@ -134,8 +134,8 @@ class RestaurantRecord(serializers.Serializer[Any]):
     ai_insight_reason = serializers.ChoiceField(
         choices=REASONS,
         allow_null=True,
-        help_text="Why `ai_insight` is null: fewer than five reviews, or too few that can be read; not written yet;"
-        " withheld by our staff.",
+        help_text="Why `ai_insight` is null: fewer than five reviews; nothing in the reviews that enough guests share;"
+        " not written yet; withheld by our staff.",
     )
 
     def get_fields(self) -> dict[str, Any]:

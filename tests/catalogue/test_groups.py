@@ -171,7 +171,8 @@ def test_an_insight_is_its_text_and_a_detail() -> None:
     ("written", "stale"),
     [
         ({}, False),
-        ({"review_count": 7}, True),
+        ({"restaurant_review_count": 7}, True),
+        ({"review_count": 5}, False),
         ({"rating": 4.4}, False),
         ({"rating": 4.3}, True),
         ({"generated_at": NOW - timedelta(days=89)}, False),
@@ -189,9 +190,9 @@ def test_an_old_insight_is_served_and_marked(written: dict[str, Any], stale: boo
 
 def test_of_many_reviews_nine_more_are_not_yet_too_many() -> None:
     place = make.restaurant(review_count=109)
-    insight = make.insight(place, review_count=100)
+    insight = make.insight(place, restaurant_review_count=100)
     assert read(place, "ai_insight").values["ai_insight_detail"]["stale"] is False
-    insight.review_count = 99
+    insight.restaurant_review_count = 99
     insight.save()
     assert read(place, "ai_insight").values["ai_insight_detail"]["stale"] is True
 
@@ -201,7 +202,10 @@ def test_of_many_reviews_nine_more_are_not_yet_too_many() -> None:
     [
         (4, None, "too_few_reviews"),
         (5, None, "not_written_yet"),
-        (5, {"text": ""}, "too_few_reviews"),
+        (5, {"text": ""}, "nothing_to_say"),
+        (5_200, {"text": "", "review_count": 5_000}, "nothing_to_say"),
+        (5, {"text": "", "review_count": 4}, "too_few_reviews"),
+        (5, {"text": "", "failed_at": NOW}, "not_written_yet"),
         (4, {}, "too_few_reviews"),
         (5, {"hidden": True}, "withheld"),
     ],

@@ -100,7 +100,7 @@ def test_where_nothing_can_be_told_that_is_noted_once_and_served_as_null() -> No
     assert [refresh(), refresh(after=HOUR)] == [1, 0]
     assert of(place).text == ""
     record = groups.record(place.slug, groups=["ai_insight"], now=NOW)
-    assert (record.values["ai_insight"], record.values["ai_insight_reason"]) == (None, "too_few_reviews")
+    assert (record.values["ai_insight"], record.values["ai_insight_reason"]) == (None, "nothing_to_say")
 
 
 @pytest.mark.django_db
@@ -130,6 +130,77 @@ def test_an_insight_is_stale_after_a_tenth_more_reviews_a_moved_rating_or_90_day
     again.name, again.version = writing.PROVIDER.name, writing.PROVIDER.version
     assert refresh(again, after=after) == asked
     assert len(again.asked) == asked
+
+
+@pytest.mark.django_db
+def test_of_the_largest_places_the_insight_counts_what_was_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(writing, "MOST_REVIEWS", 6)
+    place = reviewed(8)
+    refresh()
+    insight = of(place)
+    assert (insight.review_count, insight.restaurant_review_count) == (6, 8)
+    assert "5 of 6" not in insight.text
+    assert "6 of 6 reviews" in insight.text
+    assert refresh(after=HOUR) == 0
+
+
+@pytest.mark.django_db
+def test_a_restaurant_that_has_fewer_reviews_than_it_counts_breaks_no_batch() -> None:
+    short, whole = reviewed(3), reviewed(5)
+    Restaurant.objects.filter(pk=short.pk).update(review_count=40)
+    assert [refresh(), refresh(after=HOUR)] == [2, 0]
+    assert (of(short).text, of(short).review_count) == ("", 3)
+    assert of(whole).text
+    record = groups.record(short.slug, groups=["ai_insight"], now=NOW)
+    assert record.values["ai_insight_reason"] == "too_few_reviews"
+
+
+class Poisoned(Counting):
+    """A provider that fails on places of this name, and answers more than fits on those of another."""
+
+    def generate(self, context: Context) -> InsightDraft:
+        draft = super().generate(context)
+        if context.name == "Poison":
+            raise ZeroDivisionError
+        return draft if context.name != "Endless" else InsightDraft(text="a" * 601, disclosure="")
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("name", ["Poison", "Endless"])
+def test_a_restaurant_on_which_the_provider_fails_is_logged_and_waits_for_a_day(
+    name: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    poison, sound = reviewed(7, name=name), reviewed(5, name="Sound")
+    provider = Poisoned()
+    assert [refresh(provider), refresh(provider, after=HOUR)] == [2, 0]
+    assert sorted(provider.asked) == sorted([name, "Sound"])
+    assert of(sound).text == "5 reviews."
+    assert [record.getMessage() for record in caplog.records] == [
+        f"No insight of restaurant {poison.slug} ({poison.pk})"
+    ]
+    record = groups.record(poison.slug, groups=["ai_insight"], now=NOW)
+    assert (record.values["ai_insight_reason"], record.sold) == ("not_written_yet", ())
+    cured = Counting()
+    assert refresh(cured, after=timedelta(days=1)) == 1
+    assert (of(poison).text, of(poison).failed_at) == ("7 reviews.", None)
+
+
+@pytest.mark.django_db
+def test_where_the_provider_fails_the_text_of_before_is_served_on() -> None:
+    place = reviewed(name="Poison")
+    refresh(Counting())
+    refresh(Poisoned("2"), after=HOUR)
+    assert (of(place).text, of(place).generated_at, of(place).failed_at) == ("5 reviews.", NOW, NOW + HOUR)
+    record = groups.record(place.slug, groups=["ai_insight"], now=NOW)
+    assert (record.values["ai_insight"], record.sold) == ("5 reviews.", ("ai_insight",))
+
+
+@pytest.mark.django_db
+def test_what_staff_want_written_anew_waits_for_no_failure() -> None:
+    reviewed(name="Poison")
+    refresh(Poisoned())
+    insights.forget(Insight.objects.all())
+    assert refresh(Counting(), after=HOUR) == 1
 
 
 @pytest.mark.django_db
