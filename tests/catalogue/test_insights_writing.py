@@ -1,5 +1,8 @@
 """Which insights are written, when they are written again, and by how many workers at once."""
 
+import os
+import subprocess
+import sys
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
@@ -20,6 +23,7 @@ from catalogue.tasks import refresh_insights
 from config.api.ids import decode
 from tests.catalogue import make
 from tests.catalogue.make import NOW
+from tests.served import database_url
 
 WORDS = "The tonkotsu ramen was delicious and the staff were kind. Go early."
 HOUR = timedelta(hours=1)
@@ -282,6 +286,30 @@ def test_the_task_writes_what_is_due_and_rings_until_nothing_is() -> None:
         refresh_insights(an_argument_of_tomorrow=1)
         refresh_insights()
         assert broker.llen(settings.CELERY_TASK_DEFAULT_QUEUE) == before + 1
+    assert of(place).text
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_slice_is_written_although_nobody_hears_the_bell_for_the_next() -> None:
+    place = reviewed()
+    done = subprocess.run(
+        [
+            sys.executable,
+            "manage.py",
+            "shell",
+            "-v",
+            "0",
+            "-c",
+            "from catalogue import tasks; tasks.refresh_insights()",
+        ],
+        cwd=settings.BASE_DIR,
+        env={**os.environ, "DATABASE_URL": database_url(), "BROKER_URL": "redis://127.0.0.1:1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "The broker is away, so insights are written at the next beat" in done.stderr
     assert of(place).text
 
 
