@@ -1,21 +1,39 @@
 """The doorway of the data API: no key needed, a rate a minute by tier."""
 
 import re
+from dataclasses import dataclass
 
 from django.http import HttpRequest, HttpResponseBase
 from django.utils import timezone
 
 from accounts.authentication import Unauthorized
-from config.api import errors
 from config.api.limits import Allowance, Doorway, Entry, Usage, address_bucket
 from payments.callers import Caller, anonymous, identify
 from payments.tiers import FREE
 
 MINUTE_S = 60
-# Signing in has a limit of its own, and no tier raises it: each try may cost us a trip to the chain.
-SIGN_INS = 30
-# Files are fetched in many pieces, by whoever was given the signed link.
-FILES = re.compile(r"/v1/exports/[^/]+/files(/.*)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Apart:
+    """Paths that have a limit of their own, by address, which no tier raises."""
+
+    policy: str
+    paths: re.Pattern[str]
+    per_minute: int
+
+
+APART = (
+    # Each try may cost us a trip to the chain. Who comes with an old token can get a new one.
+    Apart("auth", re.compile(r"/v1/auth(/.*)?"), per_minute=30),
+    # Fetched in many pieces, by whoever was given the signed link, which needs no token.
+    Apart("files", re.compile(r"/v1/exports/[^/]+/files(/.*)?"), per_minute=600),
+)
+
+
+def apart(request: HttpRequest) -> Apart | None:
+    """The limit that this request falls under, if it is not that of its caller's tier."""
+    return next((one for one in APART if one.paths.fullmatch(request.path_info)), None)
 
 
 class DataDoorway(Doorway):
@@ -27,9 +45,8 @@ class DataDoorway(Doorway):
     def enter(self, request: HttpRequest) -> Entry:
         """Find the caller; a wrong token is 401, counted on the address."""
         request.caller = anonymous(request)  # type: ignore[attr-defined]
-        if self.is_sign_in(request) or FILES.fullmatch(request.path_info):
-            # Who comes with an old token can get a new one, and what a signed link opens needs none.
-            return Entry(self.unknown(request), counts=self.is_sign_in(request))
+        if apart(request):
+            return Entry(self.unknown(request))
         try:
             caller = identify(request, now=timezone.now())
         except Unauthorized as refusal:
@@ -38,17 +55,15 @@ class DataDoorway(Doorway):
         return Entry(Allowance(bucket=caller.bucket, limit=caller.tier.per_minute, window_s=MINUTE_S))
 
     def unknown(self, request: HttpRequest) -> Allowance:
-        """Free, by address."""
-        limit = SIGN_INS if self.is_sign_in(request) else FREE.per_minute
+        """Free, by address, or the limit of the path."""
+        own = apart(request)
+        limit = own.per_minute if own else FREE.per_minute
         return Allowance(bucket=address_bucket(request), limit=limit, window_s=MINUTE_S)
 
-    def is_sign_in(self, request: HttpRequest) -> bool:
-        """Whether the path is of signing in and out."""
-        return errors.is_below(request, "/v1/auth")
-
     def policy_of(self, request: HttpRequest) -> str:
-        """Two limits, counted apart."""
-        return "auth" if self.is_sign_in(request) else self.policy
+        """The tier's, or that of the path."""
+        own = apart(request)
+        return own.policy if own else self.policy
 
     def stamp(self, request: HttpRequest, response: HttpResponseBase, usage: Usage) -> None:
         """Add the tier to the rate headers."""

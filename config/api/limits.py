@@ -72,14 +72,10 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """Who came in: the bucket that pays for the call, and the refusal that the call meets whatever its count.
-
-    What does not count costs the bucket nothing, and is not held up by it.
-    """
+    """Who came in: the bucket that pays for the call, and the refusal that the call meets whatever its count."""
 
     allowance: Allowance
     refusal: Refusal | None = None
-    counts: bool = True
 
 
 class LocalCounts:
@@ -106,14 +102,6 @@ class LocalCounts:
 
 
 local_counts = LocalCounts()
-
-
-def untouched(allowance: Allowance) -> Usage:
-    """A whole allowance, for a call that does not count."""
-    now = int(time.time())
-    return Usage(
-        limit=allowance.limit, window_s=allowance.window_s, count=0, resets_at=now + allowance.window_s, now=now
-    )
 
 
 def client_address(request: HttpRequest) -> str:
@@ -174,7 +162,7 @@ class Doorway(ABC):
             # Also of our own mistakes a caller learns in JSON, with the rate headers.
             logger.exception("the doorway broke", extra={"request_id": errors.id_of(request)})
             entry = Entry(self.unknown(request), errors.InternalError(errors.BROKEN))
-        usage = self.count(request, entry.allowance) if entry.counts else untouched(entry.allowance)
+        usage = self.count(request, entry.allowance)
         request.usage = usage  # type: ignore[attr-defined]
         response = self.answer(request, entry, usage)
         self.stamp(request, response, usage)
