@@ -8,7 +8,7 @@ from catalogue import insights
 from catalogue.tasks import bell
 from config.celery import app
 
-# Reviews that one task reads at most: 2 s of work, so that a worker that is asked to stop soon does.
+# Reviews that one task reads at most: a second or two of work, so that a worker that is asked to stop soon does.
 SLICE = 6_000
 
 
