@@ -1,5 +1,6 @@
 """Whether a sentence is pleased: VADER's lexicon and rules, with the words of restaurants, beside the stars."""
 
+import re
 from functools import cache
 
 from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer
@@ -18,6 +19,11 @@ RESTAURANT = {
     **dict.fromkeys(("overpriced", "rude", "inattentive", "disappointing", "unfriendly", "underwhelming"), -2.3),
     **dict.fromkeys(("fought", "fight", "alone", "devilled", "burnt ends", "bar", "chuck", "sour", "mad"), 0.0),
 }
+# Praise that the rules take for its contrary.
+NO_BETTER = re.compile(
+    r"\b(?:could|can)(?:n['\u2019]?t| ?not|['\u2019]t) (?:be|have been) (?:any )?(?:better|nicer|happier)\b",
+    re.IGNORECASE,
+)
 # How much the stars count beside the words: five stars make a sentence without a mood a pleased one, and one star
 # the other; from here on a mood is one.
 STARS = 0.2
@@ -33,7 +39,7 @@ def _analyzer() -> SentimentIntensityAnalyzer:
 
 def mood(sentence: str, *, stars: int) -> float:
     """Above 0 for a pleased English sentence, below for a displeased one, about -1 to 1. 30 µs."""
-    return float(_analyzer().polarity_scores(sentence)["compound"]) + by_stars(stars)
+    return float(_analyzer().polarity_scores(NO_BETTER.sub("is perfect", sentence))["compound"]) + by_stars(stars)
 
 
 def by_stars(stars: int) -> float:

@@ -184,7 +184,7 @@ def test_the_text_ends_with_a_whole_sentence_within_its_length() -> None:
         ["It is not great for lunch at all.", "Hardly perfect for lunch."],
         ["It used to be great for lunch.", "It would be perfect for lunch if it were open."],
         ["The bakery next door is great for lunch."],
-        ["Is it better at lunch?"],
+        ["Is it better at lunch?", "Go early, they say, but it is lovely late."],
         ["Go early if you love it cold."],
         ["We had to go early, and we loved it."],
         ["It gets loud after eight, and I love it."],
@@ -297,6 +297,7 @@ def test_plurals_accents_and_capitals_make_no_other_dish() -> None:
         ("We were handed a menu.", 5, True),
         ("We were handed a menu.", 3, False),
         ("We were handed a menu.", 1, False),
+        ("The food could not be better.", 4, True),
     ],
 )
 def test_the_mood_of_a_sentence_is_that_of_its_words_and_stars(sentence: str, stars: int, pleased: bool) -> None:
