@@ -10,7 +10,7 @@ from catalogue.insights.provider import LONGEST, MOST_CITED
 from catalogue.serializers.pieces import Moment
 from config.api.ids import pattern
 
-ASPECTS = ["food", "service", "atmosphere", "value", "waiting"]
+ASPECTS = ["food", "service", "atmosphere", "value"]
 
 
 class Counts(serializers.DictField):
@@ -146,7 +146,7 @@ class InsightRecord(serializers.Serializer[Any]):
     dishes = MentionedRecord(many=True)
     aspects = AspectRecord(many=True)
     watch_outs = WatchOutRecord(many=True)
-    review_count = serializers.IntegerField(min_value=5, help_text="Reviews when it was written.")
+    review_count = serializers.IntegerField(min_value=5, help_text="Reviews that it was written from.")
     reviews_through = Moment(help_text="The newest of them.")
     generated_at = Moment()
     model = serializers.CharField(help_text="What wrote it, and in which version.")
