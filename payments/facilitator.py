@@ -69,10 +69,10 @@ class Unknown:
 Outcome = Settled | Rejected | NotSent | Unknown
 
 
-# The threads of this process that answer requests, by granian's own variable. Half of them may settle at a time, so
-# that a facilitator that hangs does not silence what needs none.
+# The threads of this process that answer requests, by granian's own variable. All but one may settle at a time:
+# a facilitator that hangs does not silence what needs none.
 THREADS = int(os.environ.get("GRANIAN_BLOCKING_THREADS", "4"))
-slots = threading.BoundedSemaphore(max(1, THREADS // 2))
+slots = threading.BoundedSemaphore(max(1, THREADS - 1))
 # A facilitator that was away or silent so many times in a row is left alone for this long; then one trip tries it.
 FAILURES = 2
 REST_S = 5.0
@@ -120,7 +120,7 @@ def settle(
 ) -> Outcome:
     """Settle a signed payment (x402 version 2, POST /settle). One trip, 8 seconds at most; never raises.
 
-    NotSent at once while half of the threads are settling already, or the facilitator is left alone.
+    NotSent at once while all threads but one are settling already, or the facilitator is left alone.
     """
     payment = PaymentPayload(payload=payload, accepted=requirement, resource=resource)
     question = {
