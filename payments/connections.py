@@ -27,5 +27,9 @@ class Connections:
         """The client."""
         with self.lock:
             if self.client is None:
-                self.client = httpx.Client(mounts=DIRECT, **self.options)
+                self.client = self.new()
             return self.client
+
+    def new(self) -> httpx.Client:
+        """A client that has no connections yet."""
+        return httpx.Client(mounts=DIRECT, **self.options)

@@ -70,7 +70,7 @@ def _post(content: Any) -> list[Any]:
         raise RpcUnavailable
     # Neither the address nor what httpx says of it is logged: it often holds the key to a hosted node.
     try:
-        response = connections.open().post(address, json=content)
+        response = _asked(address, content)
         answer = response.json()
     except httpx.HTTPError as error:
         logger.warning("the chain's node is away: %s", type(error).__name__)
@@ -81,3 +81,12 @@ def _post(content: Any) -> list[Any]:
         logger.warning("the chain's node answered %s without JSON", response.status_code)
         raise RpcUnavailable from error
     return answer if isinstance(answer, list) else [answer]
+
+
+def _asked(address: str, content: Any) -> httpx.Response:
+    try:
+        return connections.open().post(address, json=content)
+    except (httpx.RemoteProtocolError, httpx.ReadError, httpx.WriteError):
+        # The node has closed a kept connection just now. What is asked here only reads, so it may be asked twice.
+        with connections.new() as fresh:
+            return fresh.post(address, json=content)

@@ -20,13 +20,18 @@ Answer = Callable[[Any], tuple[int, bytes]]
 
 
 @contextmanager
-def node(answer: Answer) -> Iterator[str]:
-    """The address of a node that answers so."""
+def node(answer: Answer, *, a_connection: int | None = None) -> Iterator[str]:
+    """The address of a node that answers so, and on one connection so many times: the next time it hangs up."""
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        answered = 0
 
         def do_POST(self) -> None:
+            if self.answered == a_connection:
+                self.close_connection = True
+                return
+            self.answered += 1
             status, content = answer(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
             self.send_response(status)
             self.send_header("Content-Length", str(len(content)))
@@ -157,3 +162,9 @@ def test_a_batch_fails_as_a_whole_where_the_node_takes_none(settings: Settings) 
     refusal = {"jsonrpc": "2.0", "id": None, "error": {"code": -32600, "message": "no batches"}}
     with node(always(refusal)) as settings.RPC_URL, pytest.raises(rpc.RpcError, match="chain cannot be read"):
         rpc.batch([("one", ()), ("two", ())])
+
+
+def test_a_connection_that_the_node_closes_just_then_is_replaced(settings: Settings) -> None:
+    with node(echo, a_connection=1) as address:
+        settings.RPC_URL = address
+        assert [rpc.call("eth_chainId") for _ in range(3)] == [["eth_chainId", []]] * 3
