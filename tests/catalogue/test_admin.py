@@ -10,7 +10,7 @@ from django.db.models import Model
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from accounts.models import User
+import tests.make
 from catalogue import models, opening
 from catalogue.long_tables import LongPaginator
 from catalogue.models import FlowRule, ImportRun, Landmark, LandmarkName, Restaurant, Review
@@ -28,9 +28,7 @@ CATALOGUE: list[type[Model]] = [getattr(models, name) for name in models.__all__
 @pytest.fixture
 def staff() -> Client:
     """A superuser who is signed in."""
-    client = Client()
-    client.force_login(User.objects.create_superuser("staff@example.com", "secret"))
-    return client
+    return tests.make.staff()
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import pytest
 from django.test import Client
 from pytest_django import DjangoCaptureOnCommitCallbacks
 
-from accounts.models import User
+import tests.make
 from catalogue import groups, insights
 from catalogue.models import Insight, Restaurant
 from tests.catalogue import make
@@ -17,9 +17,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def staff() -> Client:
     """A superuser who is signed in."""
-    client = Client()
-    client.force_login(User.objects.create_superuser("staff@example.com", "secret"))
-    return client
+    return tests.make.staff()
 
 
 @pytest.fixture
