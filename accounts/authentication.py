@@ -84,6 +84,16 @@ def venue_of(request: Request) -> Venue:
     return cast("Venue", request.user)
 
 
+def actor_of(request: Request) -> str:
+    """Who this call is in the audit trail (Event.actor)."""
+    return f"key:{cast('ApiKey', request.auth).start}"
+
+
+def staff(request: HttpRequest) -> str:
+    """Who this person of the back office is in the audit trail."""
+    return f"staff:{request.user.get_username()}"
+
+
 class KeyScheme(OpenApiAuthenticationExtension):
     """Documents the key."""
 

@@ -136,3 +136,15 @@ def _is_address(value: str, schemes: Collection[str]) -> bool:
         return parts.scheme in schemes and bool(parts.hostname) and parts.port != 0
     except ValueError:
         return False
+
+
+def mail(name: str, default: str) -> dict[str, Any]:
+    """Where mail goes, as Django's EMAIL_ settings: smtp, smtp+tls, smtp+ssl, or consolemail."""
+    value = text(name, default)
+    kinds = ("smtp", "smtp+tls", "smtp+ssl", "consolemail", "filemail", "memorymail")
+    try:
+        if urlsplit(value).scheme not in kinds:
+            raise ValueError
+        return dict(Env.email_url_config(value))
+    except (ValueError, KeyError, ImproperlyConfigured):
+        raise WrongValue(name, "an address like smtp+tls://user:password@host:587") from None

@@ -180,6 +180,10 @@ SILENCED_SYSTEM_CHECKS = [
     "django_ratelimit.W001",
 ]
 
+# Webhooks: events on their way to addresses that customers name ----------------------------------------------------
+# On a developer's machine the receiver is on it too; elsewhere no address of our own network may be reached.
+WEBHOOKS_TO_LOOPBACK = env.flag("WEBHOOKS_TO_LOOPBACK", False)
+
 # HTTP --------------------------------------------------------------------------------------------------------------
 MAX_BODY_BYTES = 1024 * 1024
 DATA_UPLOAD_MAX_MEMORY_SIZE = 10 * 1024 * 1024
@@ -282,7 +286,14 @@ STORAGES = {
         "OPTIONS": {"location": EXPORTS_DIR, "file_permissions_mode": 0o600, "directory_permissions_mode": 0o700},
     },
 }
-EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"
+# smtp+tls://user:password@host:587; unset, mail is printed in the worker's log.
+MAIL = env.mail("EMAIL_URL", "consolemail://")
+EMAIL_BACKEND = MAIL["EMAIL_BACKEND"]
+EMAIL_HOST, EMAIL_PORT = MAIL.get("EMAIL_HOST") or "localhost", MAIL.get("EMAIL_PORT") or 25
+EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = MAIL.get("EMAIL_HOST_USER") or "", MAIL.get("EMAIL_HOST_PASSWORD") or ""
+EMAIL_USE_TLS, EMAIL_USE_SSL = MAIL.get("EMAIL_USE_TLS", False), MAIL.get("EMAIL_USE_SSL", False)
+EMAIL_TIMEOUT = 10
+DEFAULT_FROM_EMAIL = SERVER_EMAIL = env.text("MAIL_FROM", "Tablewire <noreply@localhost>")
 
 LOG_LEVEL = env.choice("LOG_LEVEL", "INFO", ("CRITICAL", "ERROR", "WARNING", "INFO", "DEBUG"))
 

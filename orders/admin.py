@@ -8,6 +8,8 @@ from django.forms import ModelForm
 from django.http import HttpRequest
 from django.utils import timezone
 
+from accounts.authentication import staff
+from orders import ordering
 from orders.models import IllegalMove, Order, OrderItem, OrderNumber
 
 
@@ -92,7 +94,7 @@ class OrderAdmin(admin.ModelAdmin[Order]):
         """Move each order that may still move, and say which may not."""
         for order in queryset:
             try:
-                order.move_to(status, now=timezone.now())
+                ordering.move(order, status, now=timezone.now(), actor=staff(request))
             except IllegalMove as refusal:
                 self.message_user(request, f"{order}: {refusal.message}", messages.ERROR)
             else:

@@ -7,13 +7,13 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.authentication import KeyAuthentication, venue_of
+from accounts.authentication import KeyAuthentication, actor_of, venue_of
 from config.api import openapi, pages, versions
 from config.api.addresses import public_url
 from config.api.parsers import json_body
 from config.api.refusal import NotFound
 from config.api.viewsets import StrictViewSet
-from orders import serializers
+from orders import ordering, serializers
 from orders.filters import OrderFilter
 from orders.models import Order, Orders
 
@@ -61,7 +61,7 @@ class OrderViewSet(StrictViewSet[Order]):
         """The order is pending, and has a number that is called out at the counter."""
         form = serializers.NewOrder(data=json_body(request))
         form.is_valid(raise_exception=True)
-        order = Order.place(venue_of(request), now=timezone.now(), **form.validated_data)
+        order = ordering.place(venue_of(request), now=timezone.now(), actor=actor_of(request), **form.validated_data)
         answer = self.answer(order, status.HTTP_201_CREATED)
         answer["Location"] = public_url(f"/api/v1/orders/{order.public_id}")
         return answer
@@ -94,7 +94,13 @@ class OrderViewSet(StrictViewSet[Order]):
         order = self.order(id)
         form = serializers.NewStatus(data=json_body(request))
         form.is_valid(raise_exception=True)
-        order.move_to(form.validated_data["status"], now=timezone.now(), versions=versions.wanted(request))
+        ordering.move(
+            order,
+            form.validated_data["status"],
+            now=timezone.now(),
+            actor=actor_of(request),
+            versions=versions.wanted(request),
+        )
         return self.answer(order)
 
     def answer(self, order: Order, code: int = status.HTTP_200_OK) -> Response:

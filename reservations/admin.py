@@ -10,6 +10,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 from rest_framework import serializers
 
+from accounts.authentication import staff
 from config.api.fields import Phone
 from config.api.refusal import Refusal
 from reservations import booking
@@ -117,7 +118,7 @@ class ReservationAdmin(admin.ModelAdmin[Reservation]):
         """Move each reservation that may, and say which may not."""
         for reservation in queryset:
             try:
-                reservation.move_to(status, now=timezone.now())
+                booking.move(reservation, status, now=timezone.now(), actor=staff(request))
             except IllegalMove as refusal:
                 self.message_user(request, f"{reservation}: {refusal.message}", messages.ERROR)
             else:

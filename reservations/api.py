@@ -6,7 +6,7 @@ from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.authentication import KeyAuthentication, venue_of
+from accounts.authentication import KeyAuthentication, actor_of, venue_of
 from config.api import openapi, pages
 from config.api.parsers import json_body
 from config.api.viewsets import StrictViewSet
@@ -55,6 +55,11 @@ class ReservationViewSet(StrictViewSet[Reservation]):
         form.is_valid(raise_exception=True)
         wanted = form.validated_data
         reservation = booking.book(
-            venue_of(request), now=timezone.now(), day=wanted.pop("date"), at=wanted.pop("time"), **wanted
+            venue_of(request),
+            now=timezone.now(),
+            actor=actor_of(request),
+            day=wanted.pop("date"),
+            at=wanted.pop("time"),
+            **wanted,
         )
         return Response(serializers.ReservationRecord(reservation).data, status=status.HTTP_201_CREATED)

@@ -6,9 +6,11 @@ from zoneinfo import ZoneInfo
 
 from django.db import IntegrityError, transaction
 
-from accounts.models import Venue
+from accounts import events
+from accounts.models import EventType, Venue
 from config.api.refusal import InvalidRequest
 from reservations.models import Reservation, new_code
+from reservations.serializers import ReservationRecord
 
 # How long a party keeps its table, by its size: up to this many guests, this many minutes.
 TURNS_MIN = ((2, 90), (4, 105), (6, 120))
@@ -53,6 +55,7 @@ def book(
     venue: Venue,
     *,
     now: datetime,
+    actor: str,
     customer_name: str,
     day: date,
     at: time,
@@ -85,8 +88,29 @@ def book(
         special_requests=special_requests,
         metadata=dict(metadata or {}),
     )
-    write_down(reservation, starts_at=starts_at, now=now)
+    with transaction.atomic():
+        write_down(reservation, starts_at=starts_at, now=now)
+        record(reservation, EventType.RESERVATION_CREATED, actor=actor, now=now)
     return reservation
+
+
+def move(reservation: Reservation, status: str, *, now: datetime, actor: str) -> None:
+    """Confirm or cancel. Raises IllegalMove (see Reservation.move_to)."""
+    with transaction.atomic():
+        if reservation.move_to(status, now=now):
+            record(reservation, EventType(f"reservation.{status}"), actor=actor, now=now)
+
+
+def record(reservation: Reservation, kind: EventType, *, actor: str, now: datetime) -> None:
+    """Write down what has happened to the reservation, as callers see it now."""
+    events.record(
+        reservation.venue,
+        kind,
+        record=ReservationRecord(reservation).data,
+        subject=reservation.pk,
+        actor=actor,
+        now=now,
+    )
 
 
 def write_down(reservation: Reservation, *, starts_at: datetime, now: datetime) -> None:

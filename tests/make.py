@@ -10,6 +10,7 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts.models import Account, ApiKey, User, Venue
+from orders import ordering
 from orders.models import Order
 from reservations import booking
 from reservations.models import Reservation
@@ -72,10 +73,10 @@ def order(
 ) -> Order:
     """An order of the venue that has come to this status."""
     now = now or timezone.now()
-    order = Order.place(
-        venue, now=now, items=items, **({"customer_id": "cust_123", "payment_method": "card"} | fields)
+    order = ordering.place(
+        venue, now=now, actor="system", items=items, **({"customer_id": "cust_123", "payment_method": "card"} | fields)
     )
-    order.move_to(status, now=now)
+    ordering.move(order, status, now=now, actor="system")
     return order
 
 
@@ -98,7 +99,7 @@ def reservation(
         **({"customer_name": "Ada Lovelace", "customer_email": "ada@example.com"} | fields),
     )
     booking.write_down(reservation, starts_at=starts_at, now=now)
-    reservation.move_to(status, now=now)
+    booking.move(reservation, status, now=now, actor="system")
     return reservation
 
 

@@ -6,7 +6,7 @@ from django.utils import timezone
 
 from catalogue.exports import sweep, write
 from catalogue.models import Export
-from catalogue.tasks import bell
+from config import bell
 from config.celery import app
 
 # As often as the beat rings for the sweeper (config/celery.py).

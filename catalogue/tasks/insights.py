@@ -5,7 +5,7 @@ from typing import Any
 from django.utils import timezone
 
 from catalogue import insights
-from catalogue.tasks import bell
+from config import bell
 from config.celery import app
 
 # Reviews that one task reads at most: a second or two of work, so that a worker that is asked to stop soon does.

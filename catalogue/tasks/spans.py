@@ -5,7 +5,7 @@ from typing import Any
 from django.utils import timezone
 
 from catalogue import opening
-from catalogue.tasks import bell
+from config import bell
 from config.celery import app
 
 # What one task does at most: some 15 s of work, far from its time limit.

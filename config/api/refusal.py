@@ -12,12 +12,17 @@ class Code(StrEnum):
 
     INVALID_REQUEST = "invalid_request"
     INVALID_TRANSITION = "invalid_transition"
+    SLOT_UNAVAILABLE = "slot_unavailable"
+    OUTSIDE_SERVICE_HOURS = "outside_service_hours"
+    IDEMPOTENCY_KEY_REUSED = "idempotency_key_reused"
+    IDEMPOTENCY_IN_PROGRESS = "idempotency_in_progress"
     PLACE_NOT_RESOLVED = "place_not_resolved"
     INVALID_PAYMENT = "invalid_payment"
     MISSING_CREDENTIALS = "missing_credentials"
     INVALID_CREDENTIALS = "invalid_credentials"
     EXPIRED_API_KEY = "expired_api_key"
     REVOKED_API_KEY = "revoked_api_key"
+    INSUFFICIENT_SCOPE = "insufficient_scope"
     PAYMENT_REQUIRED = "payment_required"
     PAYMENT_REJECTED = "payment_rejected"
     PAYMENT_ALREADY_USED = "payment_already_used"
@@ -39,12 +44,17 @@ class Code(StrEnum):
 STATUS: Mapping[Code, int] = {
     Code.INVALID_REQUEST: 400,
     Code.INVALID_TRANSITION: 400,
+    Code.SLOT_UNAVAILABLE: 400,
+    Code.OUTSIDE_SERVICE_HOURS: 400,
+    Code.IDEMPOTENCY_KEY_REUSED: 400,
+    Code.IDEMPOTENCY_IN_PROGRESS: 400,
     Code.PLACE_NOT_RESOLVED: 400,
     Code.INVALID_PAYMENT: 400,
     Code.MISSING_CREDENTIALS: 401,
     Code.INVALID_CREDENTIALS: 401,
     Code.EXPIRED_API_KEY: 401,
     Code.REVOKED_API_KEY: 401,
+    Code.INSUFFICIENT_SCOPE: 401,
     Code.PAYMENT_REQUIRED: 402,
     Code.PAYMENT_REJECTED: 402,
     Code.PAYMENT_ALREADY_USED: 402,

@@ -9,6 +9,7 @@ from django.db import IntegrityError, connection, transaction
 from pytest_django import DjangoAssertNumQueries
 
 from accounts.models import Venue
+from orders import ordering
 from orders.models import IllegalMove, Order, OrderItem, OrderNumber
 from tests import make
 
@@ -54,7 +55,7 @@ def test_an_order_is_placed_with_three_statements_in_one_transaction(
     items = [{"menu_item_id": str(number), "quantity": 1} for number in range(100)]
     # The savepoint and its release, which are BEGIN and COMMIT outside of a test.
     with django_assert_num_queries(5):
-        Order.place(venue, now=NOON, customer_id="c", payment_method="card", items=items)
+        ordering.place(venue, now=NOON, actor="system", customer_id="c", payment_method="card", items=items)
 
 
 def test_lines_keep_their_order(venue: Venue) -> None:

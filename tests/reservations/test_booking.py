@@ -21,7 +21,7 @@ LATER = datetime(2026, 11, 21, 13, 0, tzinfo=UTC)
 def booked(venue: Venue, day: date, at: time, *, now: datetime = NOON, **wanted: Any) -> Reservation:
     """A reservation by a guest."""
     guest: dict[str, Any] = {"customer_name": "Ada Lovelace", "customer_email": "ada@example.com", "party_size": 4}
-    return book(venue, now=now, day=day, at=at, **(guest | wanted))
+    return book(venue, now=now, actor="system", day=day, at=at, **(guest | wanted))
 
 
 # Time --------------------------------------------------------------------------------------------------------------

@@ -51,6 +51,14 @@ class Reservation(models.Model):
 
     class PendingReason(models.TextChoices):
         MANUAL = "manual", "staff confirm each one"
+        LARGE_PARTY = "large_party", "the party is large"
+        WAITLIST = "waitlist", "no table is free"
+
+    class Arrival(models.TextChoices):
+        ARRIVED = "arrived"
+        SEATED = "seated"
+        FINISHED = "finished"
+        NO_SHOW = "no_show", "did not come"
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     venue = models.ForeignKey(Venue, on_delete=models.PROTECT, related_name="reservations", db_index=False)
@@ -66,7 +74,10 @@ class Reservation(models.Model):
     ends_at = models.DateTimeField()
     party_size = models.PositiveSmallIntegerField()
     tables = ArrayField(
-        models.CharField(max_length=20), default=list, blank=True, help_text="Names of the tables that staff gave it"
+        models.CharField(max_length=20),
+        default=list,
+        blank=True,
+        help_text="Names of its tables; where the venue has tables in the books, its seatings say the same",
     )
     special_requests = models.TextField(max_length=2000, blank=True, default="")
     metadata = models.JSONField(default=dict, blank=True)
@@ -74,6 +85,16 @@ class Reservation(models.Model):
     created_at = models.DateTimeField()
     updated_at = models.DateTimeField()
     cancelled_at = models.DateTimeField(null=True, blank=True)
+    arrival = models.CharField(
+        max_length=10, choices=Arrival, null=True, blank=True, help_text="What staff have seen of the guests"
+    )
+    offered_until = models.DateTimeField(
+        null=True,
+        blank=True,
+        editable=False,
+        help_text="A table is held for this party of the waiting list until then",
+    )
+    offers = models.PositiveSmallIntegerField(default=0, editable=False, help_text="How often it was offered a table")
 
     objects = Reservations.as_manager()
 
@@ -96,10 +117,23 @@ class Reservation(models.Model):
                 condition=Q(status="cancelled", cancelled_at__isnull=False)
                 | (~Q(status="cancelled") & Q(cancelled_at__isnull=True)),
             ),
+            models.CheckConstraint(
+                name="reservation_arrives_when_confirmed",
+                condition=Q(arrival__isnull=True) | Q(status="confirmed"),
+            ),
+            models.CheckConstraint(
+                name="reservation_is_offered_a_table_on_the_waiting_list",
+                condition=Q(offered_until__isnull=True) | Q(status="pending", pending_reason="waitlist"),
+            ),
         ]
         indexes = [
             models.Index(fields=["venue", "starts_at", "id"], name="reservation_soonest_of_venue"),
             models.Index(fields=["venue", "date", "starts_at", "id"], name="reservation_of_venue_and_day"),
+            models.Index(
+                fields=["venue", "starts_at", "created_at"],
+                name="reservation_waiting",
+                condition=Q(status="pending", pending_reason="waitlist"),
+            ),
         ]
 
     def __str__(self) -> str:
@@ -110,8 +144,10 @@ class Reservation(models.Model):
         """`res_` and 26 letters."""
         return encode(PREFIX, self.pk)
 
-    def move_to(self, status: str, *, now: datetime) -> None:
-        """Confirm or cancel; to stay where it is changes nothing.
+    def move_to(self, status: str, *, now: datetime) -> bool:
+        """Confirm or cancel, and say whether that changed it; to stay where it is changes nothing.
+
+        Reservations are moved by reservations.booking.move, which minds tables, events and mail too.
 
         One conditional UPDATE, so of two concurrent moves exactly one wins. Raises IllegalMove.
         """
@@ -122,10 +158,15 @@ class Reservation(models.Model):
         moved = Reservation.objects.filter(pk=self.pk, status__in=allowed).update(
             status=status,
             pending_reason=None,
+            offered_until=None,
+            arrival=None if status == self.Status.CANCELLED else F("arrival"),
             cancelled_at=now if status == self.Status.CANCELLED else None,
             version=F("version") + 1,
             updated_at=now,
         )
-        self.refresh_from_db(fields=["status", "pending_reason", "version", "updated_at", "cancelled_at"])
+        self.refresh_from_db(
+            fields=["status", "pending_reason", "offered_until", "arrival", "version", "updated_at", "cancelled_at"]
+        )
         if not moved and self.status != status:
             raise IllegalMove(f"This reservation is {self.status} and cannot become {status}.", param="status")
+        return bool(moved)

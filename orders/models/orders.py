@@ -1,11 +1,10 @@
 """Orders of a venue."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection
 from datetime import datetime
-from typing import Any, Self
-from zoneinfo import ZoneInfo
+from typing import Self
 
-from django.db import connection, models, transaction
+from django.db import connection, models
 from django.db.models import F, Q
 
 from accounts.models import Venue
@@ -67,9 +66,9 @@ class Order(models.Model):
     )
     payment_method = models.CharField(max_length=40)
     currency = models.CharField(max_length=3)
-    subtotal = models.DecimalField(max_digits=12, decimal_places=2, null=True, blank=True)
-    tax = models.DecimalField(max_digits=12, decimal_places=2, null=True, blank=True)
-    total = models.DecimalField(max_digits=12, decimal_places=2, null=True, blank=True)
+    subtotal = models.DecimalField(max_digits=18, decimal_places=3, null=True, blank=True)
+    tax = models.DecimalField(max_digits=18, decimal_places=3, null=True, blank=True)
+    total = models.DecimalField(max_digits=18, decimal_places=3, null=True, blank=True)
     metadata = models.JSONField(default=dict, blank=True)
     version = models.PositiveIntegerField(default=1)
     created_at = models.DateTimeField()
@@ -102,45 +101,10 @@ class Order(models.Model):
         """`ord_` and 26 letters."""
         return encode(PREFIX, self.pk)
 
-    @classmethod
-    def place(
-        cls,
-        venue: Venue,
-        *,
-        now: datetime,
-        customer_id: str,
-        items: Sequence[Mapping[str, Any]],
-        payment_method: str,
-        delivery_address: str | None = None,
-        metadata: Mapping[str, str] | None = None,
-    ) -> "Order":
-        """Store an order with its lines and give it the next number of the venue's day, in one transaction.
+    def move_to(self, status: str, *, now: datetime, versions: Collection[int] | None = None) -> bool:
+        """Leave `pending` for `status`, and say whether that changed it; to stay where it is changes nothing.
 
-        `items` are {menu_item_id, quantity, notes}. Three statements; the number comes last but one, because from
-        there to the commit all other orders of this venue wait.
-        """
-        order = cls(
-            venue=venue,
-            business_date=now.astimezone(ZoneInfo(venue.timezone)).date(),
-            customer_id=customer_id,
-            delivery_address=delivery_address,
-            payment_method=payment_method,
-            currency=venue.currency,
-            metadata=dict(metadata or {}),
-            created_at=now,
-            updated_at=now,
-        )
-        lines = [OrderItem(order=order, position=position, **item) for position, item in enumerate(items)]
-        with transaction.atomic():
-            # The foreign key is checked at the commit, when the order is there.
-            OrderItem.objects.bulk_create(lines)
-            order.number = OrderNumber.next_of(order)
-            order.save(force_insert=True)
-        order._prefetched_objects_cache = {"items": lines}  # type: ignore[attr-defined]
-        return order
-
-    def move_to(self, status: str, *, now: datetime, versions: Collection[int] | None = None) -> None:
-        """Leave `pending` for `status`; to stay where it is changes nothing.
+        Orders are moved by orders.ordering.move, which writes the event too.
 
         One conditional UPDATE, so of two concurrent moves exactly one wins. `versions` are those that the order may
         have, None for any. Raises VersionConflict when it has another, IllegalMove when it is not pending any more.
@@ -159,6 +123,7 @@ class Order(models.Model):
             raise VersionConflict(f"This order is of version {self.version}.")
         if not moved and self.status != status:
             raise IllegalMove(f"This order is {self.status}, which is final.", param="status")
+        return bool(moved)
 
     def deliver_to(self, address: str | None, *, now: datetime) -> None:
         """Change where the order goes, None for pick-up; what else has changed meanwhile stays as it is."""
@@ -175,8 +140,9 @@ class OrderItem(models.Model):
     name = models.CharField(max_length=200, null=True, blank=True)
     quantity = models.PositiveIntegerField()
     notes = models.CharField(max_length=500, blank=True, default="")
-    unit_price = models.DecimalField(max_digits=12, decimal_places=2, null=True, blank=True)
-    line_total = models.DecimalField(max_digits=12, decimal_places=2, null=True, blank=True)
+    unit_price = models.DecimalField(max_digits=18, decimal_places=3, null=True, blank=True)
+    tax_percent = models.DecimalField(max_digits=6, decimal_places=3, null=True, blank=True)
+    line_total = models.DecimalField(max_digits=18, decimal_places=3, null=True, blank=True)
 
     class Meta:
         constraints = [

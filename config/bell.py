@@ -7,7 +7,7 @@ from celery import Task
 from django.conf import settings
 from kombu.exceptions import OperationalError
 
-logger = logging.getLogger("catalogue.tasks")
+logger = logging.getLogger("tablewire.worker")
 
 
 def ring(

@@ -1,0 +1,52 @@
+"""Writes down what has happened, in the transaction in which it happens, and for whom it is to be told."""
+
+import json
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db import connection
+
+from accounts.models import EventType, Venue
+from config.api.ids import new_id
+
+# One statement: the event, and a delivery for each endpoint of the venue that wants to hear of it. The key of a
+# delivery begins with the same time as a UUIDv7 of ours: PostgreSQL 18 makes them too.
+RECORD = """
+    WITH event AS (
+        INSERT INTO accounts_event (id, venue_id, type, subject, actor, record, created_at)
+        VALUES (%(id)s, %(venue)s, %(type)s, %(subject)s, %(actor)s, %(record)s::jsonb, %(now)s)
+        RETURNING id, venue_id, type, created_at
+    )
+    INSERT INTO accounts_webhookdelivery
+        (id, event_id, endpoint_id, state, tries, next_try_at, last_answer, last_error, created_at)
+    SELECT uuidv7(), event.id, endpoint.id, 'pending', 0, event.created_at, '', '', event.created_at
+    FROM event JOIN accounts_webhookendpoint AS endpoint ON endpoint.venue_id = event.venue_id
+    WHERE endpoint.disabled_at IS NULL AND (endpoint.types = '{}' OR event.type = ANY(endpoint.types))
+    RETURNING id
+"""
+
+
+def record(
+    venue: Venue, kind: EventType, *, record: Mapping[str, Any], subject: UUID | None, actor: str, now: datetime
+) -> UUID:
+    """Store the event with its deliveries; return its key. Call it inside the transaction of the change.
+
+    `record` is the whole record as the API answers it. One statement.
+    """
+    key = new_id()
+    with connection.cursor() as cursor:
+        cursor.execute(
+            RECORD,
+            {
+                "id": key,
+                "venue": venue.pk,
+                "type": kind,
+                "subject": subject,
+                "actor": actor,
+                "record": json.dumps(record, default=str),
+                "now": now,
+            },
+        )
+    return key

@@ -1,0 +1,40 @@
+"""Who calls, and what is theirs: people, accounts, venues, API keys, and what happens at a venue."""
+
+from accounts.models.calls import IdempotentCall
+from accounts.models.events import Event, EventType, WebhookDelivery, WebhookEndpoint
+from accounts.models.keys import (
+    BASE62,
+    ApiKey,
+    IssuedKey,
+    KeyChange,
+    Scope,
+    checksum,
+    digest,
+    every_scope,
+    looks_like_a_key,
+)
+from accounts.models.people import Account, Membership, User
+from accounts.models.tallies import Tally
+from accounts.models.venues import Venue
+
+__all__ = [
+    "BASE62",
+    "Account",
+    "ApiKey",
+    "Event",
+    "EventType",
+    "IdempotentCall",
+    "IssuedKey",
+    "KeyChange",
+    "Membership",
+    "Scope",
+    "Tally",
+    "User",
+    "Venue",
+    "WebhookDelivery",
+    "WebhookEndpoint",
+    "checksum",
+    "digest",
+    "every_scope",
+    "looks_like_a_key",
+]

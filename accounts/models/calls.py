@@ -1,0 +1,37 @@
+"""Calls that have one effect however often they are sent (Idempotency-Key)."""
+
+from django.db import models
+from django.db.models import Q
+
+from config.api.ids import new_id
+
+
+class IdempotentCall(models.Model):
+    """What a call with an Idempotency-Key was answered, stored in the transaction of its effect.
+
+    `scope` is whose key it is: the hex of a key family, a wallet, or a hashed address. The answer is null only within
+    the transaction that is making it.
+    """
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    scope = models.CharField(max_length=64)
+    key = models.CharField(max_length=255)
+    operation = models.CharField(max_length=255, help_text="Method and path")
+    body_sha256 = models.BinaryField(max_length=32)
+    status = models.PositiveSmallIntegerField(null=True)
+    headers = models.JSONField(default=dict)
+    body = models.BinaryField(null=True)
+    created_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["scope", "key"], name="idempotency_key_once_in_a_scope"),
+            models.CheckConstraint(
+                name="idempotent_call_has_a_whole_answer",
+                condition=Q(status__isnull=True, body__isnull=True) | Q(status__isnull=False, body__isnull=False),
+            ),
+        ]
+        indexes = [models.Index(fields=["created_at"], name="idempotent_call_by_age")]
+
+    def __str__(self) -> str:
+        return f"{self.operation} {self.key}"

@@ -1,0 +1,155 @@
+"""API keys: Bearer credentials of venues."""
+
+import hashlib
+import secrets
+import zlib
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Self
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import Q
+
+from accounts.models.venues import Venue
+from config.api.ids import new_id
+
+BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+SECRET_LENGTH = 40
+CHECKSUM_LENGTH = 6
+
+
+def checksum(text: str) -> str:
+    """CRC-32 of the text in six base62 letters: tells a mistyped key from an unknown one without a look-up."""
+    number = zlib.crc32(text.encode())
+    letters = ""
+    for _ in range(CHECKSUM_LENGTH):
+        number, place = divmod(number, len(BASE62))
+        letters = BASE62[place] + letters
+    return letters
+
+
+def digest(key: str) -> bytes:
+    """What is kept of a key.
+
+    A fast hash is right here: the key is 238 random bits, not a password (PBKDF2 would cost 344 ms a call).
+    """
+    return hashlib.sha256(key.encode()).digest()
+
+
+@dataclass(frozen=True, slots=True)
+class IssuedKey:
+    """A fresh key: the only moment at which its text is known."""
+
+    row: "ApiKey"
+    text: str
+
+
+class Scope(models.TextChoices):
+    """What a key may do."""
+
+    ORDERS_READ = "orders:read"
+    ORDERS_WRITE = "orders:write"
+    RESERVATIONS_READ = "reservations:read"
+    RESERVATIONS_WRITE = "reservations:write"
+
+
+def every_scope() -> list[str]:
+    """All scopes: what a key has that was issued without naming any."""
+    return list(Scope.values)
+
+
+class ApiKeys(models.QuerySet["ApiKey"]):
+    """Questions to the API keys."""
+
+    def of_text(self, text: str) -> Self:
+        """Keep the key that was issued as this text, and its venue in the same query."""
+        return self.filter(digest=digest(text)).select_related("venue")
+
+
+class ApiKey(models.Model):
+    """A Bearer credential of one venue. Only its SHA-256 is kept."""
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    venue = models.ForeignKey(Venue, on_delete=models.CASCADE, related_name="api_keys")
+    family = models.UUIDField(default=new_id, editable=False, help_text="Shared by a key and those that replace it")
+    name = models.CharField(max_length=100)
+    digest = models.BinaryField(max_length=32, unique=True, editable=False)
+    start = models.CharField(max_length=12, editable=False, help_text="The first letters, to tell keys apart")
+    end = models.CharField(max_length=4, editable=False, help_text="The last letters")
+    scopes = ArrayField(
+        models.CharField(max_length=20, choices=Scope),
+        default=every_scope,
+        help_text="What the key may do: read or write orders and reservations",
+    )
+    allowance = models.PositiveIntegerField(default=1000, help_text="Requests an hour")
+    created_at = models.DateTimeField(auto_now_add=True)
+    expires_at = models.DateTimeField(null=True, blank=True)
+    revoked_at = models.DateTimeField(null=True, blank=True)
+    last_used_at = models.DateTimeField(null=True, blank=True, editable=False, help_text="To the minute")
+    last_used_ip = models.GenericIPAddressField(null=True, blank=True, editable=False)
+
+    objects = ApiKeys.as_manager()
+
+    class Meta:
+        verbose_name = "API key"
+        constraints = [
+            models.CheckConstraint(name="api_key_allowance_positive", condition=Q(allowance__gte=1)),
+            models.CheckConstraint(
+                name="api_key_scopes_are_known",
+                condition=Q(
+                    scopes__contained_by=["orders:read", "orders:write", "reservations:read", "reservations:write"]
+                ),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.start}…{self.end})"
+
+    @classmethod
+    def issue(cls, venue: Venue, *, name: str, allowance: int = 1000, expires_at: datetime | None = None) -> IssuedKey:
+        """Store a new key of the venue and return it with its text, which cannot be had again."""
+        secret = ("rk_test_" if venue.is_sandbox else "rk_live_") + "".join(
+            secrets.choice(BASE62) for _ in range(SECRET_LENGTH)
+        )
+        text = secret + checksum(secret)
+        row = cls.objects.create(
+            venue=venue,
+            name=name,
+            digest=digest(text),
+            start=text[:12],
+            end=text[-4:],
+            allowance=allowance,
+            expires_at=expires_at,
+        )
+        return IssuedKey(row=row, text=text)
+
+    def revoke(self, *, now: datetime) -> bool:
+        """Make the key worthless from now on; false when it was revoked before."""
+        return bool(ApiKey.objects.filter(pk=self.pk, revoked_at=None).update(revoked_at=now))
+
+
+def looks_like_a_key(text: str) -> bool:
+    """Whether the text has the form and the checksum of a key of ours."""
+    return (
+        len(text) == len("rk_live_") + SECRET_LENGTH + CHECKSUM_LENGTH
+        and text.isascii()
+        and text.startswith(("rk_live_", "rk_test_"))
+        and checksum(text[:-CHECKSUM_LENGTH]) == text[-CHECKSUM_LENGTH:]
+    )
+
+
+class KeyChange(models.Model):
+    """One row whose number rises with each change of a key or a venue (a trigger of the database counts them).
+
+    Processes remember keys for a while (accounts.authentication) and look here, twice a second at most, whether
+    what they remember may still be believed.
+    """
+
+    number = models.BigIntegerField(default=0)
+
+    class Meta:
+        constraints = [models.CheckConstraint(name="key_changes_are_one_row", condition=Q(id=1))]
+
+    def __str__(self) -> str:
+        return str(self.number)

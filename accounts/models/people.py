@@ -1,0 +1,72 @@
+"""People, and the accounts that they belong to."""
+
+from typing import Any, ClassVar
+
+from django.contrib.auth.models import AbstractUser, BaseUserManager
+from django.db import models
+from django.db.models import F, Func
+
+from config.api.ids import new_id
+
+
+class People(BaseUserManager["User"]):
+    """Makes users, who are known by their mail address."""
+
+    def create_user(self, email: str, password: str | None = None, **fields: Any) -> "User":
+        """Store a user; without a password nobody can sign in as them."""
+        user = self.model(email=self.normalize_email(email), **fields)
+        user.set_password(password)
+        user.save(using=self._db)
+        return user
+
+    def create_superuser(self, email: str, password: str | None = None, **fields: Any) -> "User":
+        """Store a user who may do everything in the admin."""
+        return self.create_user(email, password, is_staff=True, is_superuser=True, **fields)
+
+
+class User(AbstractUser):
+    """A person who signs in, to the dashboard or the admin."""
+
+    username = None  # type: ignore[assignment]  # the mail address is the name
+    email = models.EmailField("e-mail address", unique=True)
+
+    USERNAME_FIELD = "email"
+    REQUIRED_FIELDS: ClassVar[list[str]] = []
+    objects: ClassVar[People] = People()  # type: ignore[assignment]  # the stubs expect a manager with usernames
+
+    class Meta(AbstractUser.Meta):
+        constraints = [
+            models.UniqueConstraint(Func(F("email"), function="lower"), name="one_user_per_email_in_any_case")
+        ]
+
+
+class Account(models.Model):
+    """A customer of ours: owns venues."""
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    name = models.CharField(max_length=200)
+    created_at = models.DateTimeField(auto_now_add=True)
+    members = models.ManyToManyField(User, through="Membership", related_name="accounts")
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Membership(models.Model):
+    """A user's part in an account."""
+
+    class Role(models.TextChoices):
+        OWNER = "owner"
+        MANAGER = "manager"
+        HOST = "host"
+        KITCHEN = "kitchen"
+
+    account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="memberships")
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="memberships")
+    role = models.CharField(max_length=20, choices=Role)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["account", "user"], name="one_membership_per_user_and_account")]
+
+    def __str__(self) -> str:
+        return f"{self.user} of {self.account}"

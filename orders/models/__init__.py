@@ -1,0 +1,16 @@
+"""Orders of a venue, and the menu that they are chosen from."""
+
+from orders.models.menus import Menu, MenuCategory, MenuItem
+from orders.models.orders import IllegalMove, Order, OrderItem, OrderNumber, Orders, VersionConflict
+
+__all__ = [
+    "IllegalMove",
+    "Menu",
+    "MenuCategory",
+    "MenuItem",
+    "Order",
+    "OrderItem",
+    "OrderNumber",
+    "Orders",
+    "VersionConflict",
+]

@@ -1,0 +1,94 @@
+"""A venue's menu: what can be ordered, for how much, and when."""
+
+from datetime import date, time
+from decimal import Decimal
+
+from django.db import models
+from django.db.models import F, Q
+
+from accounts.models import Venue
+from config.api.ids import new_id
+
+
+class Menu(models.Model):
+    """What a venue sells. While it is published, orders hold nothing else, and the server prices them."""
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    venue = models.OneToOneField(Venue, on_delete=models.CASCADE, related_name="menu")
+    is_published = models.BooleanField(
+        default=False, help_text="Orders must follow a published menu; without one they hold any id and have no prices"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return f"Menu of {self.venue}"
+
+
+class MenuCategory(models.Model):
+    """A part of the menu, such as the lunch dishes."""
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    menu = models.ForeignKey(Menu, on_delete=models.CASCADE, related_name="categories", db_index=False)
+    name = models.CharField(max_length=100)
+    position = models.PositiveSmallIntegerField(default=0)
+    served_from = models.TimeField(null=True, blank=True, help_text="By the venue's clock; empty: at all times")
+    served_until = models.TimeField(
+        null=True, blank=True, help_text="The first moment at which it is over; before the start: on the next day"
+    )
+
+    class Meta:
+        verbose_name_plural = "menu categories"
+        constraints = [
+            models.UniqueConstraint(fields=["menu", "name"], name="menu_category_named_once"),
+            models.CheckConstraint(
+                name="menu_category_is_served_from_and_until",
+                condition=Q(served_from__isnull=True, served_until__isnull=True)
+                | Q(served_from__isnull=False, served_until__isnull=False) & ~Q(served_from=F("served_until")),
+                violation_error_message="Give both times, and not the same, or neither.",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def is_served_at(self, at: time) -> bool:
+        """Whether its dishes can be ordered at this time of the venue's day."""
+        if self.served_from is None or self.served_until is None:
+            return True
+        if self.served_from < self.served_until:
+            return self.served_from <= at < self.served_until
+        return at >= self.served_from or at < self.served_until
+
+
+class MenuItem(models.Model):
+    """A dish or a drink. `ref` is the `menu_item_id` by which callers order it."""
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    menu = models.ForeignKey(Menu, on_delete=models.CASCADE, related_name="items", db_index=False)
+    category = models.ForeignKey(MenuCategory, on_delete=models.PROTECT, related_name="items")
+    ref = models.CharField("menu item id", max_length=64)
+    name = models.CharField(max_length=200)
+    description = models.CharField(max_length=500, blank=True, default="")
+    # Ten million of 999 a hundred times still fit the order's columns.
+    price = models.DecimalField(max_digits=10, decimal_places=3, help_text="In the venue's currency")
+    tax_percent = models.DecimalField(max_digits=6, decimal_places=3, default=Decimal(0))
+    is_available = models.BooleanField(default=True, help_text="Off: not sold for the time being")
+    sold_out_on = models.DateField(null=True, blank=True, help_text="Sold out on this day of the venue's, then back")
+    position = models.PositiveSmallIntegerField(default=0)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["menu", "ref"], name="menu_item_id_once_on_a_menu"),
+            models.CheckConstraint(name="menu_item_price_not_negative", condition=Q(price__gte=0)),
+            models.CheckConstraint(
+                name="menu_item_tax_from_0_to_100_percent", condition=Q(tax_percent__gte=0, tax_percent__lte=100)
+            ),
+            models.CheckConstraint(name="menu_item_id_not_empty", condition=~Q(ref="")),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def is_sold_on(self, day: date) -> bool:
+        """Whether it is sold on this day of the venue's."""
+        return self.is_available and self.sold_out_on != day

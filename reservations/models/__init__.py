@@ -1,0 +1,29 @@
+"""Table reservations of a venue, its tables, and when it takes guests."""
+
+from reservations.models.notices import Notice
+from reservations.models.periods import Closure, ServicePeriod
+from reservations.models.reservations import (
+    CODE_LENGTH,
+    CODE_LETTERS,
+    IllegalMove,
+    Reservation,
+    Reservations,
+    new_code,
+)
+from reservations.models.tables import Area, Combination, Seating, Table
+
+__all__ = [
+    "CODE_LENGTH",
+    "CODE_LETTERS",
+    "Area",
+    "Closure",
+    "Combination",
+    "IllegalMove",
+    "Notice",
+    "Reservation",
+    "Reservations",
+    "Seating",
+    "ServicePeriod",
+    "Table",
+    "new_code",
+]

@@ -1,0 +1,99 @@
+"""What a venue seats its guests at, and who sits there when."""
+
+from django.contrib.postgres.constraints import ExclusionConstraint
+from django.contrib.postgres.fields import DateTimeRangeField, RangeOperators
+from django.db import models
+from django.db.models import F, Q
+
+from accounts.models import Venue
+from config.api.ids import new_id
+from reservations.models.reservations import Reservation
+
+
+class Area(models.Model):
+    """A part of the venue, such as the terrace."""
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    venue = models.ForeignKey(Venue, on_delete=models.CASCADE, related_name="areas", db_index=False)
+    name = models.CharField(max_length=100)
+    position = models.PositiveSmallIntegerField(default=0)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["venue", "name"], name="area_named_once_in_a_venue")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Table(models.Model):
+    """A table that can be reserved."""
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    venue = models.ForeignKey(Venue, on_delete=models.CASCADE, related_name="tables", db_index=False)
+    area = models.ForeignKey(Area, on_delete=models.PROTECT, related_name="tables", null=True, blank=True)
+    name = models.CharField(max_length=20)
+    seats_min = models.PositiveSmallIntegerField(default=1, help_text="The smallest party that it is given to")
+    seats_max = models.PositiveSmallIntegerField(help_text="The largest")
+    priority = models.PositiveSmallIntegerField(
+        default=0, help_text="Of tables of one size, the lowest is given first"
+    )
+    is_active = models.BooleanField(default=True, help_text="Off: not given to new reservations")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["venue", "name"], name="table_named_once_in_a_venue"),
+            models.CheckConstraint(
+                name="table_seats_at_least_one",
+                condition=Q(seats_min__gte=1, seats_max__gte=F("seats_min"), seats_max__lte=500),
+                violation_error_message="Seats are 1 to 500, and the most is not below the least.",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Combination(models.Model):
+    """Tables that are pushed together for a larger party."""
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    venue = models.ForeignKey(Venue, on_delete=models.CASCADE, related_name="combinations", db_index=False)
+    name = models.CharField(max_length=100)
+    tables = models.ManyToManyField(Table, related_name="combinations")
+    seats_min = models.PositiveSmallIntegerField()
+    seats_max = models.PositiveSmallIntegerField()
+    priority = models.PositiveSmallIntegerField(default=0)
+    is_active = models.BooleanField(default=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["venue", "name"], name="combination_named_once_in_a_venue"),
+            models.CheckConstraint(
+                name="combination_seats_at_least_one",
+                condition=Q(seats_min__gte=1, seats_max__gte=F("seats_min"), seats_max__lte=500),
+                violation_error_message="Seats are 1 to 500, and the most is not below the least.",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Seating(models.Model):
+    """A table that is taken for a while. That no table is taken twice is a fact of the database."""
+
+    reservation = models.ForeignKey(Reservation, on_delete=models.CASCADE, related_name="seatings")
+    table = models.ForeignKey(Table, on_delete=models.PROTECT, related_name="seatings", db_index=False)
+    during = DateTimeRangeField(help_text="[start, end) in UTC")
+
+    class Meta:
+        constraints = [
+            ExclusionConstraint(
+                name="table_is_taken_once_at_a_time",
+                expressions=[("table", RangeOperators.EQUAL), ("during", RangeOperators.OVERLAPS)],
+            ),
+            models.CheckConstraint(name="seating_takes_some_time", condition=Q(during__isempty=False)),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.table} {self.during}"
