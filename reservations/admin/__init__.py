@@ -1,0 +1,14 @@
+"""The back office of reservations."""
+
+from reservations.admin.periods import ClosureAdmin, ServicePeriodAdmin
+from reservations.admin.reservations import ReservationAdmin
+from reservations.admin.tables import AreaAdmin, CombinationAdmin, TableAdmin
+
+__all__ = [
+    "AreaAdmin",
+    "ClosureAdmin",
+    "CombinationAdmin",
+    "ReservationAdmin",
+    "ServicePeriodAdmin",
+    "TableAdmin",
+]

@@ -1,0 +1,91 @@
+"""Where staff say what they seat their guests at."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import admin
+from django.http import HttpRequest
+
+from reservations.models import Area, Combination, Table
+
+
+class WithinOneVenue:
+    """What stays with its venue once it has one."""
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
+        """The venue is chosen once: reservations hang on it."""
+        return ["venue"] if obj else []
+
+
+@admin.register(Area)
+class AreaAdmin(WithinOneVenue, admin.ModelAdmin[Area]):
+    """The terrace, the bar."""
+
+    list_display = ["name", "venue", "position"]
+    list_select_related = ["venue"]
+    search_fields = ["name", "venue__name"]
+    ordering = ["venue_id", "position", "id"]
+    autocomplete_fields = ["venue"]
+    fields = ["venue", "name", "position"]
+
+
+class TableForm(forms.ModelForm[Table]):
+    """A table and the part of the same venue that it stands in."""
+
+    def clean(self) -> dict[str, Any]:
+        """Refuse an area of another venue."""
+        wanted: dict[str, Any] = super().clean() or {}
+        venue = wanted.get("venue") or (None if self.instance._state.adding else self.instance.venue)  # noqa: SLF001  # Django's documented attribute
+        area = wanted.get("area")
+        if venue and area and area.venue_id != venue.pk:
+            self.add_error("area", "This area is of another venue.")
+        return wanted
+
+
+@admin.register(Table)
+class TableAdmin(WithinOneVenue, admin.ModelAdmin[Table]):
+    """Tables, in the order in which they are given."""
+
+    form = TableForm
+    list_display = ["name", "venue", "area", "seats_min", "seats_max", "priority", "is_active"]
+    list_select_related = ["venue", "area"]
+    list_filter = ["is_active"]
+    search_fields = ["name", "venue__name"]
+    ordering = ["venue_id", "seats_max", "priority", "name", "id"]
+    show_full_result_count = False
+    list_per_page = 50
+    autocomplete_fields = ["venue", "area"]
+    fields = ["venue", "area", "name", ("seats_min", "seats_max"), "priority", "is_active"]
+
+
+class CombinationForm(forms.ModelForm[Combination]):
+    """Two tables or more of one venue."""
+
+    def clean(self) -> dict[str, Any]:
+        """Refuse a table of another venue, and one alone."""
+        wanted: dict[str, Any] = super().clean() or {}
+        venue = wanted.get("venue") or (None if self.instance._state.adding else self.instance.venue)  # noqa: SLF001  # Django's documented attribute
+        tables = wanted.get("tables")
+        if venue and tables:
+            strangers = [table.name for table in tables if table.venue_id != venue.pk]
+            if strangers:
+                self.add_error("tables", f"Of another venue: {', '.join(strangers)}.")
+            elif len(tables) == 1:
+                self.add_error("tables", "A combination has two tables or more.")
+        return wanted
+
+
+@admin.register(Combination)
+class CombinationAdmin(WithinOneVenue, admin.ModelAdmin[Combination]):
+    """Tables that are pushed together."""
+
+    form = CombinationForm
+    list_display = ["name", "venue", "seats_min", "seats_max", "priority", "is_active"]
+    list_select_related = ["venue"]
+    list_filter = ["is_active"]
+    search_fields = ["name", "venue__name"]
+    ordering = ["venue_id", "seats_max", "priority", "name", "id"]
+    show_full_result_count = False
+    list_per_page = 50
+    autocomplete_fields = ["venue", "tables"]
+    fields = ["venue", "name", "tables", ("seats_min", "seats_max"), "priority", "is_active"]
