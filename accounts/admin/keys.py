@@ -1,76 +1,14 @@
-"""Where staff find accounts, venues, people and keys."""
+"""Where staff issue, change, replace and revoke API keys."""
 
 from typing import Any
 
 from django.contrib import admin, messages
-from django.contrib.auth.admin import UserAdmin
 from django.db.models import QuerySet
 from django.forms import ModelForm
 from django.http import HttpRequest
 from django.utils import timezone
 
-from accounts.models import Account, ApiKey, Membership, User, Venue
-
-admin.site.site_header = "Tablewire"
-admin.site.site_title = "Tablewire"
-admin.site.index_title = "Back office"
-
-
-@admin.register(User)
-class PersonAdmin(UserAdmin[User]):
-    """People, known by their mail address."""
-
-    ordering = ["email"]
-    list_display = ["email", "first_name", "last_name", "is_staff", "is_active", "last_login"]
-    search_fields = ["email", "first_name", "last_name"]
-    fieldsets = [
-        (None, {"fields": ["email", "password"]}),
-        ("Name", {"fields": ["first_name", "last_name"]}),
-        ("Rights", {"fields": ["is_active", "is_staff", "is_superuser", "groups", "user_permissions"]}),
-        ("Moments", {"fields": ["last_login", "date_joined"]}),
-    ]
-    add_fieldsets = [(None, {"classes": ["wide"], "fields": ["email", "usable_password", "password1", "password2"]})]
-
-
-class MembershipInline(admin.TabularInline[Membership, Account]):
-    """Who belongs to the account."""
-
-    model = Membership
-    extra = 0
-    autocomplete_fields = ["user"]
-
-
-class VenueInline(admin.TabularInline[Venue, Account]):
-    """The account's venues."""
-
-    model = Venue
-    extra = 0
-    fields = ["name", "timezone", "currency", "is_sandbox"]
-    show_change_link = True
-
-
-@admin.register(Account)
-class AccountAdmin(admin.ModelAdmin[Account]):
-    """Customers of ours."""
-
-    list_display = ["name", "created_at"]
-    search_fields = ["name"]
-    ordering = ["name", "id"]
-    readonly_fields = ["id", "created_at"]
-    inlines = [MembershipInline, VenueInline]
-
-
-@admin.register(Venue)
-class VenueAdmin(admin.ModelAdmin[Venue]):
-    """Restaurants of accounts."""
-
-    list_display = ["name", "account", "timezone", "currency", "is_sandbox"]
-    list_select_related = ["account"]
-    list_filter = ["is_sandbox"]
-    search_fields = ["name", "account__name"]
-    ordering = ["name", "id"]
-    autocomplete_fields = ["account"]
-    readonly_fields = ["id", "created_at"]
+from accounts.models import ApiKey
 
 
 @admin.register(ApiKey)

@@ -1,0 +1,11 @@
+"""The back office of accounts: people, venues, keys."""
+
+from django.contrib import admin
+
+from accounts.admin import keys, people, venues
+
+__all__ = ["keys", "people", "venues"]
+
+admin.site.site_header = "Tablewire"
+admin.site.site_title = "Tablewire"
+admin.site.index_title = "Back office"
