@@ -1,5 +1,7 @@
 """Orders over HTTP."""
 
+from functools import partial
+
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework import status
@@ -8,6 +10,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.authentication import KeyAuthentication, actor_of, venue_of
+from accounts.models import Tally
+from accounts.scopes import Scoped
 from config.api import openapi, pages, versions
 from config.api.addresses import public_url
 from config.api.parsers import json_body
@@ -22,6 +26,8 @@ class OrderViewSet(StrictViewSet[Order]):
     """Create, list, retrieve and move orders of the venue that the key belongs to."""
 
     authentication_classes = [KeyAuthentication]
+    permission_classes = [Scoped]
+    scope = "orders"
     filterset_class = OrderFilter
     page_parameters = ("limit", "page")
     queryset = Order.objects.none()
@@ -37,6 +43,8 @@ class OrderViewSet(StrictViewSet[Order]):
         order = self.get_queryset().known_as(public_id).with_items().first()
         if order is None:
             raise NotFound("There is no such order.")
+        # Who moves it asks for its venue.
+        order.venue = venue_of(self.request)
         return order
 
     @extend_schema(
@@ -48,7 +56,18 @@ class OrderViewSet(StrictViewSet[Order]):
     def list(self, request: Request) -> Response:
         """A page past the end is empty. `pagination.total` counts all orders that match."""
         found = self.filter_queryset(self.get_queryset().with_items().newest_first())
-        return pages.answer(request, found, serializers.OrderRecord, page=pages.read(request.query_params.dict()))
+        return pages.answer(
+            request,
+            found,
+            serializers.OrderRecord,
+            page=pages.read(request.query_params.dict()),
+            beyond=partial(
+                Tally.objects.count_of,
+                venue_of(request),
+                Tally.Noun.ORDER,
+                status=request.query_params.get("status"),
+            ),
+        )
 
     @extend_schema(
         operation_id="create_order",

@@ -1,5 +1,7 @@
 """Reservations over HTTP."""
 
+from functools import partial
+
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework import status
@@ -7,6 +9,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.authentication import KeyAuthentication, actor_of, venue_of
+from accounts.models import Tally
+from accounts.scopes import Scoped
 from config.api import openapi, pages
 from config.api.parsers import json_body
 from config.api.viewsets import StrictViewSet
@@ -22,6 +26,8 @@ class ReservationViewSet(StrictViewSet[Reservation]):
     """Create and list reservations of the venue that the key belongs to."""
 
     authentication_classes = [KeyAuthentication]
+    permission_classes = [Scoped]
+    scope = "reservations"
     filterset_class = ReservationFilter
     page_parameters = ("limit", "page")
     queryset = Reservation.objects.none()
@@ -41,7 +47,15 @@ class ReservationViewSet(StrictViewSet[Reservation]):
         """Without `limit` all that match are returned, at most 1000."""
         found = self.filter_queryset(self.get_queryset().soonest_first())
         page = pages.read(request.query_params.dict(), default_limit=MOST_AT_ONCE)
-        return pages.answer(request, found, serializers.ReservationRecord, page=page)
+        tally = partial(
+            Tally.objects.count_of,
+            venue_of(request),
+            Tally.Noun.RESERVATION,
+            status=request.query_params.get("status"),
+        )
+        # No tally is kept of a day; the bookings of one are soon counted.
+        beyond = None if "date" in request.query_params else tally
+        return pages.answer(request, found, serializers.ReservationRecord, page=page, beyond=beyond)
 
     @extend_schema(
         operation_id="create_reservation",

@@ -1,7 +1,7 @@
 """Pages of a list by number: the envelope, the Link header, and how much is counted."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 from urllib.parse import urlencode
@@ -22,6 +22,8 @@ DEFAULT_LIMIT = 20
 MOST = 100
 # No list is as long; a bound keeps every offset within PostgreSQL's bigint.
 LAST_PAGE = 10**12
+# Rows are counted up to here; docs/decisions/0027 has what counting costs.
+COUNTED = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,14 +57,20 @@ def read(parameters: Mapping[str, str], *, default_limit: int = DEFAULT_LIMIT) -
 
 
 def answer(
-    request: Request, rows: QuerySet[Row], record: type[serializers.ModelSerializer[Row]], *, page: Page
+    request: Request,
+    rows: QuerySet[Row],
+    record: type[serializers.ModelSerializer[Row]],
+    *,
+    page: Page,
+    beyond: Callable[[], int] | None = None,
 ) -> Response:
     """`{"data": [...], "pagination": {...}}` with the Link header of RFC 8288.
 
-    Counts the rows; a page past the end costs no further query.
+    Counts the rows up to COUNTED; `beyond` says how many there are when there are more, without it all are counted.
+    A page past the end costs no further query.
     """
-    total = rows.count()
-    found = rows[page.offset : page.offset + page.limit] if page.offset < total else ()
+    total = count(rows, beyond=beyond or rows.count)
+    found = part(rows, page) if page.offset < total else ()
     pages = -(-total // page.limit)
     response = Response(
         {
@@ -87,6 +95,17 @@ def answer(
         if number
     )
     return response
+
+
+def count(rows: QuerySet[Row], *, beyond: Callable[[], int]) -> int:
+    """How many rows there are; asks `beyond` where they are more than COUNTED."""
+    counted = rows.order_by()[: COUNTED + 1].count()
+    return counted if counted <= COUNTED else max(beyond(), counted)
+
+
+def part(rows: QuerySet[Row], page: Page) -> QuerySet[Row]:
+    """The rows of a page, in their order. Their ids are found first, by the index alone; rows skipped are not read."""
+    return rows.filter(pk__in=rows.values("pk")[page.offset : page.offset + page.limit])
 
 
 def address(request: Request, number: int) -> str:
