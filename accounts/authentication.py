@@ -9,6 +9,8 @@ from drf_spectacular.openapi import AutoSchema
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.request import Request
 
+from accounts import scopes
+from accounts.keyring import ring
 from accounts.models import ApiKey, Venue, looks_like_a_key
 from config.api.refusal import Code, Refusal
 
@@ -45,7 +47,8 @@ class RevokedApiKey(Unauthorized):
 def identify(request: HttpRequest, *, now: datetime) -> ApiKey:
     """The valid key that the request carries, with its venue.
 
-    One query by the index of digests; none for what cannot be a key. Raises a kind of Unauthorized.
+    One query at most, and mostly none (accounts.keyring). Whether the key has ended is judged at each call, not when
+    it is looked up. Raises a kind of Unauthorized.
     """
     header = request.META.get("HTTP_AUTHORIZATION", "")
     if not header.strip():
@@ -56,7 +59,7 @@ def identify(request: HttpRequest, *, now: datetime) -> ApiKey:
         raise Unauthorized("The Authorization header must read `Bearer <API_KEY>`.")
     if not looks_like_a_key(text):
         raise Unauthorized("This is not an API key: a letter is missing or mistyped.")
-    key = ApiKey.objects.of_text(text).first()
+    key = ring.find(text)
     if key is None:
         raise Unauthorized("There is no such API key.")
     if key.revoked_at is not None and key.revoked_at <= now:
@@ -89,6 +92,11 @@ def actor_of(request: Request) -> str:
     return f"key:{cast('ApiKey', request.auth).start}"
 
 
+def family_of(request: Request) -> str:
+    """Whose Idempotency-Keys this call's is one of: those of the key and of all that replace it."""
+    return cast("ApiKey", request.auth).family.hex
+
+
 def staff(request: HttpRequest) -> str:
     """Who this person of the back office is in the audit trail."""
     return f"staff:{request.user.get_username()}"
@@ -102,4 +110,14 @@ class KeyScheme(OpenApiAuthenticationExtension):
 
     def get_security_definition(self, auto_schema: AutoSchema) -> dict[str, Any]:
         """The OpenAPI security scheme."""
-        return {"type": "http", "scheme": "bearer", "description": "An API key from the account dashboard."}
+        return {
+            "type": "http",
+            "scheme": "bearer",
+            "description": (
+                "The API key of a venue. It may be limited to scopes: each operation names the one that it needs."
+            ),
+        }
+
+    def get_security_requirement(self, auto_schema: AutoSchema) -> dict[str, list[str]]:
+        """The scope that the operation needs, which OpenAPI 3.1 allows to be named here for any kind of scheme."""
+        return {self.name: [scopes.needed(auto_schema.view, auto_schema.method)]}

@@ -4,7 +4,8 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from accounts.authentication import Unauthorized, identify
-from config.api.limits import Allowance, Doorway, Entry, address_bucket
+from accounts.keyring import ring
+from config.api.limits import Allowance, Doorway, Entry, address_bucket, ip_of
 
 HOUR_S = 3600
 # Seed 000, "Limits": 1000 requests per hour per API key.
@@ -19,10 +20,12 @@ class ManagementDoorway(Doorway):
 
     def enter(self, request: HttpRequest) -> Entry:
         """Find the key. Rotation gives no fresh allowance: the count is of the key's family."""
+        now = timezone.now()
         try:
-            key = identify(request, now=timezone.now())
+            key = identify(request, now=now)
         except Unauthorized as refusal:
             return Entry(self.unknown(request), refusal)
+        ring.used(key, now=now, address=ip_of(request))
         request.api_key = key  # type: ignore[attr-defined]
         return Entry(Allowance(bucket=key.family.hex, limit=key.allowance, window_s=HOUR_S))
 

@@ -8,10 +8,12 @@ from django.core.cache import caches
 from django.db.models import Sum
 from django.test import Client
 
-from accounts.models import Account, ApiKey, Venue
+from accounts.keyring import ring
+from accounts.models import Account, Venue
 from config.api.limits import local_counts
 from payments import seed
 from payments.models import Payment
+from tests import make
 from tests.wallets import usdc_balance
 
 
@@ -20,6 +22,13 @@ def _fresh_counts() -> None:
     """No test pays for the calls of another."""
     caches["limits"].clear()
     local_counts.windows.clear()
+
+
+@pytest.fixture(autouse=True)
+def _fresh_keyring(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test knows the keys of another, and what it does to a key or a venue shows at once."""
+    monkeypatch.setattr("accounts.keyring.LOOKS_AGAIN_S", 0.0)
+    ring.clear()
 
 
 @pytest.fixture
@@ -37,9 +46,8 @@ def other_venue(db: None) -> Venue:
 
 
 def client_of(venue: Venue) -> Client:
-    """A caller with a fresh key of the venue."""
-    key = ApiKey.issue(venue, name="test")
-    return Client(headers={"authorization": f"Bearer {key.text}"})
+    """A caller with a key of the venue."""
+    return make.client(venue)
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from django.contrib.messages import get_messages
 from django.test import Client
 from django.utils import timezone
 
-from accounts.models import Account, ApiKey, User, Venue
+from accounts.models import Account, ApiKey, IssuedKey, User, Venue
 from orders import ordering
 from orders.models import Order
 from reservations import booking
@@ -22,8 +22,15 @@ def venue(name: str = "Osteria", *, timezone: str = "Europe/Rome", **fields: Any
 
 
 def client(venue: Venue, *, allowance: int = 1000, **options: Any) -> Client:
-    """A caller with a fresh key of the venue; `options` are those of the test client."""
-    return client_with(ApiKey.issue(venue, name="test", allowance=allowance).text, **options)
+    """A caller with a key of the venue, used a moment ago; `options` are those of the test client."""
+    return client_with(key(venue, allowance=allowance).text, **options)
+
+
+def key(venue: Venue, **fields: Any) -> IssuedKey:
+    """A key of the venue that was used a moment ago, so that the next call does not write that down."""
+    issued = ApiKey.issue(venue, **({"name": "test"} | fields))
+    issued.row.used(now=timezone.now(), address="127.0.0.1")
+    return issued
 
 
 def client_with(key: str, **options: Any) -> Client:

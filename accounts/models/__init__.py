@@ -4,7 +4,9 @@ from accounts.models.calls import IdempotentCall
 from accounts.models.events import Event, EventType, WebhookDelivery, WebhookEndpoint
 from accounts.models.keys import (
     BASE62,
+    OVERLAPS,
     ApiKey,
+    CannotRotate,
     IssuedKey,
     KeyChange,
     Scope,
@@ -19,8 +21,10 @@ from accounts.models.venues import Venue
 
 __all__ = [
     "BASE62",
+    "OVERLAPS",
     "Account",
     "ApiKey",
+    "CannotRotate",
     "Event",
     "EventType",
     "IdempotentCall",

@@ -3,20 +3,32 @@
 import hashlib
 import secrets
 import zlib
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Self
+from uuid import UUID
 
 from django.contrib.postgres.fields import ArrayField
-from django.db import models
-from django.db.models import Q
+from django.db import models, transaction
+from django.db.models import Q, Subquery, Value
+from django.db.models.functions import Coalesce, Least
 
 from accounts.models.venues import Venue
-from config.api.ids import new_id
+from config.api.ids import decode, encode, new_id
+from config.api.refusal import InvalidRequest
 
+PREFIX = "key"
 BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 SECRET_LENGTH = 40
 CHECKSUM_LENGTH = 6
+# For how long a key that was replaced may still be used: what people are offered.
+OVERLAPS = (timedelta(0), timedelta(hours=1), timedelta(hours=24), timedelta(days=7))
+MINUTE = timedelta(minutes=1)
+
+
+class CannotRotate(InvalidRequest):
+    """The key has ended, or another has replaced it."""
 
 
 def checksum(text: str) -> str:
@@ -66,6 +78,32 @@ class ApiKeys(models.QuerySet["ApiKey"]):
         """Keep the key that was issued as this text, and its venue in the same query."""
         return self.filter(digest=digest(text)).select_related("venue")
 
+    def stamped(self) -> Self:
+        """Add `changes` to each key: the number of KeyChange in the snapshot in which the key is read."""
+        number = Coalesce(Subquery(KeyChange.objects.values("number")[:1]), Value(0))
+        return self.annotate(changes=number)
+
+    def named(self, words: str) -> Self:
+        """Keep what people call by these words: the id, the text as it is displayed, or the whole text.
+
+        May be several keys: the letters that are displayed are few.
+        """
+        if looks_like_a_key(words):
+            return self.filter(digest=digest(words))
+        key = decode(PREFIX, words)
+        if key is not None:
+            return self.filter(pk=key)
+        start, _, end = words.partition("…")
+        return self.filter(start=start, end=end) if end else self.filter(start=start)
+
+    def usable(self, now: datetime) -> Self:
+        """Keep the keys that are neither revoked nor expired."""
+        return self.filter(Q(revoked_at=None) | Q(revoked_at__gt=now), Q(expires_at=None) | Q(expires_at__gt=now))
+
+    def revoke(self, *, now: datetime) -> int:
+        """Make these keys worthless from now on; return how many were not revoked before."""
+        return self.filter(revoked_at=None).update(revoked_at=now)
+
 
 class ApiKey(models.Model):
     """A Bearer credential of one venue. Only its SHA-256 is kept."""
@@ -104,29 +142,84 @@ class ApiKey(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.name} ({self.start}…{self.end})"
+        return f"{self.name} ({self.shown})"
+
+    @property
+    def public_id(self) -> str:
+        """The id by which people name the key; it lets nobody in."""
+        return encode(PREFIX, self.pk)
+
+    @property
+    def shown(self) -> str:
+        """The letters of the text by which people tell keys apart."""
+        return f"{self.start}…{self.end}"
 
     @classmethod
-    def issue(cls, venue: Venue, *, name: str, allowance: int = 1000, expires_at: datetime | None = None) -> IssuedKey:
-        """Store a new key of the venue and return it with its text, which cannot be had again."""
+    def issue(
+        cls,
+        venue: Venue,
+        *,
+        name: str,
+        allowance: int = 1000,
+        scopes: Sequence[str] | None = None,
+        expires_at: datetime | None = None,
+        family: UUID | None = None,
+    ) -> IssuedKey:
+        """Store a new key of the venue and return it with its text, which cannot be had again.
+
+        Without `scopes` it may do everything; without `family` it begins one.
+        """
         secret = ("rk_test_" if venue.is_sandbox else "rk_live_") + "".join(
             secrets.choice(BASE62) for _ in range(SECRET_LENGTH)
         )
         text = secret + checksum(secret)
         row = cls.objects.create(
             venue=venue,
+            family=family or new_id(),
             name=name,
             digest=digest(text),
             start=text[:12],
             end=text[-4:],
+            scopes=every_scope() if scopes is None else list(scopes),
             allowance=allowance,
             expires_at=expires_at,
         )
         return IssuedKey(row=row, text=text)
 
+    def rotate(self, *, overlap: timedelta, now: datetime) -> IssuedKey:
+        """Issue the key that replaces this one, which ends after the overlap or when it was to end anyhow.
+
+        The new key may do the same, on the same count, and lives as long as this one was made to. A key is replaced
+        once: the UPDATE holds the row, so of two rotations at once the second finds the key of the first.
+        Raises CannotRotate for a key that has ended or was replaced.
+        """
+        until = now + overlap
+        with transaction.atomic():
+            row = ApiKey.objects.filter(pk=self.pk)
+            before = row.values_list("expires_at", flat=True).get()
+            if not row.usable(now).update(expires_at=Least("expires_at", Value(until))):
+                raise CannotRotate(f"The key {self.shown} has ended; issue a new one.")
+            old = row.select_related("venue").get()
+            newer = ApiKey.objects.filter(family=old.family, pk__gt=old.pk).order_by("pk").first()
+            if newer is not None:
+                raise CannotRotate(f"The key {self.shown} was replaced before, by {newer.shown}; rotate that one.")
+            return ApiKey.issue(
+                old.venue,
+                name=old.name,
+                allowance=old.allowance,
+                scopes=old.scopes,
+                expires_at=now + (before - old.created_at) if before else None,
+                family=old.family,
+            )
+
     def revoke(self, *, now: datetime) -> bool:
         """Make the key worthless from now on; false when it was revoked before."""
-        return bool(ApiKey.objects.filter(pk=self.pk, revoked_at=None).update(revoked_at=now))
+        return bool(ApiKey.objects.filter(pk=self.pk).revoke(now=now))
+
+    def used(self, *, now: datetime, address: str | None) -> bool:
+        """Write down that the key was used just now, from this IP address; false when that is known of this minute."""
+        due = Q(last_used_at=None) | Q(last_used_at__lte=now - MINUTE)
+        return bool(ApiKey.objects.filter(due, pk=self.pk).update(last_used_at=now, last_used_ip=address))
 
 
 def looks_like_a_key(text: str) -> bool:
@@ -142,7 +235,7 @@ def looks_like_a_key(text: str) -> bool:
 class KeyChange(models.Model):
     """One row whose number rises with each change of a key or a venue (a trigger of the database counts them).
 
-    Processes remember keys for a while (accounts.authentication) and look here, twice a second at most, whether
+    Processes remember keys for a while (accounts.keyring) and look here, twice a second at most, whether
     what they remember may still be believed.
     """
 

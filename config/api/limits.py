@@ -104,23 +104,36 @@ class LocalCounts:
 local_counts = LocalCounts()
 
 
-def client_address(request: HttpRequest) -> str:
-    """The caller's address, as the proxies that we trust saw it; of IPv6 the /64, which one customer holds whole."""
+def seen_address(request: HttpRequest) -> str:
+    """The caller's address as the peer, or the proxies that we trust, wrote it."""
     address: str = request.META.get("REMOTE_ADDR") or "0.0.0.0"  # noqa: S104  # no peer: one bucket for all of them
     hops = settings.TRUSTED_PROXIES
     if hops:
         seen = [hop.strip() for hop in request.META.get("HTTP_X_FORWARDED_FOR", "").split(",") if hop.strip()]
         if len(seen) >= hops:
             address = WITH_PORT.sub(r"\1\2", seen[-hops])
+    return address
+
+
+def ip_of(request: HttpRequest) -> str | None:
+    """The caller's IP address, without a zone; None where a proxy wrote something else."""
     try:
-        parsed = ipaddress.ip_address(address)
+        parsed = ipaddress.ip_address(seen_address(request).partition("%")[0])
     except ValueError:
-        return address
-    if isinstance(parsed, ipaddress.IPv6Address):
-        if parsed.ipv4_mapped:
-            return str(parsed.ipv4_mapped)
-        return str(ipaddress.ip_network((parsed, 64), strict=False).network_address)
+        return None
+    if isinstance(parsed, ipaddress.IPv6Address) and parsed.ipv4_mapped:
+        return str(parsed.ipv4_mapped)
     return str(parsed)
+
+
+def client_address(request: HttpRequest) -> str:
+    """What callers without a name are counted by: their address; of IPv6 the /64, which one customer holds whole."""
+    address = ip_of(request)
+    if address is None:
+        return seen_address(request)
+    if ":" in address:
+        return str(ipaddress.ip_network((address, 64), strict=False).network_address)
+    return address
 
 
 def address_bucket(request: HttpRequest) -> str:
