@@ -1,12 +1,16 @@
 """The shapes of an order on the wire."""
 
-from drf_spectacular.utils import OpenApiExample, extend_schema_serializer
+from typing import Any
+
+from drf_spectacular.utils import OpenApiExample, extend_schema_field, extend_schema_serializer
 from rest_framework import serializers
 
+from accounts.models.venues import PAYMENT_LABEL
 from config.api.fields import Choice, Constant, Integer, Metadata, PublicId, Shape, Shapes, Text
+from orders import pricing
 from orders.models import Order, OrderItem
 
-PAYMENT_METHOD = r"^[a-z][a-z0-9_-]{0,39}$"
+AMOUNT = r"^\d+(\.\d+)?$"
 
 
 class NewOrderItem(Shape):
@@ -42,7 +46,7 @@ class NewOrder(Shape):
         max_length=500, required=False, allow_null=True, lines=True, help_text="Left out or null: pick-up."
     )
     payment_method = Text(
-        pattern=PAYMENT_METHOD,
+        pattern=PAYMENT_LABEL,
         min_length=1,
         max_length=40,
         hint="This must be a label of small letters, digits, _ and -, beginning with a letter: `card`.",
@@ -58,8 +62,28 @@ class NewStatus(Shape):
     status = Choice(choices=Order.Status.choices, help_text="`completed` and `cancelled` are final.")
 
 
+@extend_schema_field({"type": "string", "pattern": AMOUNT})
+class Money(serializers.Field[Any, Any, str, Any]):
+    """An amount of the row, with exactly the digits of the row's currency; null where nothing was priced."""
+
+    def __init__(self) -> None:
+        super().__init__(read_only=True, allow_null=True)
+
+    def get_attribute(self, instance: Any) -> str | None:
+        """Read the amount together with its currency."""
+        amount = super().get_attribute(instance)
+        return None if amount is None else pricing.written(amount, instance.currency)
+
+    def to_representation(self, value: str) -> str:
+        """Return the amount as text: a JSON number would be read as a float."""
+        return value
+
+
 class OrderItemRecord(serializers.ModelSerializer[OrderItem]):
     """A line of an order; name and money are null where the venue has no menu."""
+
+    unit_price = Money()
+    line_total = Money()
 
     class Meta:
         model = OrderItem
@@ -68,11 +92,16 @@ class OrderItemRecord(serializers.ModelSerializer[OrderItem]):
 
 
 class OrderRecord(serializers.ModelSerializer[Order]):
-    """An order, the same from POST, PUT and GET. Moments are RFC 3339 in UTC; money is a decimal string."""
+    """An order, the same from POST, PUT, GET and events. Moments are RFC 3339 in UTC; money is a decimal string with
+    the digits of its currency, null where the venue has no menu.
+    """
 
     id = PublicId("ord")
     object = Constant("order")
     items = OrderItemRecord(many=True, read_only=True)
+    subtotal = Money()
+    tax = Money()
+    total = Money()
     metadata = Metadata(read_only=True)
 
     class Meta:

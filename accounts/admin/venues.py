@@ -25,3 +25,9 @@ class VenueAdmin(admin.ModelAdmin[Venue]):
     ordering = ["name", "id"]
     autocomplete_fields = ["account"]
     readonly_fields = ["id", "created_at"]
+    fieldsets = [
+        (None, {"fields": ["account", "name", ("timezone", "currency"), "is_sandbox"]}),
+        ("Orders", {"fields": ["prices_include_tax", "payment_methods"]}),
+        ("Reservations", {"fields": [("max_days_ahead", "auto_confirm_max_party"), "when_full", "mails_guests"]}),
+        ("Record", {"fields": ["id", "created_at"]}),
+    ]

@@ -1,12 +1,19 @@
 """Venues: the restaurants of accounts, and how each works."""
 
 from django.contrib.postgres.fields import ArrayField
+from django.core.validators import RegexValidator
 from django.db import models
 from django.db.models import Q
 
 from accounts.models.people import Account
 from config.api.ids import new_id
 from config.api.zones import is_a_zone
+
+# What a payment method may be called, in the APIs too.
+PAYMENT_LABEL = r"^[a-z][a-z0-9_-]{0,39}$"
+is_a_payment_label = RegexValidator(
+    PAYMENT_LABEL, "A label has small letters, digits, _ and -, and begins with a letter: card."
+)
 
 
 class Venue(models.Model):
@@ -39,7 +46,7 @@ class Venue(models.Model):
     )
     prices_include_tax = models.BooleanField(default=True, help_text="Whether the menu's prices are what guests pay")
     payment_methods = ArrayField(
-        models.CharField(max_length=40),
+        models.CharField(max_length=40, validators=[is_a_payment_label]),
         default=list,
         blank=True,
         help_text="Labels that orders may carry, separated by commas; empty: any",

@@ -1,7 +1,15 @@
 """Orders of a venue, and the menu that they are chosen from."""
 
 from orders.models.menus import Menu, MenuCategory, MenuItem
-from orders.models.orders import IllegalMove, Order, OrderItem, OrderNumber, Orders, VersionConflict
+from orders.models.orders import (
+    IllegalMove,
+    Order,
+    OrderItem,
+    OrderNumber,
+    Orders,
+    VersionConflict,
+    lines_in_order,
+)
 
 __all__ = [
     "IllegalMove",
@@ -13,4 +21,5 @@ __all__ = [
     "OrderNumber",
     "Orders",
     "VersionConflict",
+    "lines_in_order",
 ]

@@ -1,13 +1,31 @@
 """A venue's menu: what can be ordered, for how much, and when."""
 
-from datetime import date, time
+from collections.abc import Collection
+from datetime import datetime, time
 from decimal import Decimal
+from typing import Self
+from zoneinfo import ZoneInfo
 
+from django.core.exceptions import ValidationError
 from django.db import models
 from django.db.models import F, Q
 
 from accounts.models import Venue
 from config.api.ids import new_id
+from orders.pricing import digits, rounded
+
+
+class Menus(models.QuerySet["Menu"]):
+    """Questions to the menus."""
+
+    def published_by(self, venue: Venue) -> Self:
+        """Keep the venue's menu if orders must follow it."""
+        return self.filter(venue=venue, is_published=True)
+
+    def with_items(self, refs: Collection[str]) -> Self:
+        """Fetch those items that are called so, with their categories, in one more query."""
+        named = MenuItem.objects.filter(ref__in=refs).select_related("category")
+        return self.prefetch_related(models.Prefetch("items", named))
 
 
 class Menu(models.Model):
@@ -19,6 +37,8 @@ class Menu(models.Model):
         default=False, help_text="Orders must follow a published menu; without one they hold any id and have no prices"
     )
     created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = Menus.as_manager()
 
     def __str__(self) -> str:
         return f"Menu of {self.venue}"
@@ -60,12 +80,32 @@ class MenuCategory(models.Model):
         return at >= self.served_from or at < self.served_until
 
 
+class MenuItems(models.QuerySet["MenuItem"]):
+    """What is done to many items at once."""
+
+    def sell_out(self, *, now: datetime) -> int:
+        """Mark them as sold out for the day that it is at each one's venue; return how many.
+
+        A statement for each time zone.
+        """
+        zones = list(self.order_by().values_list("menu__venue__timezone", flat=True).distinct())
+        return sum(
+            self.filter(menu__venue__timezone=zone).update(sold_out_on=now.astimezone(ZoneInfo(zone)).date())
+            for zone in zones
+        )
+
+    def bring_back(self) -> int:
+        """Sell them again, whether they were sold out or not available; return how many."""
+        return self.update(sold_out_on=None, is_available=True)
+
+
 class MenuItem(models.Model):
     """A dish or a drink. `ref` is the `menu_item_id` by which callers order it."""
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     menu = models.ForeignKey(Menu, on_delete=models.CASCADE, related_name="items", db_index=False)
-    category = models.ForeignKey(MenuCategory, on_delete=models.PROTECT, related_name="items")
+    # The database holds it on the same menu (migration 0004). Restricted: a menu goes with all that is on it.
+    category = models.ForeignKey(MenuCategory, on_delete=models.RESTRICT, related_name="items")
     ref = models.CharField("menu item id", max_length=64)
     name = models.CharField(max_length=200)
     description = models.CharField(max_length=500, blank=True, default="")
@@ -75,6 +115,8 @@ class MenuItem(models.Model):
     is_available = models.BooleanField(default=True, help_text="Off: not sold for the time being")
     sold_out_on = models.DateField(null=True, blank=True, help_text="Sold out on this day of the venue's, then back")
     position = models.PositiveSmallIntegerField(default=0)
+
+    objects = MenuItems.as_manager()
 
     class Meta:
         constraints = [
@@ -89,6 +131,24 @@ class MenuItem(models.Model):
     def __str__(self) -> str:
         return self.name
 
-    def is_sold_on(self, day: date) -> bool:
-        """Whether it is sold on this day of the venue's."""
-        return self.is_available and self.sold_out_on != day
+    def clean(self) -> None:
+        """Refuse a category of another menu, and a price that cannot be paid in the venue's currency."""
+        if self.category_id and self.category.menu_id != self.menu_id:
+            raise ValidationError({"category": "This category is on another menu."})
+        if self.price is not None and self.menu_id:
+            currency = self.menu.venue.currency
+            if self.price != rounded(self.price, currency):
+                raise ValidationError({"price": f"A price in {currency} has at most {digits(currency)} decimals."})
+
+    def why_not(self, at: datetime) -> str | None:
+        """Why it cannot be ordered at this moment, given by the venue's clock; None when it can."""
+        if not self.is_available:
+            return f"`{self.ref}` is not available."
+        if self.sold_out_on == at.date():
+            return f"`{self.ref}` is sold out today."
+        if not self.category.is_served_at(at.time()):
+            return (
+                f"`{self.ref}` is served from {self.category.served_from:%H:%M} to {self.category.served_until:%H:%M},"
+                f" and at the venue it is {at:%H:%M}."
+            )
+        return None

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 from datetime import datetime
-from typing import Self
+from typing import Any, Self
 
 from django.db import connection, models
 from django.db.models import F, Q
@@ -26,6 +26,11 @@ class VersionConflict(Refusal):
     code = Code.VERSION_CONFLICT
 
 
+def lines_in_order() -> models.Prefetch[Any]:
+    """The lines of orders as they were ordered, for prefetch_related."""
+    return models.Prefetch("items", OrderItem.objects.order_by("position"))
+
+
 class Orders(models.QuerySet["Order"]):
     """Questions to the orders."""
 
@@ -35,7 +40,7 @@ class Orders(models.QuerySet["Order"]):
 
     def with_items(self) -> Self:
         """Fetch the lines too, in one more query for all orders."""
-        return self.prefetch_related(models.Prefetch("items", OrderItem.objects.order_by("position")))
+        return self.prefetch_related(lines_in_order())
 
     def newest_first(self) -> Self:
         """Order by the moment of creation, which UUIDv7 keys are ordered by too."""
@@ -125,8 +130,23 @@ class Order(models.Model):
             raise IllegalMove(f"This order is {self.status}, which is final.", param="status")
         return bool(moved)
 
+    def reopen(self, *, now: datetime) -> None:
+        """Take a completion back. Orders are reopened by orders.ordering.reopen, which writes the event too.
+
+        One conditional UPDATE. Raises IllegalMove when the order is not completed: what is cancelled stays so.
+        """
+        reopened = Order.objects.filter(pk=self.pk, status=self.Status.COMPLETED).update(
+            status=self.Status.PENDING, completed_at=None, version=F("version") + 1, updated_at=now
+        )
+        self.refresh_from_db(fields=["status", "version", "updated_at", "completed_at", "cancelled_at"])
+        if not reopened:
+            raise IllegalMove(f"This order is {self.status}; only a completed one is reopened.", param="status")
+
     def deliver_to(self, address: str | None, *, now: datetime) -> None:
-        """Change where the order goes, None for pick-up; what else has changed meanwhile stays as it is."""
+        """Change where the order goes, None for pick-up; what else has changed meanwhile stays as it is.
+
+        Called by orders.ordering.deliver_to, which writes the event too.
+        """
         Order.objects.filter(pk=self.pk).update(delivery_address=address, version=F("version") + 1, updated_at=now)
         self.refresh_from_db(fields=["delivery_address", "version", "updated_at"])
 
@@ -152,6 +172,11 @@ class OrderItem(models.Model):
 
     def __str__(self) -> str:
         return f"{self.quantity} x {self.menu_item_id}"
+
+    @property
+    def currency(self) -> str:
+        """That of the order. No query for a line that was fetched with its order."""
+        return self.order.currency
 
 
 class OrderNumber(models.Model):
