@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -11,7 +12,7 @@ from django.utils import timezone
 
 from accounts.models import Account, ApiKey, IssuedKey, User, Venue
 from orders import ordering
-from orders.models import Order
+from orders.models import Menu, MenuItem, Order
 from reservations import booking
 from reservations.models import Reservation
 
@@ -57,6 +58,24 @@ def order_body(**changes: Any) -> dict[str, Any]:
         "items": [{"menu_item_id": "margherita", "quantity": 2}],
         "payment_method": "card",
     } | changes
+
+
+def menu(venue: Venue, **prices: str) -> Menu:
+    """A published menu of one category, with an item for each name at this price and 10 % tax."""
+    menu = Menu.objects.create(venue=venue, is_published=True)
+    menu.categories.create(name="Dishes")
+    for ref, price in ({"margherita": "9.50"} | prices).items():
+        dish(menu, ref, price)
+    return menu
+
+
+def dish(menu: Menu, ref: str, price: str = "9.50", **fields: Any) -> MenuItem:
+    """One more item, in the menu's first category unless `category` is another."""
+    return menu.items.create(
+        **{"ref": ref, "name": ref.title(), "price": Decimal(price), "tax_percent": Decimal(10)}
+        | {"category": menu.categories.earliest("position", "id")}
+        | fields
+    )
 
 
 def reservation_body(**changes: Any) -> dict[str, Any]:
