@@ -1,9 +1,21 @@
 """Calls that have one effect however often they are sent (Idempotency-Key)."""
 
+from datetime import datetime, timedelta
+from typing import ClassVar
+
 from django.db import models
 from django.db.models import Q
 
 from config.api.ids import new_id
+
+
+class IdempotentCalls(models.QuerySet["IdempotentCall"]):
+    """Questions to the calls."""
+
+    def purge(self, *, now: datetime) -> int:
+        """Delete what is too old to be answered again; return how many calls that were."""
+        deleted, _ = self.filter(created_at__lte=now - IdempotentCall.KEPT).delete()
+        return deleted
 
 
 class IdempotentCall(models.Model):
@@ -12,6 +24,9 @@ class IdempotentCall(models.Model):
     `scope` is whose key it is: the hex of a key family, a wallet, or a hashed address. The answer is null only within
     the transaction that is making it.
     """
+
+    # Seed 000 names no time; a day is what callers know from others.
+    KEPT: ClassVar[timedelta] = timedelta(hours=24)
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     scope = models.CharField(max_length=64)
@@ -22,6 +37,8 @@ class IdempotentCall(models.Model):
     headers = models.JSONField(default=dict)
     body = models.BinaryField(null=True)
     created_at = models.DateTimeField()
+
+    objects = IdempotentCalls.as_manager()
 
     class Meta:
         constraints = [

@@ -112,7 +112,7 @@ def _texts(value: Any, path: str) -> Any:
 
 
 def read_body(request: HttpRequest | Request) -> bytes:
-    """The raw body, at most MAX_BODY_BYTES of it; also one sent in chunks.
+    """The raw body, at most MAX_BODY_BYTES of it; also one sent in chunks, and also when it is asked for again.
 
     Raises Malformed when it is larger, or when its length cannot be known.
     """
@@ -133,11 +133,16 @@ def read_body(request: HttpRequest | Request) -> bytes:
         return raw
     if "chunked" not in request.META.get("HTTP_TRANSFER_ENCODING", "").lower():
         return b""
+    # What was read of it is nowhere else.
+    before: bytes | None = getattr(request, "body_in_chunks", None)
+    if before is not None:
+        return before
     if not request.META.get("wsgi.input_terminated"):
         raise Malformed("Send Content-Length: a body in chunks is not understood here.")
     raw = request.META["wsgi.input"].read(limit + 1)
     if len(raw) > limit:
         raise too_large
+    request.body_in_chunks = bytes(raw)  # type: ignore[union-attr]
     return bytes(raw)
 
 

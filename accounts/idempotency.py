@@ -1,0 +1,153 @@
+"""Calls that may be sent again: with an Idempotency-Key a call has one effect, and each repetition is answered alike.
+
+The row that remembers the answer is written in the transaction of the effect. So a process that dies leaves both or
+neither, and nothing stays locked: a twin that comes meanwhile waits on the unique index, as long as PostgreSQL's
+lock_timeout allows.
+"""
+
+import hashlib
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import psycopg
+from django.db import OperationalError, connection, transaction
+from django.utils import timezone
+from drf_spectacular.utils import OpenApiParameter
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from accounts.models import IdempotentCall
+from config.api.ids import new_id
+from config.api.parsers import read_body
+from config.api.refusal import Code, InvalidRequest, Refusal
+from config.api.renderers import JSON
+
+HEADER = "Idempotency-Key"
+REPLAYED = "Idempotent-Replayed"
+VISIBLE = re.compile(r"[\x21-\x7e]{1,255}")
+
+PARAMETERS = [
+    OpenApiParameter(
+        HEADER,
+        {"type": "string", "pattern": "^[\\x21-\\x7e]{1,255}$"},
+        OpenApiParameter.HEADER,
+        description="Any text of yours. Sent again within 24 hours, the same request has no second effect.",
+    ),
+    OpenApiParameter(
+        REPLAYED,
+        {"type": "string", "enum": ["true"]},
+        OpenApiParameter.HEADER,
+        response=[201],
+        description="There where this is the answer to an earlier request with the same Idempotency-Key.",
+    ),
+]
+
+# One statement claims the key, also from a row that is too old to be believed. It locks the row in any case, so that
+# what it does not claim can be read before the purge comes.
+CLAIM = """
+    INSERT INTO accounts_idempotentcall AS before (id, scope, key, operation, body_sha256, headers, created_at)
+    VALUES (%(id)s, %(scope)s, %(key)s, %(operation)s, %(body_sha256)s, '{}', %(now)s)
+    ON CONFLICT (scope, key) DO UPDATE
+    SET id = excluded.id, operation = excluded.operation, body_sha256 = excluded.body_sha256, headers = '{}',
+        status = NULL, body = NULL, created_at = excluded.created_at
+    WHERE before.created_at <= %(forgotten)s
+    RETURNING id
+"""
+
+
+class Reused(Refusal):
+    """The key came with another request before."""
+
+    code = Code.IDEMPOTENCY_KEY_REUSED
+
+
+class InProgress(Refusal):
+    """The first request with this key has not ended yet."""
+
+    code = Code.IDEMPOTENCY_IN_PROGRESS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """What makes a call the same as another: whose it is, its key, its method and path, and the bytes of its body."""
+
+    scope: str
+    key: str
+    operation: str
+    body_sha256: bytes
+
+
+def once(request: Request, *, scope: str, effect: Callable[[], Response]) -> Response:
+    """Answer what `effect` answers, and have it take place once for each Idempotency-Key of the scope.
+
+    Without the header this only calls `effect`. Otherwise it is called in a transaction; what it raises undoes
+    everything and leaves the key unused, so a call that was refused can be put right. It returns good answers only;
+    their bytes, Location, ETag and other headers are kept for 24 hours.
+    Raises InvalidRequest, Reused, InProgress, and what `effect` raises. Two statements beside those of the effect.
+    """
+    key = request.META.get("HTTP_IDEMPOTENCY_KEY")
+    if key is None:
+        return effect()
+    if not VISIBLE.fullmatch(key):
+        raise InvalidRequest(f"`{HEADER}` must be 1 to 255 visible ASCII characters.", param=HEADER)
+    call = Call(
+        scope=scope,
+        key=key,
+        operation=f"{request.method} {request.path.rstrip('/')}",
+        body_sha256=hashlib.sha256(read_body(request)).digest(),
+    )
+    with transaction.atomic():
+        row = claim(call, now=timezone.now())
+        if row is None:
+            return replay(call)
+        return keep(row, effect())
+
+
+def claim(call: Call, *, now: datetime) -> UUID | None:
+    """The row that is to hold the answer to this call, or None where an earlier call has been answered.
+
+    Waits for a call with the same key that is under way. Raises InProgress when that takes longer than lock_timeout.
+    """
+    values: dict[str, Any] = {
+        "id": new_id(),
+        "scope": call.scope,
+        "key": call.key,
+        "operation": call.operation,
+        "body_sha256": call.body_sha256,
+        "now": now,
+        "forgotten": now - IdempotentCall.KEPT,
+    }
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute(CLAIM, values)
+            claimed = cursor.fetchone()
+    except OperationalError as error:
+        if not isinstance(error.__cause__, psycopg.errors.LockNotAvailable):
+            raise
+        raise InProgress(
+            f"The first request with this `{HEADER}` is still under way. Send it again in a second.",
+            headers={"Retry-After": "1"},
+        ) from error
+    return claimed[0] if claimed else None
+
+
+def replay(call: Call) -> Response:
+    """The answer to the earlier call with this key. Raises Reused where that was another request."""
+    row = IdempotentCall.objects.get(scope=call.scope, key=call.key)
+    if row.operation != call.operation:
+        raise Reused(f"This `{HEADER}` came with `{row.operation}` before. Use a new one.", param=HEADER)
+    if bytes(row.body_sha256) != call.body_sha256:
+        raise Reused(f"This `{HEADER}` came with another body before. Use a new one.", param=HEADER)
+    return Response(bytes(row.body or b""), status=row.status, headers={**row.headers, REPLAYED: "true"})
+
+
+def keep(row: UUID, response: Response) -> Response:
+    """Store the answer, and return it as it will be told again: byte for byte."""
+    body = JSON().render(response.data)
+    headers = {name: value for name, value in response.headers.items() if name != "Content-Type"}
+    IdempotentCall.objects.filter(pk=row).update(status=response.status_code, headers=headers, body=body)
+    return Response(body, status=response.status_code, headers=headers)
