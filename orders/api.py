@@ -9,15 +9,16 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.authentication import KeyAuthentication, actor_of, venue_of
+from accounts import idempotency
+from accounts.authentication import KeyAuthentication, actor_of, family_of, venue_of
 from accounts.models import Tally
 from accounts.scopes import Scoped
 from config.api import openapi, pages, versions
 from config.api.addresses import public_url
 from config.api.parsers import json_body
-from config.api.refusal import NotFound
+from config.api.refusal import Code, NotFound
 from config.api.viewsets import StrictViewSet
-from orders import ordering, serializers
+from orders import examples, ordering, serializers
 from orders.filters import OrderFilter
 from orders.models import Order, Orders
 
@@ -50,8 +51,10 @@ class OrderViewSet(StrictViewSet[Order]):
     @extend_schema(
         operation_id="list_orders",
         summary="List orders, newest first",
-        parameters=openapi.page_parameters(default=pages.DEFAULT_LIMIT),
-        responses=openapi.answers({200: pages.page_of(serializers.OrderRecord, "OrderPage")}),
+        parameters=[*openapi.page_parameters(default=pages.DEFAULT_LIMIT), openapi.LINK],
+        responses={200: pages.page_of(serializers.OrderRecord, "OrderPage")},
+        extensions=openapi.refuses(),
+        examples=examples.LIST,
     )
     def list(self, request: Request) -> Response:
         """A page past the end is empty. `pagination.total` counts all orders that match."""
@@ -72,12 +75,20 @@ class OrderViewSet(StrictViewSet[Order]):
     @extend_schema(
         operation_id="create_order",
         summary="Place an order",
-        parameters=[openapi.LOCATION, openapi.ETAG],
+        parameters=[openapi.LOCATION, openapi.ETAG, *idempotency.PARAMETERS],
         request=serializers.NewOrder,
-        responses=openapi.answers({201: serializers.OrderRecord}),
+        responses={201: serializers.OrderRecord},
+        extensions=openapi.refuses(Code.IDEMPOTENCY_KEY_REUSED, Code.IDEMPOTENCY_IN_PROGRESS),
+        examples=examples.CREATE,
     )
     def create(self, request: Request) -> Response:
-        """The order is pending, and has a number that is called out at the counter."""
+        """The order is pending, and has a number that is called out at the counter. With an Idempotency-Key it can be
+        sent again: it is placed once.
+        """
+        return idempotency.once(request, scope=family_of(request), effect=partial(self.place, request))
+
+    def place(self, request: Request) -> Response:
+        """Place the order that the body describes."""
         form = serializers.NewOrder(data=json_body(request))
         form.is_valid(raise_exception=True)
         order = ordering.place(venue_of(request), now=timezone.now(), actor=actor_of(request), **form.validated_data)
@@ -89,7 +100,9 @@ class OrderViewSet(StrictViewSet[Order]):
         operation_id="get_order",
         summary="Retrieve an order",
         parameters=[openapi.path_id("ord"), openapi.ETAG, openapi.IF_NONE_MATCH],
-        responses=openapi.answers({200: serializers.OrderRecord, 304: openapi.NOT_MODIFIED}, refusals=[404]),
+        responses={200: serializers.OrderRecord, 304: openapi.NOT_MODIFIED},
+        extensions=openapi.refuses(Code.NOT_FOUND),
+        examples=examples.RETRIEVE,
     )
     def retrieve(self, request: Request, id: str) -> Response:  # noqa: A002  # the name in the path
         """The order as it is now; 304 where If-None-Match names its version."""
@@ -103,7 +116,9 @@ class OrderViewSet(StrictViewSet[Order]):
         summary="Complete or cancel an order",
         parameters=[openapi.path_id("ord"), openapi.ETAG, openapi.IF_MATCH],
         request=serializers.NewStatus,
-        responses=openapi.answers({200: serializers.OrderRecord}, refusals=[404, 412]),
+        responses={200: serializers.OrderRecord},
+        extensions=openapi.refuses(Code.INVALID_TRANSITION, Code.NOT_FOUND, Code.VERSION_CONFLICT),
+        examples=examples.MOVE,
     )
     @action(detail=True, methods=["put"], url_path="status")
     def move(self, request: Request, id: str) -> Response:  # noqa: A002

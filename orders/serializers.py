@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from drf_spectacular.utils import OpenApiExample, extend_schema_field, extend_schema_serializer
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from accounts.models.venues import PAYMENT_LABEL
@@ -23,20 +23,6 @@ class NewOrderItem(Shape):
     )
 
 
-@extend_schema_serializer(
-    examples=[
-        OpenApiExample(
-            "Two pizzas, delivered",
-            request_only=True,
-            value={
-                "customer_id": "cust_123",
-                "items": [{"menu_item_id": "margherita", "quantity": 2, "notes": "no basil"}],
-                "delivery_address": "1 Main St",
-                "payment_method": "card",
-            },
-        )
-    ]
-)
 class NewOrder(Shape):
     """What is needed to place an order."""
 

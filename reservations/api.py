@@ -8,13 +8,15 @@ from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.authentication import KeyAuthentication, actor_of, venue_of
+from accounts import idempotency
+from accounts.authentication import KeyAuthentication, actor_of, family_of, venue_of
 from accounts.models import Tally
 from accounts.scopes import Scoped
 from config.api import openapi, pages
 from config.api.parsers import json_body
+from config.api.refusal import Code
 from config.api.viewsets import StrictViewSet
-from reservations import booking, serializers
+from reservations import booking, examples, serializers
 from reservations.filters import ReservationFilter
 from reservations.models import Reservation, Reservations
 
@@ -40,8 +42,10 @@ class ReservationViewSet(StrictViewSet[Reservation]):
     @extend_schema(
         operation_id="list_reservations",
         summary="List reservations, soonest first",
-        parameters=openapi.page_parameters(default=None),
-        responses=openapi.answers({200: pages.page_of(serializers.ReservationRecord, "ReservationPage")}),
+        parameters=[*openapi.page_parameters(default=None), openapi.LINK],
+        responses={200: pages.page_of(serializers.ReservationRecord, "ReservationPage")},
+        extensions=openapi.refuses(),
+        examples=examples.LIST,
     )
     def list(self, request: Request) -> Response:
         """Without `limit` all that match are returned, at most 1000."""
@@ -60,11 +64,23 @@ class ReservationViewSet(StrictViewSet[Reservation]):
     @extend_schema(
         operation_id="create_reservation",
         summary="Reserve a table",
+        parameters=idempotency.PARAMETERS,
         request=serializers.NewReservation,
-        responses=openapi.answers({201: serializers.ReservationRecord}),
+        responses={201: serializers.ReservationRecord},
+        extensions=openapi.refuses(
+            *(Code.SLOT_UNAVAILABLE, Code.OUTSIDE_SERVICE_HOURS),
+            *(Code.IDEMPOTENCY_KEY_REUSED, Code.IDEMPOTENCY_IN_PROGRESS),
+        ),
+        examples=examples.CREATE,
     )
     def create(self, request: Request) -> Response:
-        """The reservation is pending until the staff confirm it."""
+        """The reservation is pending until the staff confirm it. With an Idempotency-Key it can be sent again: it is
+        taken once.
+        """
+        return idempotency.once(request, scope=family_of(request), effect=partial(self.book, request))
+
+    def book(self, request: Request) -> Response:
+        """Take the reservation that the body describes."""
         form = serializers.NewReservation(data=json_body(request))
         form.is_valid(raise_exception=True)
         wanted = form.validated_data

@@ -2,30 +2,12 @@
 
 from typing import Any
 
-from drf_spectacular.utils import OpenApiExample, extend_schema_serializer
 from rest_framework import serializers
 
 from config.api.fields import ClockTime, Constant, Day, Email, Integer, Metadata, Phone, PublicId, Shape, Text
 from reservations.models import Reservation
 
 
-@extend_schema_serializer(
-    examples=[
-        OpenApiExample(
-            "Four on Saturday evening",
-            request_only=True,
-            value={
-                "customer_name": "Ada Lovelace",
-                "customer_email": "ada@example.com",
-                "customer_phone": "+15550100999",
-                "date": "2027-01-16",
-                "time": "19:30",
-                "party_size": 4,
-                "special_requests": "By the window, please",
-            },
-        )
-    ]
-)
 class NewReservation(Shape):
     """What is needed to reserve a table."""
 

@@ -1,13 +1,15 @@
 """The OpenAPI documents: what drf-spectacular cannot know by itself, said once for all operations."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern, URLResolver
+from django.utils import timezone
 from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
@@ -31,11 +33,17 @@ class Problem(serializers.Serializer[Any]):
 class Failure(serializers.Serializer[Any]):
     """What went wrong."""
 
-    code = serializers.ChoiceField(choices=[code.value for code in Code], help_text="Machine-readable.")
+    # Labelled as ENUM_NAME_OVERRIDES does it, which finds its name by both.
+    code = serializers.ChoiceField(choices=[(code.value, code.name) for code in Code], help_text="Machine-readable.")
     message = serializers.CharField(help_text="Human-readable, naming the problem.")
     param = serializers.CharField(allow_null=True, help_text="The offending parameter, for example items[0].quantity.")
     request_id = serializers.CharField(help_text="Also in the header X-Request-Id; quote it to us.")
     details = Problem(many=True, help_text="Every problem that was found, the headline among them.")
+    alternatives = serializers.ListField(
+        child=serializers.CharField(),
+        required=False,
+        help_text="With `slot_unavailable` and `outside_service_hours`: times of that day that may have room.",
+    )
 
 
 class Error(serializers.Serializer[Any]):
@@ -58,21 +66,31 @@ def page_parameters(*, default: int | None) -> list[OpenApiParameter]:
 
 def answers(good: Mapping[int, Any], *, refusals: Sequence[int] = ()) -> dict[int, Any]:
     """The documented answers of an operation: its own, and the statuses by which it refuses."""
-    return {**good, **{status: OpenApiResponse(Error, description=describe(status)) for status in refusals}}
+    return {**good, **{status: OpenApiResponse(Error, description=describe(status, DATA)) for status in refusals}}
 
 
-def describe(status: int) -> str:
-    """The codes that come with a status."""
-    return "`error.code` is " + ", ".join(f"`{code}`" for code, its in STATUS.items() if its == status) + "."
+def refuses(*codes: Code) -> dict[str, list[Code]]:
+    """What `extensions` of extend_schema says of an operation's own refusals; those that all share are added."""
+    return {"x-error-codes": list(codes)}
+
+
+def describe(status: int, codes: Sequence[Code]) -> str:
+    """The codes of an operation that come with a status."""
+    return "`error.code` is " + ", ".join(f"`{code}`" for code in codes if STATUS[code] == status) + "."
 
 
 LOCATION = OpenApiParameter(
     "Location", str, OpenApiParameter.HEADER, required=True, response=[201], description="Where the record is."
 )
 ETAG = OpenApiParameter(
-    "ETag", str, OpenApiParameter.HEADER, required=True, response=[200, 201], description="The version, quoted."
+    "ETag", str, OpenApiParameter.HEADER, required=True, response=[200, 201, 304], description="The version, quoted."
 )
-
+LINK = OpenApiParameter(
+    *("Link", str, OpenApiParameter.HEADER),
+    required=True,
+    response=[200],
+    description='The other pages, by RFC 8288: `rel` is "first", "prev", "next" or "last".',
+)
 
 NOT_MODIFIED = OpenApiResponse(description="You have this version.")
 IF_MATCH = OpenApiParameter(
@@ -103,6 +121,12 @@ class Operation(AutoSchema):
             ours, _ = schema.pop("oneOf")
             schema |= ours
 
+    def get_operation(self, *args: Any) -> dict[str, Any] | None:
+        """The operation; the error body, which `finish` refers to, is described beside it."""
+        operation: dict[str, Any] | None = super().get_operation(*args)
+        self.resolve_serializer(Error(), "response")
+        return operation
+
     def get_tags(self) -> list[str]:
         """Group by the first noun of the path."""
         return [next(step for step in self.path.split("/") if step and step not in ("api", "v1"))]
@@ -116,6 +140,52 @@ RATE_HEADERS: Mapping[str, tuple[str, dict[str, Any]]] = {
     "RateLimit-Policy": ("The window, by the IETF draft on RateLimit header fields.", {"type": "string"}),
     "RateLimit": ("What is left of it, by the same draft.", {"type": "string"}),
     "X-Request-Id": ("Names this request in our log.", {"type": "string"}),
+}
+
+
+# Refusals that any call may meet, and any call that needs a key.
+OF_ANY = (Code.INVALID_REQUEST, Code.RATE_LIMIT_EXCEEDED, Code.INTERNAL_ERROR, Code.SERVICE_UNAVAILABLE)
+OF_KEYS = (
+    Code.MISSING_CREDENTIALS,
+    Code.INVALID_CREDENTIALS,
+    Code.EXPIRED_API_KEY,
+    Code.REVOKED_API_KEY,
+    Code.INSUFFICIENT_SCOPE,
+)
+# What only the management API refuses for.
+MANAGEMENT = {
+    Code.INVALID_TRANSITION,
+    Code.SLOT_UNAVAILABLE,
+    Code.OUTSIDE_SERVICE_HOURS,
+    Code.IDEMPOTENCY_KEY_REUSED,
+    Code.IDEMPOTENCY_IN_PROGRESS,
+    Code.EXPIRED_API_KEY,
+    Code.REVOKED_API_KEY,
+    Code.INSUFFICIENT_SCOPE,
+    Code.VERSION_CONFLICT,
+}
+DATA = [code for code in Code if code not in MANAGEMENT]
+# The message and the parameter of an example of each.
+REFUSALS: Mapping[Code, tuple[str, str | None]] = {
+    Code.INVALID_REQUEST: ("`items[0].quantity`: This must be at least 1.", "items[0].quantity"),
+    Code.INVALID_TRANSITION: ("This order is cancelled, which is final.", "status"),
+    Code.SLOT_UNAVAILABLE: ("No table for 4 is free at 19:30.", "time"),
+    Code.OUTSIDE_SERVICE_HOURS: ("The venue takes nobody at 16:10.", "time"),
+    Code.IDEMPOTENCY_KEY_REUSED: ("This Idempotency-Key came with another request before.", None),
+    Code.IDEMPOTENCY_IN_PROGRESS: ("The first request with this Idempotency-Key is still under way.", None),
+    Code.MISSING_CREDENTIALS: ("Send your API key: `Authorization: Bearer <API_KEY>`.", None),
+    Code.INVALID_CREDENTIALS: ("There is no such API key.", None),
+    Code.EXPIRED_API_KEY: ("This API key has expired.", None),
+    Code.REVOKED_API_KEY: ("This API key was revoked.", None),
+    Code.INSUFFICIENT_SCOPE: ("This API key may not do this: it lacks the scope orders:write.", None),
+    Code.NOT_FOUND: ("There is no such order.", None),
+    Code.VERSION_CONFLICT: ("This order is of version 2.", None),
+    Code.RATE_LIMIT_EXCEEDED: (
+        "The allowance of 1000 requests in 3600 seconds is used up; the next window begins in 840 seconds.",
+        None,
+    ),
+    Code.INTERNAL_ERROR: ("Something broke on our side. Tell us the request_id.", None),
+    Code.SERVICE_UNAVAILABLE: ("The service is not available for a moment. Try again.", None),
 }
 
 
@@ -134,30 +204,89 @@ def finish(result: dict[str, Any], generator: Any, request: Any, public: bool) -
         name: {"description": words, "required": True, "schema": schema}
         for name, (words, schema) in RATE_HEADERS.items()
     }
-    for operations in result["paths"].values():
+    told: set[Code] = set()
+    for path, operations in result["paths"].items():
         for method, operation in operations.items():
             if method in METHODS:
+                if "x-error-codes" in operation:
+                    told |= set(refusals(operation))
                 common(operation)
+                if method == "post" and "201" in operation["responses"]:
+                    operation["responses"]["201"] |= links(path, result["paths"])
+    if told:
+        result["components"]["examples"] = {code.value: {"value": example(code)} for code in Code if code in told}
     return result
+
+
+def refusals(operation: dict[str, Any]) -> Sequence[Code]:
+    """Say by code for what one operation refuses; return those codes."""
+    own = operation["x-error-codes"]
+    codes = [code for code in Code if code in {*own, *OF_ANY, *(OF_KEYS if "security" in operation else ())}]
+    operation["x-error-codes"] = [code.value for code in codes]
+    for status in sorted({STATUS[code] for code in codes}):
+        its = [code for code in codes if STATUS[code] == status]
+        operation["responses"][str(status)] = refusal(status, its)
+        content = operation["responses"][str(status)]["content"]["application/json"]
+        content["examples"] = {code.value: {"$ref": f"#/components/examples/{code.value}"} for code in its}
+    return codes
+
+
+def refusal(status: int, codes: Sequence[Code]) -> dict[str, Any]:
+    """An answer of this status with one of these codes."""
+    return {
+        "description": describe(status, codes),
+        "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}},
+    }
+
+
+def example(code: Code) -> dict[str, Any]:
+    """A body that refuses with this code."""
+    message, param = REFUSALS[code]
+    extra = {"alternatives": ["18:45", "21:00"]} if code in (Code.SLOT_UNAVAILABLE, Code.OUTSIDE_SERVICE_HOURS) else {}
+    details = [{"param": param, "message": message.removeprefix(f"`{param}`: ")}] if param else []
+    request_id = "req_01m7zvtp5dez4r5h4qxw0cf8xk"
+    return {
+        "error": {"code": code.value, "message": message, "param": param, "request_id": request_id, "details": details}
+        | extra
+    }
 
 
 def common(operation: dict[str, Any]) -> None:
     """Add to one operation the answers that any may give, and the headers to each of its answers."""
-    statuses = [400, 429, 500, 503] if "security" not in operation else [400, 401, 429, 500, 503]
-    for status in statuses:
-        operation["responses"].setdefault(
-            str(status),
-            {
-                "description": describe(status),
-                "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}},
-            },
-        )
+    for status in [400, 429, 500, 503] if "security" not in operation else [400, 401, 429, 500, 503]:
+        operation["responses"].setdefault(str(status), refusal(status, DATA))
     operation["responses"] = dict(sorted(operation["responses"].items()))
     for status, response in operation["responses"].items():
         headers = response.setdefault("headers", {})
         headers |= {name: {"$ref": f"#/components/headers/{name}"} for name in RATE_HEADERS}
         if status in ("429", "503"):
             headers["Retry-After"] = {"required": True, "schema": {"type": "integer", "minimum": 1}}
+        if status == "401" and "x-error-codes" in operation:
+            headers["WWW-Authenticate"] = {
+                "description": "`Bearer`, and what the key lacks.",
+                "required": True,
+                "schema": {"type": "string", "pattern": "^Bearer "},
+            }
+
+
+def links(path: str, paths: Mapping[str, Any]) -> dict[str, Any]:
+    """What can be done next with a record that was made at this path: each operation on its id."""
+    return {
+        "links": {
+            operation["operationId"]: {
+                "operationId": operation["operationId"],
+                "parameters": {"id": "$response.body#/id"},
+            }
+            for operation in on_one(path, paths)
+        }
+    }
+
+
+def on_one(path: str, paths: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """The operations on one record of the list at this path."""
+    for other, operations in paths.items():
+        if other.startswith(f"{path}/{{id}}"):
+            yield from (operation for method, operation in operations.items() if method in METHODS)
 
 
 # The documents as files --------------------------------------------------------------------------------------------
@@ -169,6 +298,22 @@ def written(document: Mapping[str, Any]) -> str:
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 
 
+# The day of the examples as it is committed. A day that lies ahead must be meant, so callers are served another.
+EXAMPLE_DAY = "2027-01-16"
+SATURDAY = 5
+
+
+def example_day(today: date) -> date:
+    """A Saturday two to three weeks from now, as EXAMPLE_DAY is a Saturday."""
+    soon = today + timedelta(days=14)
+    return soon + timedelta(days=(SATURDAY - soon.weekday()) % 7)
+
+
 def serve(request: HttpRequest, name: str) -> HttpResponse:
-    """The committed document, which a test holds equal to the code. Whole: a slow reader must not hold a thread."""
-    return HttpResponse((FOLDER / f"{name}.json").read_bytes(), content_type="application/json")
+    """The committed document, which a test holds equal to the code, with examples that work today.
+
+    Whole: a slow reader must not hold a thread.
+    """
+    day = example_day(timezone.now().date()).isoformat()
+    committed = (FOLDER / f"{name}.json").read_bytes()
+    return HttpResponse(committed.replace(EXAMPLE_DAY.encode(), day.encode()), content_type="application/json")
