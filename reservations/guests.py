@@ -1,0 +1,53 @@
+"""What a guest may do with the own reservation, and when."""
+
+from datetime import datetime
+from enum import StrEnum, auto
+
+from config.api.refusal import Code, Refusal
+from reservations import booking, waiting
+from reservations.models import Reservation
+
+Status = Reservation.Status
+
+
+class Standing(StrEnum):
+    """Where a reservation stands for its guest."""
+
+    OVER = auto()
+    CANCELLED = auto()
+    BEGUN = auto()
+    CONFIRMED = auto()
+    OFFERED = auto()
+    WAITING = auto()
+    REQUESTED = auto()
+
+
+CANCELLABLE = {Standing.CONFIRMED, Standing.OFFERED, Standing.WAITING, Standing.REQUESTED}
+
+
+class TooLate(Refusal):
+    """The guests are expected at this moment, or their time is over."""
+
+    code = Code.INVALID_TRANSITION
+
+
+def standing(reservation: Reservation, *, now: datetime) -> Standing:
+    """Where it stands at this moment."""
+    if reservation.ends_at <= now:
+        return Standing.OVER
+    if reservation.status == Status.CANCELLED:
+        return Standing.CANCELLED
+    if reservation.starts_at <= now or reservation.arrival:
+        return Standing.BEGUN
+    if reservation.status == Status.CONFIRMED:
+        return Standing.CONFIRMED
+    if waiting.is_held(reservation, now=now):
+        return Standing.OFFERED
+    return Standing.WAITING if waiting.is_waiting(reservation) else Standing.REQUESTED
+
+
+def cancel(reservation: Reservation, *, now: datetime) -> None:
+    """Cancel before the reservation begins. To cancel twice changes nothing. Raises TooLate."""
+    if standing(reservation, now=now) in (Standing.OVER, Standing.BEGUN):
+        raise TooLate("It is too late to cancel here. Please call the restaurant.", param="status")
+    booking.move(reservation, Status.CANCELLED, now=now, actor="guest")

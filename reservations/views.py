@@ -1,0 +1,103 @@
+"""The pages of a guest, reached by the link in the mail. Looking changes nothing: mail programs follow links."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods
+
+from config.api.refusal import Refusal
+from reservations import guests, letters, links, waiting
+from reservations.models import Reservation
+
+HEADERS = {
+    # The link is a key, and the page is about a person.
+    "Cache-Control": "no-store, private",
+    "X-Robots-Tag": "noindex, nofollow",
+    # Not `no-referrer`: browsers then send `Origin: null` with the forms, which Django's CSRF check refuses.
+    "Referrer-Policy": "same-origin",
+    "Content-Security-Policy": (
+        "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    ),
+}
+
+GuestView = Callable[[HttpRequest, Reservation], HttpResponse]
+
+
+def by_link(*methods: str) -> Callable[[GuestView], Callable[..., HttpResponse]]:
+    """Hand the view the reservation of the link, and put the headers on its answer."""
+
+    def decorate(view: GuestView) -> Callable[..., HttpResponse]:
+        @require_http_methods(methods)
+        @wraps(view)
+        def answer(request: HttpRequest, *, token: str) -> HttpResponse:
+            try:
+                response = view(request, links.find(token))
+            except links.NoSuchLink:
+                response = render(request, "reservations/guest/lost.html", status=404)
+            for name, value in HEADERS.items():
+                response[name] = value
+            return response
+
+        return answer
+
+    return decorate
+
+
+@by_link("GET", "HEAD")
+def reservation(request: HttpRequest, found: Reservation) -> HttpResponse:
+    """What is booked, how it stands, and what can be done about it."""
+    return show(request, found)
+
+
+@by_link("GET", "HEAD", "POST")
+def cancel(request: HttpRequest, found: Reservation) -> HttpResponse:
+    """Ask whether it is meant, then cancel."""
+    if request.method == "POST":
+        return act(request, found, guests.cancel)
+    return show(request, found, template="cancel")
+
+
+@by_link("POST")
+def accept(request: HttpRequest, found: Reservation) -> HttpResponse:
+    """Take the table that is held."""
+    return act(request, found, waiting.accept, actor="guest")
+
+
+@by_link("POST")
+def decline(request: HttpRequest, found: Reservation) -> HttpResponse:
+    """Leave the table that is held to others."""
+    return act(request, found, waiting.decline, actor="guest")
+
+
+def act(request: HttpRequest, found: Reservation, verb: Callable[..., Any], **how: Any) -> HttpResponse:
+    """Do it and go back to the page; where it cannot be done the page says why."""
+    try:
+        verb(found, now=timezone.now(), **how)
+    except Refusal as refusal:
+        return show(request, links.find(links.token_of(found)), refusal=refusal)
+    return redirect("guest", token=links.token_of(found))
+
+
+def show(
+    request: HttpRequest, found: Reservation, *, template: str = "reservation", refusal: Refusal | None = None
+) -> HttpResponse:
+    """One of the pages, in the words of the mail. 410 when the reservation is over, 409 when a wish was refused."""
+    standing = guests.standing(found, now=timezone.now())
+    is_over = standing == guests.Standing.OVER
+    context = {
+        "reservation": found,
+        "token": links.token_of(found),
+        "standing": standing,
+        "may_cancel": standing in guests.CANCELLABLE,
+        "day": letters.day_in_words(found.date),
+        "until": letters.hour_of(found.offered_until, found.venue.timezone) if found.offered_until else "",
+        "refusal": refusal,
+    }
+    status = 409 if refusal else 410 if is_over else 200
+    # Who may not cancel is shown the page that says so.
+    name = template if context["may_cancel"] else "reservation"
+    return render(request, f"reservations/guest/{'over' if is_over else name}.html", context, status=status)
