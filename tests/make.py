@@ -1,7 +1,7 @@
 """Builders: rows and bodies that are right, but for what a test says of them."""
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -14,7 +14,7 @@ from accounts.models import Account, ApiKey, IssuedKey, User, Venue
 from orders import ordering
 from orders.models import Menu, MenuItem, Order
 from reservations import booking
-from reservations.models import Reservation
+from reservations.models import Combination, Reservation, ServicePeriod, Table
 
 
 def venue(name: str = "Osteria", *, timezone: str = "Europe/Rome", **fields: Any) -> Venue:
@@ -124,9 +124,42 @@ def reservation(
         party_size=party_size,
         **({"customer_name": "Ada Lovelace", "customer_email": "ada@example.com"} | fields),
     )
-    booking.write_down(reservation, starts_at=starts_at, now=now)
+    booking.write_down(reservation, now=now, actor="system")
     booking.move(reservation, status, now=now, actor="system")
     return reservation
+
+
+def table(venue: Venue, name: str = "T1", *, seats_max: int = 4, **fields: Any) -> Table:
+    """A table of the venue."""
+    return Table.objects.create(venue=venue, name=name, seats_max=seats_max, **fields)
+
+
+def combination(venue: Venue, *tables: Table, seats_min: int, seats_max: int, **fields: Any) -> Combination:
+    """Tables of the venue that are pushed together."""
+    name = fields.pop("name", "+".join(table.name for table in tables))
+    made = Combination.objects.create(venue=venue, name=name, seats_min=seats_min, seats_max=seats_max, **fields)
+    made.tables.set(tables)
+    return made
+
+
+def period(
+    venue: Venue,
+    name: str = "Dinner",
+    *,
+    first: str = "18:00",
+    last: str = "22:00",
+    weekdays: Sequence[int] = range(7),
+    **fields: Any,
+) -> ServicePeriod:
+    """A service period of the venue, every day if nothing else is said."""
+    return ServicePeriod.objects.create(
+        venue=venue,
+        name=name,
+        weekdays=list(weekdays),
+        first_seating=time.fromisoformat(first),
+        last_seating=time.fromisoformat(last),
+        **fields,
+    )
 
 
 def problems_of(response: Any) -> list[tuple[str, str]]:

@@ -5,7 +5,7 @@ from typing import Any
 from django import forms
 from django.contrib import admin, messages
 from django.core.exceptions import NON_FIELD_ERRORS
-from django.db.models import F, QuerySet
+from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
 from rest_framework import serializers
@@ -14,6 +14,7 @@ from accounts.authentication import staff
 from config.api.fields import Phone
 from config.api.refusal import Refusal
 from reservations import booking
+from reservations.clock import moment_of
 from reservations.models import IllegalMove, Reservation
 
 ASKED = ["customer_name", "customer_email", "customer_phone", "date", "time", "party_size", "special_requests"]
@@ -47,7 +48,7 @@ class ReservationForm(forms.ModelForm[Reservation]):
         venue = wanted.get("venue") if self.instance._state.adding else self.instance.venue  # noqa: SLF001  # Django's documented attribute
         if venue and wanted.get("date") and wanted.get("time"):
             try:
-                booking.moment_of(venue, day=wanted["date"], at=wanted["time"])
+                moment_of(venue, day=wanted["date"], at=wanted["time"])
             except Refusal as refusal:
                 self.add_error(refusal.param or NON_FIELD_ERRORS, refusal.message)
         return wanted
@@ -90,15 +91,19 @@ class ReservationAdmin(admin.ModelAdmin[Reservation]):
 
     def save_model(self, request: HttpRequest, obj: Reservation, form: Any, change: bool) -> None:
         """Store what staff wrote; they may write down the past, which the API refuses."""
-        starts_at = booking.moment_of(obj.venue, day=obj.date, at=obj.time)
         if not change:
-            booking.write_down(obj, starts_at=starts_at, now=timezone.now())
+            booking.write_down(obj, now=timezone.now(), actor=staff(request))
             return
-        booking.reschedule(obj, starts_at=starts_at)
-        obj.updated_at = timezone.now()
-        obj.version = F("version") + 1
-        # The status moves by conditional UPDATE only, and is not written over here.
-        obj.save(update_fields=[*ASKED, "tables", "starts_at", "ends_at", "updated_at", "version"])
+        booking.change(
+            obj,
+            day=obj.date,
+            at=obj.time,
+            party_size=obj.party_size,
+            tables=obj.tables,
+            guest=booking.Guest(obj.customer_name, obj.customer_email, obj.customer_phone, obj.special_requests),
+            now=timezone.now(),
+            actor=staff(request),
+        )
 
     def has_delete_permission(self, request: HttpRequest, obj: Reservation | None = None) -> bool:
         """A reservation is cancelled, never deleted."""
