@@ -6,25 +6,29 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db import connection
+from django.db import connection, transaction
 
 from accounts.models import EventType, Venue
+from accounts.tasks.webhooks import ring_for_webhooks
 from config.api.ids import new_id
 
 # One statement: the event, and a delivery for each endpoint of the venue that wants to hear of it. The key of a
-# delivery begins with the same time as a UUIDv7 of ours: PostgreSQL 18 makes them too.
+# delivery begins with the same time as a UUIDv7 of ours: PostgreSQL 18 makes them too. An endpoint stays until the
+# commit (KEY SHARE), and one that is being deleted just then is passed over, lest an order wait for it or fail.
 RECORD = """
     WITH event AS (
         INSERT INTO accounts_event (id, venue_id, type, subject, actor, record, created_at)
         VALUES (%(id)s, %(venue)s, %(type)s, %(subject)s, %(actor)s, %(record)s::jsonb, %(now)s)
         RETURNING id, venue_id, type, created_at
+    ), endpoint AS (
+        SELECT id FROM accounts_webhookendpoint
+        WHERE venue_id = %(venue)s AND disabled_at IS NULL AND (types = '{}' OR %(type)s = ANY(types))
+        FOR KEY SHARE SKIP LOCKED
     )
     INSERT INTO accounts_webhookdelivery
         (id, event_id, endpoint_id, state, tries, next_try_at, last_answer, last_error, created_at)
     SELECT uuidv7(), event.id, endpoint.id, 'pending', 0, event.created_at, '', '', event.created_at
-    FROM event JOIN accounts_webhookendpoint AS endpoint ON endpoint.venue_id = event.venue_id
-    WHERE endpoint.disabled_at IS NULL AND (endpoint.types = '{}' OR event.type = ANY(endpoint.types))
-    RETURNING id
+    FROM event CROSS JOIN endpoint
 """
 
 
@@ -33,7 +37,8 @@ def record(
 ) -> UUID:
     """Store the event with its deliveries; return its key. Call it inside the transaction of the change.
 
-    `record` is the whole record as the API answers it. One statement.
+    `record` is the whole record as the API answers it. One statement; a worker is rung after the commit where an
+    endpoint wants to hear of it.
     """
     key = new_id()
     with connection.cursor() as cursor:
@@ -49,4 +54,7 @@ def record(
                 "now": now,
             },
         )
+        told = cursor.rowcount
+    if told:
+        transaction.on_commit(ring_for_webhooks)
     return key

@@ -38,4 +38,34 @@ app.conf.beat_schedule = {
         "task": "payments.tasks.purge_sessions",
         "schedule": crontab(hour="3", minute="23"),
     },
+    "answers to calls with an Idempotency-Key of yesterday": {
+        "task": "accounts.tasks.purge_calls",
+        "schedule": crontab(minute="53"),
+    },
+    "webhooks that are due": {
+        "task": "accounts.tasks.sweep_webhooks",
+        "schedule": 10.0,
+        # One that no worker has heard when the next comes is one too many.
+        "options": {"expires": 10},
+    },
+    "endpoints of webhooks that fail for days": {
+        "task": "accounts.tasks.retire_webhook_endpoints",
+        "schedule": crontab(minute="*/10"),
+    },
+    "events that were kept for long enough": {
+        "task": "accounts.tasks.purge_events",
+        "schedule": crontab(minute="43"),
+    },
+    "mail to guests that nobody was rung for, or that is tried again": {
+        "task": "reservations.tasks.send_notices",
+        "schedule": 60.0,
+    },
+    "waiting lists: offers that are over, tables that are free": {
+        "task": "reservations.tasks.sweep_waiting_lists",
+        "schedule": 60.0,
+    },
+    "reminders of tables in a day": {
+        "task": "reservations.tasks.write_reminders",
+        "schedule": crontab(minute="*/5"),
+    },
 }

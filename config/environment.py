@@ -125,6 +125,11 @@ def database(name: str, default: str) -> dict[str, Any]:
     return entry
 
 
+def secret_words(name: str) -> list[str]:
+    """Secrets, separated by commas; none when unset."""
+    return _several(name, ())
+
+
 def _several(name: str, default: Collection[str]) -> list[str]:
     return [part.strip() for part in text(name, ",".join(default)).split(",") if part.strip()]
 

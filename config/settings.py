@@ -76,6 +76,8 @@ if not SECRET_KEY:
         raise env.WrongValue("SECRET_KEY", "set where DATABASE_URL is: processes that share a database share one key")
     # Good for commands that sign nothing; `up` gives its children a key that stays.
     SECRET_KEY = secrets.token_urlsafe(48)
+# What was signed and encrypted under these stays good; nothing new is.
+SECRET_KEY_FALLBACKS = env.secret_words("SECRET_KEY_FALLBACKS")
 ALLOWED_HOSTS = env.hosts("ALLOWED_HOSTS", ("localhost", "127.0.0.1", "[::1]"))
 PUBLIC_BASE_URL = env.address(
     "PUBLIC_BASE_URL",
@@ -183,6 +185,8 @@ SILENCED_SYSTEM_CHECKS = [
 # Webhooks: events on their way to addresses that customers name ----------------------------------------------------
 # On a developer's machine the receiver is on it too; elsewhere no address of our own network may be reached.
 WEBHOOKS_TO_LOOPBACK = env.flag("WEBHOOKS_TO_LOOPBACK", False)
+# 0: for good.
+EVENTS_KEPT_DAYS = env.number("EVENTS_KEPT_DAYS", 90)
 
 # HTTP --------------------------------------------------------------------------------------------------------------
 MAX_BODY_BYTES = 1024 * 1024
@@ -228,7 +232,7 @@ CORS_URLS_REGEX = r"^/(api|v1)(/|$)"
 CORS_ALLOW_ALL_ORIGINS = True
 CORS_ALLOW_METHODS = ["GET", "HEAD", "POST", "PUT", "DELETE"]
 CORS_ALLOW_HEADERS = [
-    *("authorization", "content-type", "if-match", "if-none-match"),
+    *("authorization", "content-type", "idempotency-key", "if-match", "if-none-match"),
     *("payment-signature", "x-payment", "x-receipt", "sign-in-with-x"),
     *("range", "if-range"),
     # Official x402 clients in a browser send it with a payment.
@@ -237,7 +241,7 @@ CORS_ALLOW_HEADERS = [
 CORS_EXPOSE_HEADERS = [
     *("x402", "PAYMENT-REQUIRED", "PAYMENT-RESPONSE", "X-PAYMENT-RESPONSE", "X-Receipt"),
     *("Accept-Ranges", "Content-Disposition", "Content-Range", "ETag", "Link", "Location", "Retry-After"),
-    *("X-Request-Id", "X-Tier"),
+    *("Idempotent-Replayed", "X-Request-Id", "X-Tier"),
     *("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "RateLimit", "RateLimit-Policy"),
 ]
 X_FRAME_OPTIONS = "DENY"

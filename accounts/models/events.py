@@ -148,6 +148,9 @@ class WebhookDelivery(models.Model):
         indexes = [
             models.Index(fields=["endpoint", "-created_at", "-id"], name="delivery_newest_of_endpoint"),
             models.Index(fields=["next_try_at"], name="delivery_due", condition=Q(state="pending")),
+            models.Index(
+                fields=["endpoint", "next_try_at"], name="delivery_due_of_endpoint", condition=Q(state="pending")
+            ),
         ]
 
     def __str__(self) -> str:

@@ -1,0 +1,19 @@
+"""Celery tasks of accounts. Celery finds what is imported here."""
+
+from accounts.tasks.calls import purge_calls
+from accounts.tasks.webhooks import (
+    deliver_webhooks,
+    purge_events,
+    retire_webhook_endpoints,
+    ring_for_webhooks,
+    sweep_webhooks,
+)
+
+__all__ = [
+    "deliver_webhooks",
+    "purge_calls",
+    "purge_events",
+    "retire_webhook_endpoints",
+    "ring_for_webhooks",
+    "sweep_webhooks",
+]
