@@ -1,0 +1,93 @@
+"""The product and the model of it never differ, however orders and reservations are moved."""
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis.stateful import run_state_machine_as_test
+
+from orders.models import Order
+from reservations.models import Reservation
+from tests import make
+from tests.machine.books import Books, Side
+
+SHORT = settings(
+    max_examples=20,
+    stateful_step_count=25,
+    deadline=None,
+    # The same runs on every machine; what fails is printed as a program that can be pasted into a test.
+    derandomize=True,
+    database=None,
+    print_blob=True,
+    suppress_health_check=list(HealthCheck),
+)
+
+MOVE_ORDER = Order.move_to
+MOVE_RESERVATION = Reservation.move_to
+
+
+@pytest.fixture
+def sides(db: None) -> list[Side]:
+    """Two venues under two clocks."""
+    bare = make.venue("Trattoria", timezone="Europe/Rome", currency="EUR")
+    other = make.venue("Diner", timezone="America/New_York", currency="USD")
+    return [
+        Side(api=make.client(venue, allowance=10**9), timezone=venue.timezone, currency=venue.currency)
+        for venue in (bare, other)
+    ]
+
+
+def run(sides: list[Side], profile: settings) -> None:
+    """Run the machine on these venues; fails with the shortest program found on which product and model differ."""
+
+    class BooksOfThese(Books):
+        def __init__(self) -> None:
+            super().__init__(sides)
+
+    run_state_machine_as_test(BooksOfThese, settings=profile)
+
+
+def test_product_and_model_never_differ(sides: list[Side]) -> None:
+    run(sides, SHORT)
+
+
+@pytest.mark.deep
+def test_product_and_model_never_differ_in_500_long_runs(sides: list[Side]) -> None:
+    run(sides, settings(SHORT, max_examples=500, stateful_step_count=50, derandomize=False))
+
+
+def move_order_anyhow(order: Order, status: str, *, now: datetime, **more: Any) -> bool:
+    """The rule with a hole: what is completed can be cancelled, and the other way round."""
+    if "pending" in (order.status, status) or order.status == status:
+        return MOVE_ORDER(order, status, now=now, **more)
+    moments = {"completed_at": None, "cancelled_at": None, f"{status}_at": now}
+    Order.objects.filter(pk=order.pk).update(status=status, version=order.version + 1, updated_at=now, **moments)
+    order.refresh_from_db()
+    return True
+
+
+def move_reservation_anyhow(reservation: Reservation, status: str, *, now: datetime) -> bool:
+    """The rule with a hole: what is cancelled can be confirmed."""
+    if (reservation.status, status) != ("cancelled", "confirmed"):
+        return MOVE_RESERVATION(reservation, status, now=now)
+    Reservation.objects.filter(pk=reservation.pk).update(
+        status=status, cancelled_at=None, version=reservation.version + 1, updated_at=now
+    )
+    reservation.refresh_from_db()
+    return True
+
+
+@pytest.mark.parametrize(
+    ("model", "hole"),
+    [(Order, move_order_anyhow), (Reservation, move_reservation_anyhow)],
+    ids=["order", "reservation"],
+)
+def test_it_notices_when_final_states_are_not_final(
+    sides: list[Side], monkeypatch: pytest.MonkeyPatch, model: type, hole: Callable[..., bool]
+) -> None:
+    monkeypatch.setattr(model, "move_to", hole)
+    # Only found, not made shorter.
+    with pytest.raises(AssertionError, match="invalid_transition"):
+        run(sides, settings(SHORT, phases=[Phase.generate]))
