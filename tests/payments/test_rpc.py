@@ -45,7 +45,7 @@ def node(answer: Answer, *, a_connection: int | None = None) -> Iterator[str]:
         # Connections are kept alive: nobody waits for their threads.
         server.daemon_threads = True
         server.block_on_close = False
-        thread = threading.Thread(target=server.serve_forever)
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
         try:
             yield f"http://127.0.0.1:{server.server_port}"
