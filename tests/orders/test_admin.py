@@ -1,15 +1,21 @@
 """The back office of orders: the same moves as in the API, and no way to rewrite what was ordered."""
 
+import re
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
+from threading import Barrier
+from typing import Any
 
 import pytest
 import time_machine
 from django.contrib.contenttypes.models import ContentType
+from django.db import connection
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
-from accounts.models import Venue
-from orders.models import Order, OrderItem, OrderNumber
+from accounts.models import Event, Tally, Venue
+from orders import ordering
+from orders.models import IllegalMove, Order, OrderItem, OrderNumber
 from tests import make
 
 ORDERS = "/admin/orders/order/"
@@ -46,8 +52,8 @@ def test_an_order_opens_with_its_lines(
     order = make.order(venue, items=[{"menu_item_id": f"dish-{number}", "quantity": 1} for number in range(20)])
     # The model's content type, which a process reads once.
     ContentType.objects.get_for_model(Order)
-    # Session, user, the order, its venue, its lines.
-    with django_assert_num_queries(5):
+    # Session, user, the order, its venue, its lines, its events.
+    with django_assert_num_queries(6):
         response = staff.get(f"{ORDERS}{order.pk}/change/")
     assert response.status_code == 200
     assert "dish-19" in response.content.decode()
@@ -80,6 +86,12 @@ def test_an_address_that_is_mended_is_a_new_version_and_nothing_else_changes(sta
         "version": 2,
         "updated_at": LATER,
     }
+    event = Event.objects.get(type="order.updated")
+    assert (event.actor, event.record["delivery_address"], event.record["version"]) == (
+        "staff:staff@example.com",
+        "2 Main St",
+        2,
+    )
 
 
 def test_saving_an_order_unchanged_is_no_new_version(staff: Client, venue: Venue) -> None:
@@ -88,6 +100,7 @@ def test_saving_an_order_unchanged_is_no_new_version(staff: Client, venue: Venue
     assert staff.post(f"{ORDERS}{order.pk}/change/", lines | {"delivery_address": "1 Main St"}).status_code == 302
     order.refresh_from_db()
     assert (order.version, order.updated_at) == (1, NOON)
+    assert not Event.objects.filter(type="order.updated").exists()
 
 
 def test_mending_an_address_does_not_write_over_a_move_that_came_between(staff: Client, venue: Venue) -> None:
@@ -125,3 +138,107 @@ def test_the_counts_of_numbers_are_for_looking_only(
     assert staff.post(f"{path}/change/", {"last": "99"}).status_code == 403
     assert staff.post(f"{path}/delete/", {"post": "yes"}).status_code == 403
     assert staff.get("/admin/orders/ordernumber/add/").status_code == 403
+
+
+# Reopening ---------------------------------------------------------------------------------------------------------
+def reopen(staff: Client, orders: list[Order], **more: str) -> Any:
+    """Run the action on these orders."""
+    return staff.post(ORDERS, {"action": "reopen", "_selected_action": [str(order.pk) for order in orders]} | more)
+
+
+def test_reopening_asks_first_and_names_what_is_completed(staff: Client, venue: Venue) -> None:
+    orders = [make.order(venue, status=status, now=NOON) for status in ("pending", "completed", "completed")]
+    page = reopen(staff, orders).content.decode()
+    assert "2 completed orders will be pending again." in page
+    assert re.findall(r"<li>(#\d of 2026-11-21): cust_123", page) == ["#3 of 2026-11-21", "#2 of 2026-11-21"]
+    assert page.count('name="_selected_action"') == 3
+    assert Order.objects.filter(status="completed").count() == 2
+    assert not Event.objects.filter(type="order.reopened").exists()
+
+
+def test_reopening_takes_a_completion_back_and_is_written_down(staff: Client, venue: Venue) -> None:
+    make.menu(venue)
+    order = make.order(venue, status="completed", now=NOON)
+    before = Order.objects.values().get(pk=order.pk)
+    with time_machine.travel(LATER, tick=False):
+        response = reopen(staff, [order], confirmed="Yes, reopen it")
+    assert make.messages_of(response) == ["#1 of 2026-11-21 is pending again."]
+    assert Order.objects.values().get(pk=order.pk) == before | {
+        "status": "pending",
+        "completed_at": None,
+        "version": 3,
+        "updated_at": LATER,
+    }
+    event = Event.objects.get(type="order.reopened")
+    assert (event.subject, event.actor, event.created_at) == (order.pk, "staff:staff@example.com", LATER)
+    assert (event.record["status"], event.record["completed_at"], event.record["version"]) == ("pending", None, 3)
+    assert event.record["items"][0]["line_total"] == "19.00"
+    assert Tally.objects.count_of(venue, Tally.Noun.ORDER, status="pending") == 1
+    assert Tally.objects.count_of(venue, Tally.Noun.ORDER, status="completed") == 0
+
+
+def test_only_what_is_completed_is_reopened(staff: Client, venue: Venue) -> None:
+    orders = [make.order(venue, status=status, now=NOON) for status in ("pending", "cancelled")]
+    before = list(Order.objects.order_by("number").values())
+    assert "None of the selected orders is completed" in reopen(staff, orders).content.decode()
+    assert sorted(make.messages_of(reopen(staff, orders, confirmed="yes"))) == [
+        "#1 of 2026-11-21: This order is pending; only a completed one is reopened.",
+        "#2 of 2026-11-21: This order is cancelled; only a completed one is reopened.",
+    ]
+    assert list(Order.objects.order_by("number").values()) == before
+    assert not Event.objects.filter(type="order.reopened").exists()
+
+
+def test_a_reopened_order_can_be_completed_again(venue: Venue) -> None:
+    order = make.order(venue, status="completed", now=NOON)
+    ordering.reopen(order, now=LATER, actor="staff:a")
+    ordering.move(order, "completed", now=LATER, actor="staff:a")
+    assert (order.status, order.completed_at, order.version) == ("completed", LATER, 4)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_two_who_reopen_an_order_one_does() -> None:
+    order = make.order(make.venue(), status="completed", now=NOON)
+    start = Barrier(2)
+
+    def again(actor: str) -> bool:
+        mine = Order.objects.select_related("venue").get(pk=order.pk)
+        try:
+            start.wait(timeout=10)
+            ordering.reopen(mine, now=LATER, actor=actor)
+        except IllegalMove:
+            return False
+        else:
+            return True
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(2) as threads:
+        assert sorted(threads.map(again, ["staff:a", "staff:b"])) == [False, True]
+    order.refresh_from_db()
+    assert (order.status, order.version) == ("pending", 3)
+    assert Event.objects.filter(type="order.reopened").count() == 1
+
+
+def test_an_order_shows_what_has_happened_to_it_the_newest_last(staff: Client, venue: Venue) -> None:
+    order = make.order(venue, now=NOON)
+    make.order(venue, status="cancelled", now=NOON)
+    ordering.move(order, "completed", now=LATER, actor="key:rk_live_abcd")
+    ordering.reopen(order, now=LATER, actor="staff:<b>ada</b>@example.com")
+    page = staff.get(f"{ORDERS}{order.pk}/change/").content.decode()
+    assert re.findall(r"<td>(order\.\w+)</td><td>(.*?)</td><td>(\d)</td>", page) == [
+        ("order.created", "system", "1"),
+        ("order.completed", "key:rk_live_abcd", "2"),
+        ("order.reopened", "staff:&lt;b&gt;ada&lt;/b&gt;@example.com", "3"),
+    ]
+
+
+def test_an_order_shows_money_as_its_bill_does(staff: Client) -> None:
+    venue = make.venue(currency="JPY")
+    make.menu(venue, margherita="950")
+    order = make.order(venue)
+    page = staff.get(f"{ORDERS}{order.pk}/change/").content.decode()
+    for amount in ("950", "1900", "1727", "173"):
+        assert f">{amount}<" in page
+    assert "1900.000" not in page
+    assert ">1900<" in staff.get(ORDERS).content.decode()

@@ -1,0 +1,5 @@
+"""The back office of orders and menus."""
+
+from orders.admin import menus, orders
+
+__all__ = ["menus", "orders"]

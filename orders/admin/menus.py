@@ -1,0 +1,201 @@
+"""Where staff write menus, and take dishes off them for today."""
+
+from typing import Any
+from urllib.parse import parse_qs
+from uuid import UUID
+from zoneinfo import ZoneInfo
+
+from django.contrib import admin, messages
+from django.db.models import Count, ForeignKey, QuerySet
+from django.forms import ModelChoiceField, ModelForm
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from orders import pricing
+from orders.models import Menu, MenuCategory, MenuItem
+from orders.models.menus import MenuItems
+
+OF_MENU = "menu__id__exact"
+NO_MENU = UUID(int=0)
+
+
+class MenuCategoryInline(admin.TabularInline[MenuCategory, Menu]):
+    """The parts of the menu. One that has dishes cannot be removed before they are."""
+
+    model = MenuCategory
+    fields = ["position", "name", "served_from", "served_until"]
+    ordering = ["position", "name"]
+    extra = 1
+
+
+@admin.register(Menu)
+class MenuAdmin(admin.ModelAdmin[Menu]):
+    """Menus, with their categories; the dishes have a list of their own."""
+
+    list_display = ["venue", "is_published", "dishes"]
+    list_select_related = ["venue"]
+    list_filter = ["is_published"]
+    search_fields = ["venue__name"]
+    search_help_text = "Venue"
+    ordering = ["venue__name", "id"]
+    autocomplete_fields = ["venue"]
+    inlines = [MenuCategoryInline]
+    actions = ["publish", "withdraw"]
+    show_full_result_count = False
+    list_per_page = 50
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Menu]:
+        """With the number of dishes."""
+        return super().get_queryset(request).annotate(number_of_items=Count("items"))
+
+    def get_fields(self, request: HttpRequest, obj: Menu | None = None) -> list[Any]:
+        """Dishes are added once there is a menu to put them on."""
+        return ["venue", "is_published", "dishes"] if obj else ["venue", "is_published"]
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Menu | None = None) -> list[str]:
+        """A menu stays with its venue."""
+        return ["venue", "dishes"] if obj else []
+
+    @admin.display(description="Dishes and drinks")
+    def dishes(self, menu: Menu) -> SafeString:
+        """The way to the items."""
+        of_menu = f"{reverse('admin:orders_menuitem_changelist')}?{OF_MENU}={menu.pk}"
+        add = f"{reverse('admin:orders_menuitem_add')}?menu={menu.pk}"
+        number: int = menu.number_of_items  # type: ignore[attr-defined]  # annotated above
+        return format_html('<a href="{}">{} on the menu</a> · <a href="{}">Add one</a>', of_menu, number, add)
+
+    @admin.action(description="Publish: orders must follow the menu, and are priced", permissions=["change"])
+    def publish(self, request: HttpRequest, queryset: QuerySet[Menu]) -> None:
+        """Publish the selected menus."""
+        self.message_user(request, f"{queryset.update(is_published=True)} published.", messages.SUCCESS)
+
+    @admin.action(description="Withdraw: orders may hold anything, without prices", permissions=["change"])
+    def withdraw(self, request: HttpRequest, queryset: QuerySet[Menu]) -> None:
+        """Withdraw the selected menus; they stay as they are."""
+        self.message_user(request, f"{queryset.update(is_published=False)} withdrawn.", messages.SUCCESS)
+
+
+class MenuItemForm(ModelForm[MenuItem]):
+    """Shows amounts as people write them: 9.50 and 10, not 9.500 and 10.000."""
+
+    class Meta:
+        model = MenuItem
+        fields = ["price", "tax_percent"]
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        if self.instance.menu_id:
+            self.initial["price"] = pricing.written(self.instance.price, self.instance.menu.venue.currency)
+            self.initial["tax_percent"] = f"{self.instance.tax_percent.normalize():f}"
+
+
+@admin.register(MenuItem)
+class MenuItemAdmin(admin.ModelAdmin[MenuItem]):
+    """Dishes and drinks. They are added from the page of their menu."""
+
+    form = MenuItemForm
+    list_display = ["name", "ref", "venue", "category", "price", "currency", "tax", "is_available", "is_sold_out"]
+    list_editable = ["price", "is_available"]
+    list_filter = ["is_available"]
+    search_fields = ["name", "ref", "menu__venue__name"]
+    search_help_text = "Dish, its id, or the venue"
+    ordering = ["menu_id", "category__position", "position", "name", "id"]
+    show_full_result_count = False
+    list_per_page = 50
+    actions = ["sell_out", "bring_back"]
+    fields = [
+        "menu",
+        "category",
+        ("ref", "name"),
+        "description",
+        ("price", "tax_percent"),
+        ("is_available", "sold_out_on"),
+        "position",
+    ]
+
+    def get_changelist_form(self, request: HttpRequest, **options: Any) -> type[ModelForm[MenuItem]]:
+        """The list shows amounts as the page of one does."""
+        return super().get_changelist_form(request, **{"form": MenuItemForm} | options)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[MenuItem]:
+        """With the menu's venue, by whose currency and clock a dish is shown."""
+        return super().get_queryset(request).select_related("menu__venue", "category")
+
+    def get_readonly_fields(self, request: HttpRequest, obj: MenuItem | None = None) -> list[str]:
+        """A dish stays on its menu."""
+        return ["menu"] if obj else []
+
+    def add_view(
+        self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """Add to the menu that the address names; without one, show the menus."""
+        if self.has_add_permission(request) and menu_of(request) == NO_MENU:
+            self.message_user(request, "Choose the menu that the dish is to be on.", messages.INFO)
+            return HttpResponseRedirect(reverse("admin:orders_menu_changelist"))
+        return super().add_view(request, form_url, extra_context)
+
+    def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
+        """The menu that the address names."""
+        return super().get_changeform_initial_data(request) | {"menu": menu_of(request)}
+
+    def formfield_for_foreignkey(
+        self, db_field: ForeignKey[Any, Any], request: HttpRequest, **options: Any
+    ) -> ModelChoiceField[Any] | None:
+        """That menu, and its categories."""
+        menu = menu_of(request)
+        if db_field.name == "menu":
+            options |= {"queryset": Menu.objects.filter(id=menu).select_related("venue"), "empty_label": None}
+        else:
+            options["queryset"] = MenuCategory.objects.filter(menu_id=menu).order_by("position", "name")
+        return super().formfield_for_foreignkey(db_field, request, **options)
+
+    @admin.display(description="Venue", ordering="menu__venue__name")
+    def venue(self, item: MenuItem) -> str:
+        """Whose menu it is on."""
+        return item.menu.venue.name
+
+    @admin.display(description="")
+    def currency(self, item: MenuItem) -> str:
+        """Of the price."""
+        return item.menu.venue.currency
+
+    @admin.display(description="Tax", ordering="tax_percent")
+    def tax(self, item: MenuItem) -> str:
+        """In percent."""
+        return f"{item.tax_percent.normalize():f} %"
+
+    @admin.display(description="Sold out today", boolean=True)
+    def is_sold_out(self, item: MenuItem) -> bool:
+        """By the venue's day."""
+        return item.sold_out_on == timezone.now().astimezone(ZoneInfo(item.menu.venue.timezone)).date()
+
+    @admin.action(description="Sold out today", permissions=["change"])
+    def sell_out(self, request: HttpRequest, queryset: MenuItems) -> None:
+        """Take them off for the rest of the day at their venue."""
+        self.message_user(request, f"{queryset.sell_out(now=timezone.now())} sold out today.", messages.SUCCESS)
+
+    @admin.action(description="Back on the menu", permissions=["change"])
+    def bring_back(self, request: HttpRequest, queryset: MenuItems) -> None:
+        """Sell them again."""
+        self.message_user(request, f"{queryset.bring_back()} back on the menu.", messages.SUCCESS)
+
+
+def menu_of(request: HttpRequest) -> UUID:
+    """The menu that the address names: by one of its dishes, itself, or by the filter of the list one comes from."""
+    item = request.resolver_match.kwargs.get("object_id") if request.resolver_match else None
+    if item:
+        return MenuItem.objects.filter(id=as_key(item)).values_list("menu_id", flat=True).first() or NO_MENU
+    came_from = parse_qs(request.GET.get("_changelist_filters", ""))
+    named = request.GET.get("menu") or came_from.get(OF_MENU, [""])[0]
+    return as_key(named)
+
+
+def as_key(text: str) -> UUID:
+    """The key that is written so; for what is none, one that no row has."""
+    try:
+        return UUID(text)
+    except ValueError:
+        return NO_MENU

@@ -1,0 +1,199 @@
+"""Where staff find and move orders."""
+
+from typing import Any
+
+from django.contrib import admin, messages
+from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
+from django.db.models import QuerySet
+from django.forms import ModelForm
+from django.http import HttpRequest, HttpResponse
+from django.template.loader import render_to_string
+from django.template.response import TemplateResponse
+from django.utils import timezone
+from django.utils.safestring import SafeString
+
+from accounts.authentication import staff
+from accounts.models import Event
+from orders import ordering, pricing
+from orders.models import IllegalMove, Order, OrderItem, OrderNumber, Orders
+
+# So many are named on the page that asks.
+MOST_NAMED = 20
+
+
+def amount(row: Order | OrderItem, name: str) -> str | None:
+    """An amount of the row as a bill writes it; None where nothing was priced."""
+    value = getattr(row, name)
+    return None if value is None else pricing.written(value, row.currency)
+
+
+class OrderItemInline(admin.TabularInline[OrderItem, Order]):
+    """The lines, as they were ordered."""
+
+    model = OrderItem
+    extra = 0
+    ordering = ["position"]
+    can_delete = False
+    fields = ["position", "menu_item_id", "name", "quantity", "notes", "each", "tax_percent", "of_line"]
+    readonly_fields = ["position", "menu_item_id", "name", "quantity", "notes", "each", "tax_percent", "of_line"]
+
+    @admin.display(description="Unit price")
+    def each(self, line: OrderItem) -> str | None:
+        """As it was when it was ordered."""
+        return amount(line, "unit_price")
+
+    @admin.display(description="Line total")
+    def of_line(self, line: OrderItem) -> str | None:
+        """All of the line."""
+        return amount(line, "line_total")
+
+    def has_add_permission(self, request: HttpRequest, obj: Order | None = None) -> bool:
+        """An order is what the customer asked for."""
+        return False
+
+
+@admin.register(Order)
+class OrderAdmin(admin.ModelAdmin[Order]):
+    """Orders. Their status changes by the same rule as in the API, through the actions of the list."""
+
+    list_display = [
+        "number",
+        "status",
+        "business_date",
+        "venue",
+        "customer_id",
+        "payment_method",
+        "in_total",
+        "currency",
+        "created_at",
+    ]
+    list_display_links = ["number", "business_date"]
+    list_select_related = ["venue"]
+    list_filter = ["status", "business_date"]
+    search_fields = ["customer_id", "venue__name"]
+    search_help_text = "Customer or venue"
+    ordering = ["-created_at", "-id"]
+    date_hierarchy = "business_date"
+    show_full_result_count = False
+    list_per_page = 50
+    inlines = [OrderItemInline]
+    actions = ["complete", "cancel", "reopen"]
+    fields = [
+        ("number", "business_date", "venue"),
+        ("status", "version"),
+        ("customer_id", "payment_method"),
+        "delivery_address",
+        ("currency", "before_tax", "of_tax", "in_total"),
+        "metadata",
+        ("created_at", "updated_at", "completed_at", "cancelled_at"),
+        "events",
+    ]
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Order | None = None) -> list[str]:
+        """Staff mend an address; what was ordered stays."""
+        named = [name for row in self.fields or () for name in ([row] if isinstance(row, str) else row)]
+        return [name for name in named if name != "delivery_address"]
+
+    def save_model(self, request: HttpRequest, obj: Order, form: ModelForm[Order], change: bool) -> None:
+        """Store the address alone: the row as it was read may be older than a move."""
+        if "delivery_address" in form.changed_data:
+            ordering.deliver_to(obj, obj.delivery_address, now=timezone.now(), actor=staff(request))
+
+    @admin.display(description="Subtotal")
+    def before_tax(self, order: Order) -> str | None:
+        """Without tax."""
+        return amount(order, "subtotal")
+
+    @admin.display(description="Tax")
+    def of_tax(self, order: Order) -> str | None:
+        """All taxes of the lines."""
+        return amount(order, "tax")
+
+    @admin.display(description="Total", ordering="total")
+    def in_total(self, order: Order) -> str | None:
+        """What the customer pays."""
+        return amount(order, "total")
+
+    @admin.display(description="What has happened")
+    def events(self, order: Order) -> SafeString:
+        """The events of the order, the newest last."""
+        found = Event.objects.filter(subject=order.pk, venue_id=order.venue_id).order_by("created_at", "id")
+        return render_to_string("admin/orders/order/events.html", {"events": found})
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        """Orders come through the API."""
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Order | None = None) -> bool:
+        """An order is cancelled, never deleted."""
+        return False
+
+    @admin.action(description="Complete the selected orders", permissions=["change"])
+    def complete(self, request: HttpRequest, queryset: Orders) -> None:
+        """Move to completed."""
+        self.move(request, queryset, Order.Status.COMPLETED)
+
+    @admin.action(description="Cancel the selected orders", permissions=["change"])
+    def cancel(self, request: HttpRequest, queryset: Orders) -> None:
+        """Move to cancelled."""
+        self.move(request, queryset, Order.Status.CANCELLED)
+
+    @admin.action(description="Reopen the selected orders: they were completed by mistake", permissions=["change"])
+    def reopen(self, request: HttpRequest, queryset: Orders) -> HttpResponse | None:
+        """Ask; then take back what was completed, and say what was not."""
+        if "confirmed" not in request.POST:
+            return self.ask(request, queryset)
+        for order in queryset.with_items():
+            try:
+                ordering.reopen(order, now=timezone.now(), actor=staff(request))
+            except IllegalMove as refusal:
+                self.message_user(request, f"{order}: {refusal.message}", messages.ERROR)
+            else:
+                self.message_user(request, f"{order} is pending again.", messages.SUCCESS)
+        return None
+
+    def ask(self, request: HttpRequest, queryset: QuerySet[Order]) -> HttpResponse:
+        """The page that shows which orders would be reopened."""
+        completed = queryset.filter(status=Order.Status.COMPLETED)
+        context = {
+            **self.admin_site.each_context(request),
+            "opts": self.opts,
+            "title": "Reopen orders?",
+            "count": completed.count(),
+            "examples": completed[:MOST_NAMED],
+            "checkbox": ACTION_CHECKBOX_NAME,
+            "selected": request.POST.getlist(ACTION_CHECKBOX_NAME),
+            "select_across": request.POST.get("select_across", "0"),
+        }
+        return TemplateResponse(request, "admin/orders/order/confirm_reopen.html", context)
+
+    def move(self, request: HttpRequest, queryset: Orders, status: Order.Status) -> None:
+        """Move each order that may still move, and say which may not."""
+        for order in queryset.with_items():
+            try:
+                ordering.move(order, status, now=timezone.now(), actor=staff(request))
+            except IllegalMove as refusal:
+                self.message_user(request, f"{order}: {refusal.message}", messages.ERROR)
+            else:
+                self.message_user(request, f"{order} is {status.value}.", messages.SUCCESS)
+
+
+@admin.register(OrderNumber)
+class OrderNumberAdmin(admin.ModelAdmin[OrderNumber]):
+    """The last number of each day; for looking only."""
+
+    list_display = ["venue", "business_date", "last"]
+    list_select_related = ["venue"]
+    ordering = ["-business_date", "venue_id"]
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        """Counted by orders alone."""
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Counted by orders alone."""
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """A number that is given twice would be called out twice."""
+        return False
