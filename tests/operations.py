@@ -47,10 +47,13 @@ class Operation:
         """Its path, for a new record of the venue where it is about one."""
         return self.path(MADE[self.noun](venue).public_id) if "{id}" in self.template else self.template
 
+    def raw(self) -> bytes:
+        """Its example of a body, as it is sent."""
+        return b"" if self.body is None else json.dumps(self.body).encode()
+
     def send(self, api: Client, path: str, body: Any = ..., **headers: str) -> Any:
         """Call it at this path, with the example as its body unless another is given."""
-        body = self.body if body is ... else body
-        raw = "" if body is None else body if isinstance(body, str | bytes) else json.dumps(body)
+        raw = self.raw() if body is ... else body if isinstance(body, str | bytes) else json.dumps(body)
         content_type = headers.pop("content_type", "application/json" if raw else "")
         return api.generic(self.method, path, raw, content_type=content_type, headers=headers)
 
