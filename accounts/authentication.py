@@ -62,9 +62,10 @@ def identify(request: HttpRequest, *, now: datetime) -> ApiKey:
     key = ring.find(text)
     if key is None:
         raise Unauthorized("There is no such API key.")
-    if key.revoked_at is not None and key.revoked_at <= now:
+    state = key.state(now)
+    if state == "revoked":
         raise RevokedApiKey("This API key was revoked.")
-    if key.expires_at is not None and key.expires_at <= now:
+    if state == "expired":
         raise ExpiredApiKey("This API key has expired.")
     return key
 

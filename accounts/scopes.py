@@ -30,7 +30,7 @@ class Scoped(BasePermission):
 
     def has_permission(self, request: Request, view: APIView) -> bool:
         """True, or raise InsufficientScope. What the address does not have is left to become 405."""
-        if getattr(view, "action", None) is None:
+        if request.method not in view.allowed_methods:
             return True
         scope = needed(view, request.method)
         if scope not in cast("ApiKey", request.auth).scopes:

@@ -2,38 +2,105 @@
 
 from typing import Any
 
+from django import forms
 from django.contrib import admin, messages
+from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.db.models import QuerySet
 from django.forms import ModelForm
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
 from django.utils import timezone
 
-from accounts.models import ApiKey
+from accounts.models import OVERLAPS, ApiKey, CannotRotate, Scope
+
+WORDS_OF_OVERLAPS = ("not at all", "for an hour", "for a day", "for a week")
+
+
+class KeyForm(ModelForm[ApiKey]):
+    """A key, with a box to tick for each scope."""
+
+    scopes = forms.TypedMultipleChoiceField(
+        choices=[(scope, scope) for scope in Scope.values],
+        widget=forms.CheckboxSelectMultiple,
+        initial=Scope.values,
+        required=False,
+        help_text="What the key may do",
+    )
+
+    class Meta:
+        model = ApiKey
+        fields = ["venue", "name", "scopes", "allowance", "expires_at"]
+
+
+class OverlapForm(forms.Form):
+    """How long a key that is replaced may still be used."""
+
+    overlap = forms.TypedChoiceField(
+        label="The old keys still work",
+        choices=[(str(number), words) for number, words in enumerate(WORDS_OF_OVERLAPS)],
+        coerce=lambda number: OVERLAPS[int(number)],
+        initial="2",
+    )
 
 
 @admin.register(ApiKey)
 class ApiKeyAdmin(admin.ModelAdmin[ApiKey]):
     """API keys, without their secrets. A new one is shown once, after it is saved."""
 
-    list_display = ["name", "venue", "start", "end", "allowance", "created_at", "expires_at", "revoked_at"]
+    form = KeyForm
+    list_display = [
+        *("name", "venue", "shown", "state", "may", "allowance"),
+        *("created_at", "expires_at", "last_used_at", "revoked_at"),
+    ]
     list_select_related = ["venue"]
     search_fields = ["name", "start", "end", "venue__name"]
     ordering = ["-created_at", "id"]
     autocomplete_fields = ["venue"]
-    fields = ["venue", "name", "start", "end", "allowance", "created_at", "expires_at", "revoked_at"]
-    actions = ["revoke"]
+    fields = [
+        *("venue", "name", "shown", "public_id", "family", "scopes", "allowance", "expires_at"),
+        *("created_at", "last_used_at", "last_used_ip", "revoked_at"),
+    ]
+    actions = ["rotate", "revoke", "revoke_families"]
 
     def get_readonly_fields(self, request: HttpRequest, obj: ApiKey | None = None) -> list[str]:
         """A key stays with its venue; who it was and when it ended is history."""
-        fixed = ["start", "end", "created_at", "revoked_at"]
+        fixed = ["shown", "public_id", "family", "created_at", "last_used_at", "last_used_ip", "revoked_at"]
         return ["venue", *fixed] if obj else fixed
+
+    def get_fields(self, request: HttpRequest, obj: ApiKey | None = None) -> Any:
+        """A key that is not there yet has only what is asked for."""
+        return super().get_fields(request, obj) if obj else list(KeyForm.Meta.fields)
+
+    @admin.display(description="key", ordering="start")
+    def shown(self, key: ApiKey) -> str:
+        """The letters by which keys are told apart."""
+        return key.shown
+
+    @admin.display(description="id")
+    def public_id(self, key: ApiKey) -> str:
+        """The id that `manage.py apikey` takes."""
+        return key.public_id
+
+    @admin.display(description="state")
+    def state(self, key: ApiKey) -> str:
+        """Whether it lets anybody in."""
+        return key.state(timezone.now())
+
+    @admin.display(description="may")
+    def may(self, key: ApiKey) -> str:
+        """Its scopes."""
+        return "everything" if set(key.scopes) == set(Scope.values) else ", ".join(key.scopes) or "nothing"
 
     def save_model(self, request: HttpRequest, obj: ApiKey, form: ModelForm[ApiKey], change: bool) -> None:
         """Issue a new key, and show its text this once."""
         if change:
-            super().save_model(request, obj, form, change)
+            # Only what was changed: a key that is revoked meanwhile stays so.
+            changed = [name for name in form.changed_data if name != "venue"]
+            obj.save(update_fields=changed)
             return
-        issued = ApiKey.issue(obj.venue, name=obj.name, allowance=obj.allowance, expires_at=obj.expires_at)
+        issued = ApiKey.issue(
+            obj.venue, name=obj.name, allowance=obj.allowance, scopes=obj.scopes, expires_at=obj.expires_at
+        )
         # What follows in the admin, its log and its redirect, is about the stored row.
         obj.__dict__.update(issued.row.__dict__)
         self.message_user(request, f"The key, shown only now: {issued.text}", messages.WARNING)
@@ -42,16 +109,39 @@ class ApiKeyAdmin(admin.ModelAdmin[ApiKey]):
         """A key is revoked, not deleted: what it did stays explainable."""
         return False
 
-    @admin.action(description="Revoke the selected keys, at once and for good")
+    @admin.action(description="Revoke the selected keys, at once and for good", permissions=["change"])
     def revoke(self, request: HttpRequest, queryset: QuerySet[ApiKey]) -> None:
         """Revoke; keys that were revoked before keep their moment."""
-        now = timezone.now()
-        revoked = sum(key.revoke(now=now) for key in queryset)
-        self.message_user(request, f"{revoked} revoked.", messages.SUCCESS)
+        chosen = ApiKey.objects.filter(pk__in=queryset.order_by().values("pk"))
+        self.message_user(request, f"{chosen.revoke(now=timezone.now())} revoked.", messages.SUCCESS)
 
-    def get_actions(self, request: HttpRequest) -> Any:
-        """Only those who may change keys may revoke them."""
-        actions = super().get_actions(request)
-        if not self.has_change_permission(request):
-            actions.pop("revoke", None)
-        return actions
+    @admin.action(description="Revoke the selected keys and their families", permissions=["change"])
+    def revoke_families(self, request: HttpRequest, queryset: QuerySet[ApiKey]) -> None:
+        """Revoke also the keys that these replaced, and those that replaced them."""
+        chosen = ApiKey.objects.filter(family__in=queryset.order_by().values("family"))
+        self.message_user(request, f"{chosen.revoke(now=timezone.now())} revoked.", messages.SUCCESS)
+
+    @admin.action(description="Rotate the selected keys: issue new ones in their place", permissions=["change"])
+    def rotate(self, request: HttpRequest, queryset: QuerySet[ApiKey]) -> HttpResponse | None:
+        """Ask for the overlap, then replace each key and show the new ones this once."""
+        form = OverlapForm(request.POST if "confirmed" in request.POST else None)
+        if form.is_valid():
+            for key in queryset.order_by("created_at", "pk"):
+                try:
+                    issued = key.rotate(overlap=form.cleaned_data["overlap"], now=timezone.now())
+                except CannotRotate as refusal:
+                    self.message_user(request, refusal.message, messages.ERROR)
+                else:
+                    self.log_addition(request, issued.row, f"In place of {key.public_id}")
+                    words = f"In place of {key}, shown only now: {issued.text}"
+                    self.message_user(request, words, messages.WARNING)
+            return None
+        context = {
+            **self.admin_site.each_context(request),
+            "title": "Rotate keys?",
+            "form": form,
+            "keys": queryset.order_by("created_at", "pk"),
+            "checkbox": ACTION_CHECKBOX_NAME,
+            "selected": request.POST.getlist(ACTION_CHECKBOX_NAME),
+        }
+        return TemplateResponse(request, "accounts/confirm_rotation.html", context)

@@ -216,6 +216,12 @@ class ApiKey(models.Model):
         """Make the key worthless from now on; false when it was revoked before."""
         return bool(ApiKey.objects.filter(pk=self.pk).revoke(now=now))
 
+    def state(self, now: datetime) -> str:
+        """`active`, `expired` or `revoked`."""
+        if self.revoked_at is not None and self.revoked_at <= now:
+            return "revoked"
+        return "expired" if self.expires_at is not None and self.expires_at <= now else "active"
+
     def used(self, *, now: datetime, address: str | None) -> bool:
         """Write down that the key was used just now, from this IP address; false when that is known of this minute."""
         due = Q(last_used_at=None) | Q(last_used_at__lte=now - MINUTE)

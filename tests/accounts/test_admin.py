@@ -1,24 +1,33 @@
 """The back office of accounts: its pages, and keys that are issued, shown once and revoked."""
 
 import re
+from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
+import time_machine
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import Permission
 from django.test import Client
 from django.urls import reverse
 from pytest_django import DjangoAssertNumQueries
 
-from accounts.models import Account, ApiKey, Membership, User, Venue
+from accounts.models import Account, ApiKey, Membership, User, Venue, every_scope
 from tests import make
 
 KEYS = "/admin/accounts/apikey/"
+NOON = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 
 
 @pytest.fixture
 def staff(db: None) -> Client:
     """A superuser in the back office."""
     return make.staff()
+
+
+def key_fields(venue: Venue, **changes: Any) -> dict[str, Any]:
+    """What the form of a key sends."""
+    return {"venue": str(venue.pk), "name": "Till", "allowance": "1000", "scopes": every_scope()} | changes
 
 
 @pytest.mark.parametrize("model", ["user", "account", "venue", "apikey"])
@@ -53,7 +62,7 @@ def test_a_list_of_keys_costs_the_same_for_one_and_for_forty(
 
 
 def test_a_new_key_is_shown_once_and_works(staff: Client, venue: Venue) -> None:
-    response = staff.post(f"{KEYS}add/", {"venue": str(venue.pk), "name": "Till", "allowance": "500"})
+    response = staff.post(f"{KEYS}add/", key_fields(venue, allowance="500"))
     assert response.status_code == 302
     shown = next(text for text in make.messages_of(response) if "shown only now" in text)
     key = re.search(r"rk_live_\w{46}", shown)
@@ -69,22 +78,21 @@ def test_a_new_key_is_shown_once_and_works(staff: Client, venue: Venue) -> None:
 
 def test_saving_a_key_again_leaves_its_secret_and_its_venue(staff: Client, venue: Venue, other_venue: Venue) -> None:
     issued = ApiKey.issue(venue, name="old")
-    response = staff.post(
-        f"{KEYS}{issued.row.pk}/change/", {"venue": str(other_venue.pk), "name": "new", "allowance": "7"}
-    )
+    response = staff.post(f"{KEYS}{issued.row.pk}/change/", key_fields(other_venue, name="new", allowance="7"))
     assert response.status_code == 302
     row = ApiKey.objects.of_text(issued.text).get()
     assert (row.name, row.allowance, row.venue) == ("new", 7, venue)
 
 
 def test_an_allowance_of_nothing_is_refused_in_the_form(staff: Client, venue: Venue) -> None:
-    response = staff.post(f"{KEYS}add/", {"venue": str(venue.pk), "name": "Till", "allowance": "0"})
+    response = staff.post(f"{KEYS}add/", key_fields(venue, allowance="0"))
     assert response.status_code == 200
     assert not ApiKey.objects.exists()
 
 
 def test_a_zone_that_does_not_exist_is_refused_in_the_form(staff: Client, venue: Venue) -> None:
-    fields = {"account": str(venue.account_id), "name": "Trattoria", "currency": "EUR", "max_days_ahead": "365"}
+    form = staff.get(f"/admin/accounts/venue/{venue.pk}/change/").context["adminform"].form
+    fields = {name: "" if value in (None, []) else value for name, value in form.initial.items()}
     path = f"/admin/accounts/venue/{venue.pk}/change/"
     assert staff.post(path, fields | {"timezone": "Europe/Rom"}).status_code == 200
     assert staff.post(path, fields | {"timezone": "Asia/Tokyo", "currency": "yen"}).status_code == 200
@@ -103,6 +111,78 @@ def test_revoking_is_at_once_and_counts_only_those_that_worked(staff: Client, ve
     assert make.client_with(first.text).get("/api/v1/orders").json()["error"]["code"] == "revoked_api_key"
 
 
+def test_a_family_is_revoked_whole(staff: Client, venue: Venue) -> None:
+    old, other = (ApiKey.issue(venue, name="Till").row for _ in range(2))
+    old.rotate(overlap=timedelta(days=1), now=datetime.now(UTC))
+    response = staff.post(KEYS, {"action": "revoke_families", "_selected_action": [str(old.pk)]})
+    assert make.messages_of(response)[-1] == "2 revoked."
+    assert list(ApiKey.objects.filter(revoked_at=None)) == [other]
+
+
+def test_a_key_is_limited_to_scopes_by_boxes(staff: Client, venue: Venue) -> None:
+    page = staff.get(f"{KEYS}add/").content.decode()
+    assert len(re.findall(r'<input type="checkbox" name="scopes" value="[a-z:]+"[^>]* checked>', page)) == 4
+    staff.post(f"{KEYS}add/", key_fields(venue, scopes=["orders:read"]))
+    row = ApiKey.objects.get()
+    assert row.scopes == ["orders:read"]
+    staff.post(f"{KEYS}{row.pk}/change/", key_fields(venue, scopes=["orders:read", "reservations:read"]))
+    row.refresh_from_db()
+    assert row.scopes == ["orders:read", "reservations:read"]
+    staff.post(f"{KEYS}{row.pk}/change/", key_fields(venue, scopes=[]))
+    row.refresh_from_db()
+    assert row.scopes == []
+
+
+def test_an_end_is_set_and_taken_back(staff: Client, venue: Venue) -> None:
+    row = ApiKey.issue(venue, name="Till").row
+    day = {"expires_at_0": "2031-01-31", "expires_at_1": "12:00:00"}
+    for fields, end in ((day, datetime(2031, 1, 31, 12, 0, tzinfo=UTC)), ({}, None)):
+        staff.post(f"{KEYS}{row.pk}/change/", key_fields(venue, **fields))
+        row.refresh_from_db()
+        assert row.expires_at == end
+
+
+def test_saving_a_form_that_was_opened_before_does_not_undo_a_revocation(staff: Client, venue: Venue) -> None:
+    row = ApiKey.issue(venue, name="Till").row
+    row.revoke(now=NOON)
+    staff.post(f"{KEYS}{row.pk}/change/", key_fields(venue, name="another"))
+    row.refresh_from_db()
+    assert (row.name, row.revoked_at) == ("another", NOON)
+
+
+@time_machine.travel(NOON, tick=False)
+def test_rotating_asks_for_the_overlap_and_shows_the_new_key_once(staff: Client, venue: Venue) -> None:
+    old = ApiKey.issue(venue, name="Till").row
+    selected = {"action": "rotate", "_selected_action": [str(old.pk)]}
+    asked = staff.post(KEYS, selected)
+    assert (asked.status_code, ApiKey.objects.count()) == (200, 1)
+    assert f"<li>{old}, Trattoria</li>" in asked.content.decode()
+    response = staff.post(KEYS, selected | {"confirmed": "Yes, rotate them", "overlap": "1"})
+    key = re.search(r"rk_live_\w{46}", make.messages_of(response)[-1])
+    assert key is not None
+    assert make.messages_of(response)[-1] == f"In place of {old}, shown only now: {key[0]}"
+    old.refresh_from_db()
+    new = ApiKey.objects.of_text(key[0]).get()
+    assert (old.expires_at, new.family) == (NOON + timedelta(hours=1), old.family)
+    assert LogEntry.objects.get().object_id == str(new.pk)
+    assert key[0] not in LogEntry.objects.get().change_message
+    again = staff.post(KEYS, selected | {"confirmed": "Yes, rotate them", "overlap": "0"})
+    assert make.messages_of(again)[-1] == (
+        f"The key {old.shown} was replaced before, by {new.shown}; rotate that one."
+    )
+    assert ApiKey.objects.count() == 2
+
+
+def test_an_overlap_that_is_not_offered_rotates_nothing(staff: Client, venue: Venue) -> None:
+    old = ApiKey.issue(venue, name="Till").row
+    for overlap in ("4", "", "-1"):
+        asked = staff.post(
+            KEYS, {"action": "rotate", "_selected_action": [str(old.pk)], "confirmed": "Yes", "overlap": overlap}
+        )
+        assert asked.status_code == 200
+    assert ApiKey.objects.count() == 1
+
+
 def test_a_key_cannot_be_deleted(staff: Client, venue: Venue) -> None:
     row = ApiKey.issue(venue, name="test").row
     assert staff.post(f"{KEYS}{row.pk}/delete/", {"post": "yes"}).status_code == 403
@@ -117,10 +197,11 @@ def test_staff_who_may_only_look_cannot_revoke(venue: Venue) -> None:
     host = Client()
     host.force_login(user)
     assert host.get(KEYS).status_code == 200
-    host.post(KEYS, {"action": "revoke", "_selected_action": [str(row.pk)]})
+    for action in ("revoke", "revoke_families", "rotate"):
+        host.post(KEYS, {"action": action, "_selected_action": [str(row.pk)], "confirmed": "yes", "overlap": "0"})
     assert host.get("/admin/accounts/venue/").status_code == 403
     row.refresh_from_db()
-    assert row.revoked_at is None
+    assert (row.revoked_at, row.expires_at, ApiKey.objects.count()) == (None, None, 1)
 
 
 def test_what_holds_orders_cannot_be_deleted_with_them(staff: Client, venue: Venue) -> None:

@@ -1,7 +1,9 @@
 """Keys as they are kept, and people in any case."""
 
 import re
-from datetime import UTC, datetime
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.core.exceptions import ValidationError
@@ -9,7 +11,7 @@ from django.db import IntegrityError, connection
 from hypothesis import given
 from hypothesis import strategies as st
 
-from accounts.models import BASE62, ApiKey, User, Venue, checksum, digest, looks_like_a_key
+from accounts.models import BASE62, ApiKey, CannotRotate, User, Venue, checksum, digest, looks_like_a_key
 from tests import make
 
 NOON = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
@@ -64,6 +66,85 @@ def test_a_key_is_revoked_once(venue: Venue) -> None:
 def test_a_key_allows_at_least_one_call(venue: Venue) -> None:
     with pytest.raises(IntegrityError, match="api_key_allowance_positive"):
         ApiKey.issue(venue, name="test", allowance=0)
+
+
+# Rotation ----------------------------------------------------------------------------------------------------------
+def test_a_new_key_takes_over_what_the_old_one_may(venue: Venue) -> None:
+    old = ApiKey.issue(venue, name="Till", allowance=7, scopes=["orders:read"]).row
+    new = old.rotate(overlap=timedelta(hours=1), now=NOON).row
+    assert (new.venue, new.family, new.name, new.allowance, new.scopes, new.expires_at) == (
+        *(venue, old.family, "Till", 7),
+        *(["orders:read"], None),
+    )
+    assert new.digest != old.digest
+    old.refresh_from_db()
+    assert (old.expires_at, old.revoked_at) == (NOON + timedelta(hours=1), None)
+
+
+@pytest.mark.parametrize(("left", "overlap", "ends"), [(2, 24, 2), (24, 24, 24), (30, 24, 24), (30, 0, 0)])
+def test_an_overlap_lengthens_no_life(venue: Venue, left: int, overlap: int, ends: int) -> None:
+    old = ApiKey.issue(venue, name="Till", expires_at=NOON + timedelta(hours=left)).row
+    old.rotate(overlap=timedelta(hours=overlap), now=NOON)
+    old.refresh_from_db()
+    assert old.expires_at == NOON + timedelta(hours=ends)
+
+
+def test_a_new_key_lives_as_long_as_the_old_one_was_made_to(venue: Venue) -> None:
+    old = ApiKey.issue(venue, name="Till", expires_at=NOON).row
+    ApiKey.objects.filter(pk=old.pk).update(created_at=NOON - timedelta(days=90))
+    now = NOON - timedelta(days=3)
+    assert old.rotate(overlap=timedelta(0), now=now).row.expires_at == now + timedelta(days=90)
+
+
+@pytest.mark.parametrize("end", ["revoked_at", "expires_at"])
+def test_a_key_that_has_ended_is_not_replaced(venue: Venue, end: str) -> None:
+    old = ApiKey.issue(venue, name="Till").row
+    ApiKey.objects.filter(pk=old.pk).update(**{end: NOON})
+    with pytest.raises(CannotRotate, match="has ended; issue a new one"):
+        old.rotate(overlap=timedelta(0), now=NOON)
+    assert ApiKey.objects.count() == 1
+
+
+def test_a_key_is_replaced_once_and_then_its_successor(venue: Venue) -> None:
+    first = ApiKey.issue(venue, name="Till").row
+    second = first.rotate(overlap=timedelta(days=7), now=NOON).row
+    before = ApiKey.objects.get(pk=first.pk).expires_at
+    with pytest.raises(CannotRotate, match=f"was replaced before, by {re.escape(second.shown)}; rotate that one"):
+        first.rotate(overlap=timedelta(0), now=NOON)
+    assert ApiKey.objects.get(pk=first.pk).expires_at == before
+    third = second.rotate(overlap=timedelta(0), now=NOON).row
+    assert (third.family, ApiKey.objects.count()) == (first.family, 3)
+
+
+@pytest.mark.parametrize("expires_at", [None, NOON + timedelta(hours=1)])
+@pytest.mark.django_db(transaction=True)
+def test_of_two_rotations_at_once_exactly_one_makes_a_key(venue: Venue, expires_at: datetime | None) -> None:
+    """Also of a key that ends before the overlap, whose row both leave as it is."""
+    together = threading.Barrier(4)
+    old = ApiKey.issue(venue, name="Till", expires_at=expires_at).row
+
+    def rotate(_: int) -> str:
+        together.wait(10)
+        try:
+            return old.rotate(overlap=timedelta(days=1), now=NOON).text
+        except CannotRotate:
+            return ""
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(4) as threads:
+        made = [text for text in threads.map(rotate, range(4)) if text]
+    assert (len(made), ApiKey.objects.count()) == (1, 2)
+
+
+# Last use ----------------------------------------------------------------------------------------------------------
+def test_the_last_use_is_written_once_a_minute(venue: Venue) -> None:
+    row = ApiKey.issue(venue, name="Till").row
+    steps = [(0, True), (59, False), (60, True), (61, False)]
+    for seconds, written in steps:
+        assert row.used(now=NOON + timedelta(seconds=seconds), address=f"203.0.113.{seconds}") is written
+    row.refresh_from_db()
+    assert (row.last_used_at, row.last_used_ip) == (NOON + timedelta(seconds=60), "203.0.113.60")
 
 
 @pytest.mark.django_db
