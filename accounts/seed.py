@@ -1,4 +1,5 @@
-"""The accounts of a fresh installation: two customers to try the API as, and a superuser for the admin.
+"""The accounts of a fresh installation: three customers to try the API as, and a superuser for the
+admin.
 
 Secrets are known only when they are made. `earlier` hands those of the last run back in, and what still works is kept.
 """
@@ -12,6 +13,8 @@ from django.db import transaction
 from accounts.models import Account, ApiKey, User, Venue
 
 SUPERUSER = "admin@example.com"
+# The venue that gets a menu, tables and hours; the others are as bare as a new customer's.
+FURNISHED = "Demo Osteria"
 WIDE = 1_000_000
 
 
@@ -29,7 +32,13 @@ def load(earlier: Mapping[str, Any] | None = None) -> dict[str, Any]:
             management[f"{prefix}api_key"] = key(its, "First key", keys.get(f"{prefix}api_key"))
             wide = f"wide_{prefix}api_key"
             management[wide] = key(its, "For load tests", keys.get(wide), allowance=WIDE)
+        management["menu_api_key"] = key(furnished(), "First key", keys.get("menu_api_key"))
         return {"management": management, "admin": superuser((known.get("admin") or {}).get("password"))}
+
+
+def furnished() -> Venue:
+    """The venue that orders.seed gives a menu, and reservations.seed tables and hours."""
+    return venue(FURNISHED, "Europe/Rome")
 
 
 def venue(name: str, timezone: str) -> Venue:

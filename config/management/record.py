@@ -108,6 +108,7 @@ def show(up: Mapping[str, Any], *, state_dir: Path, is_default_dir: bool, logs: 
         "Data API": f"{base_url}/v1",
         "Management API": up["management"]["base_url"],
         "  key": key or "none: run without --no-seed",
+        "  with a menu": up["management"]["menu_api_key"] or "none",
         "Paid on": f"{up['chain']['network']}{', the development chain' if up['wallets'] else ''}",
         "Admin": up["admin"]["url"],
         "  user": user or "none",

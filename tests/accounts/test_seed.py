@@ -11,8 +11,8 @@ pytestmark = pytest.mark.django_db
 def test_a_second_run_adds_nothing_and_tells_the_same() -> None:
     first = seed.load()
     assert seed.load(first) == first
-    assert (Account.objects.count(), Venue.objects.count()) == (2, 2)
-    assert (ApiKey.objects.count(), User.objects.count()) == (4, 1)
+    assert (Account.objects.count(), Venue.objects.count()) == (3, 3)
+    assert (ApiKey.objects.count(), User.objects.count()) == (5, 1)
     assert User.objects.get().check_password(first["admin"]["password"])
 
 

@@ -9,6 +9,7 @@ import stat
 import subprocess
 import sys
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -30,7 +31,7 @@ SHAPE = {
         "base_url": str,
         "api_key": str,
         "other_api_key": str,
-        "menu_api_key": None,
+        "menu_api_key": str,
         "wide_api_key": str,
         "wide_other_api_key": str,
     },
@@ -202,28 +203,6 @@ def test_its_wallets_have_what_gives_them_their_tiers(up: Up) -> None:
         assert 9 * 10**18 < node.eth.get_balance(wallet["address"]) <= 10 * 10**18
 
 
-def test_a_chain_of_ones_own_is_told_and_has_no_demo_wallets(up: Up, tmp_path: Path) -> None:
-    own = {
-        "RPC_URL": up.said["chain"]["rpc_url"],
-        "FACILITATOR_URL": "http://127.0.0.1:1",
-        "PAYMENT_NETWORK": "eip155:84532",
-        "PAY_TO": "0x" + 20 * "ab",
-    }
-    with running(tmp_path, "--no-seed", **own) as other:
-        told = other.said
-    assert told["wallets"] is None
-    assert (told["pids"]["chain"], told["pids"]["facilitator"]) == (None, None)
-    assert told["facilitator_url"] == "http://127.0.0.1:1"
-    assert told["chain"] == {
-        "rpc_url": own["RPC_URL"],
-        "chain_id": 84532,
-        "network": "eip155:84532",
-        "usdc": "0x036CbD53842c5426634e7929541eC2318f3dCF7e",
-        "token": None,
-        "pay_to": "0xABaBaBaBABabABabAbAbABAbABabababaBaBABaB",
-    }
-
-
 def test_a_chain_that_is_not_the_one_that_is_sold_on_is_refused(up: Up, tmp_path: Path) -> None:
     own = {"RPC_URL": up.said["chain"]["rpc_url"], "FACILITATOR_URL": "http://127.0.0.1:1", "PAY_TO": "0x" + 20 * "ab"}
     done = manage(tmp_path, "up", "--port", "0", "--no-seed", **own)
@@ -265,37 +244,86 @@ def test_a_signal_while_it_starts_stops_what_has_started(tmp_path: Path) -> None
     assert [pid for pid in family if is_alive(pid)] == []
 
 
-def test_a_second_up_survives_kill_9_of_everything_and_ends_whole_on_a_signal(up: Up, tmp_path: Path) -> None:
-    """One long story rather than three short ones: each start costs seconds."""
+@dataclass(frozen=True)
+class Killed:
+    """What is left of a run beside `up` of which every process was killed, and what it was."""
+
+    state_dir: Path
+    said: dict[str, Any]
+    placed: dict[str, Any]
+    pids: set[int]
+
+
+def kill_all(pid: int) -> None:
+    """kill -9 of a process and of everything below it."""
+    top = psutil.Process(pid)
+    for process in [top, *top.children(recursive=True)]:
+        # A child may end with the parent that was killed just now.
+        with suppress(psutil.NoSuchProcess):
+            process.kill()
+
+
+@pytest.fixture(scope="module")
+def killed(up: Up, tmp_path_factory: pytest.TempPathFactory) -> Killed:
+    """An order was placed, then everything was killed. For several tests: a first start takes longest."""
+    state_dir = tmp_path_factory.mktemp("killed") / "state"
     order = {
         "customer_id": "cust-1",
         "items": [{"menu_item_id": "dish-1", "quantity": 2, "notes": "no onions"}],
         "delivery_address": "Vesterbrogade 3",
         "payment_method": "card",
     }
-    with running(tmp_path, "--restaurants", "0") as first:
-        assert not {*up.pids} & {*first.pids}
+    with running(state_dir, "--restaurants", "0") as first:
         assert ask(f"{up.said['base_url']}/readyz")[0] == 200
         management = first.said["management"]
         status, placed = ask(f"{management['base_url']}/orders", method="POST", key=management["api_key"], body=order)
         assert status == 201
-        top = psutil.Process(first.process.pid)
-        for process in [top, *top.children(recursive=True)]:
-            # A child may end with the parent that was killed just now.
-            with suppress(psutil.NoSuchProcess):
-                process.kill()
+        kill_all(first.process.pid)
+    return Killed(state_dir=state_dir, said=first.said, placed=placed, pids=set(first.pids))
 
-    with running(tmp_path, "--restaurants", "0") as second:
+
+def test_two_of_them_run_side_by_side(up: Up, killed: Killed) -> None:
+    assert len(killed.pids) == len(up.pids)
+    assert not {*up.pids} & killed.pids
+
+
+def test_after_kill_9_of_everything_the_next_one_has_all_and_ends_whole_on_a_signal(up: Up, killed: Killed) -> None:
+    management = killed.said["management"]
+    with running(killed.state_dir, "--restaurants", "0") as second:
         again = second.said["management"]
         assert {**again, "base_url": None} == {**management, "base_url": None}
-        status, found = ask(f"{again['base_url']}/orders/{placed['id']}", key=management["api_key"])
-        assert (status, found) == (200, placed)
+        status, found = ask(f"{again['base_url']}/orders/{killed.placed['id']}", key=management["api_key"])
+        assert (status, found) == (200, killed.placed)
         family = {*second.pids, *(one.pid for one in psutil.Process(second.process.pid).children(recursive=True))}
         second.process.send_signal(signal.SIGTERM)
         assert second.process.wait() == 0
     assert [pid for pid in family if is_alive(pid)] == []
-    assert not up_file(tmp_path).exists()
+    assert not up_file(killed.state_dir).exists()
     assert ask(f"{up.said['base_url']}/readyz")[0] == 200
+
+
+def test_a_chain_of_ones_own_is_told_and_has_no_demo_wallets(up: Up, killed: Killed) -> None:
+    own = {
+        "RPC_URL": up.said["chain"]["rpc_url"],
+        "FACILITATOR_URL": "http://127.0.0.1:1",
+        "PAYMENT_NETWORK": "eip155:84532",
+        "PAY_TO": "0x" + 20 * "ab",
+    }
+    with running(killed.state_dir, "--no-seed", **own) as other:
+        told = other.said
+        # How it ends is no matter here, and ending in order takes seconds so soon after the start.
+        kill_all(other.process.pid)
+    assert told["wallets"] is None
+    assert (told["pids"]["chain"], told["pids"]["facilitator"]) == (None, None)
+    assert told["facilitator_url"] == "http://127.0.0.1:1"
+    assert told["chain"] == {
+        "rpc_url": own["RPC_URL"],
+        "chain_id": 84532,
+        "network": "eip155:84532",
+        "usdc": "0x036CbD53842c5426634e7929541eC2318f3dCF7e",
+        "token": None,
+        "pay_to": "0xABaBaBaBABabABabAbAbABAbABabababaBaBABaB",
+    }
 
 
 def test_without_it_other_commands_say_in_one_sentence_to_run_it(tmp_path: Path) -> None:

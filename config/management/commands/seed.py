@@ -1,4 +1,4 @@
-"""`manage.py seed`: the dictionaries, the price list, and accounts to begin with."""
+"""`manage.py seed`: the dictionaries, the price list, and accounts to begin with, one with a menu and tables."""
 
 import json
 from pathlib import Path
@@ -8,14 +8,19 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from accounts import seed
 from catalogue import dictionaries
+from orders import seed as menu
 from payments import seed as products
+from reservations import seed as tables
 
 
 class Command(BaseCommand):
     """Create what a fresh installation needs; whatever is there stays."""
 
     requires_system_checks = ()
-    help = "Load markets, cuisines, sources, landmarks and prices; create demo accounts with keys and a superuser."
+    help = (
+        "Load markets, cuisines, sources, landmarks and prices; create demo accounts with keys, one with a menu and"
+        " tables, and a superuser."
+    )
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Name the flags."""
@@ -33,6 +38,8 @@ class Command(BaseCommand):
         dictionaries.load()
         products.load()
         made = seed.load(earlier)
+        menu.load(seed.furnished())
+        tables.load(seed.furnished())
         if options["json"]:
             self.stdout.write(json.dumps(made))
             return

@@ -1,0 +1,28 @@
+"""The demo's tables and hours: there after `manage.py seed`, and as people have made them afterwards."""
+
+from accounts.models import Venue
+from reservations import seed
+from reservations.models import Area, Combination, ServicePeriod, Table
+
+
+def test_seeded_tables_seat_two_to_eight_at_lunch_and_dinner_every_day(venue: Venue) -> None:
+    seed.load(venue)
+    assert list(Area.objects.order_by("position").values_list("name", flat=True)) == ["Sala", "Terrazza"]
+    assert sorted(Table.objects.values_list("seats_max", flat=True)) == [2, 2, 2, 4, 4, 4, 4, 4, 6, 8]
+    assert {
+        combination.name: sorted(table.name for table in combination.tables.all())
+        for combination in Combination.objects.all()
+    } == {"T3+T4": ["T3", "T4"], "E2+E3": ["E2", "E3"]}
+    periods = ServicePeriod.objects.order_by("first_seating")
+    assert [str(period) for period in periods] == ["Lunch, 12:00 to 14:30", "Dinner, 19:00 to 22:30"]
+    assert [period.weekdays for period in periods] == [[0, 1, 2, 3, 4, 5, 6]] * 2
+    for row in (*Table.objects.all(), *Combination.objects.all(), *periods):
+        row.full_clean()
+
+
+def test_seeding_tables_again_leaves_them_as_people_have_made_them(venue: Venue) -> None:
+    seed.load(venue)
+    Table.objects.filter(name="T7").delete()
+    ServicePeriod.objects.all().delete()
+    seed.load(venue)
+    assert (Table.objects.count(), ServicePeriod.objects.count()) == (9, 0)
