@@ -111,7 +111,7 @@ def judge_host(host: str, *, bracketed: bool) -> None:
         )
     if host == "localhost" and settings.WEBHOOKS_TO_LOOPBACK:
         return
-    if len(labels) == 1 or labels[-1] in ("localhost", "local", "internal"):
+    if len(labels) == 1 or labels[-1] in ("localhost", "localdomain", "local", "internal"):
         raise BadDestination("The host is a name of the public internet: hooks.example.com.", param="url")
 
 

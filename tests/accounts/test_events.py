@@ -92,9 +92,14 @@ def test_an_order_does_not_wait_for_an_endpoint_that_is_being_deleted_and_does_n
 @pytest.mark.django_db(transaction=True)
 def test_an_endpoint_cannot_go_between_an_event_and_its_commit(venue: Venue) -> None:
     endpoint, _ = endpoints.create(venue, url=URL)
+
+    def delete() -> None:
+        endpoints.remove(endpoint)
+        connection.close()
+
     with transaction.atomic():
         happens(venue)
-        deleting = threading.Thread(target=lambda: (endpoints.remove(endpoint), connection.close()))
+        deleting = threading.Thread(target=delete)
         deleting.start()
         deleting.join(0.2)
         assert deleting.is_alive()

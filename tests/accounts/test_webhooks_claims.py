@@ -1,0 +1,238 @@
+"""Who delivers what: claims that no two workers share, leases that are lost, and receivers that hold nobody up."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime, timedelta
+
+import pytest
+from django.conf import settings as project
+from django.db import connection
+from django.utils import timezone
+from pytest_django import DjangoAssertNumQueries, Settings
+
+from accounts import events
+from accounts.models import EventType, Venue, WebhookDelivery, WebhookEndpoint
+from accounts.webhooks import deliveries, endpoints, pump
+from accounts.webhooks.messages import Outcome
+from tests.accounts.receivers import Answer, Received, receiving
+from tests.served import database_url
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+WELL = Outcome(status=200)
+ILL = Outcome(status=500)
+
+
+@pytest.fixture(autouse=True)
+def _to_loopback(settings: Settings) -> None:
+    """The receivers are here."""
+    settings.WEBHOOKS_TO_LOOPBACK = True
+
+
+def happens(venue: Venue, *, times: int = 1, now: datetime | None = None) -> None:
+    """Something happens at the venue."""
+    for _ in range(times):
+        events.record(
+            venue,
+            EventType.ORDER_CREATED,
+            record={"id": "ord_1"},
+            subject=None,
+            actor="system",
+            now=now or timezone.now(),
+        )
+
+
+def at_once(what: Callable[[], list[WebhookDelivery]], *, threads: int) -> list[list[WebhookDelivery]]:
+    """What each of so many threads got, all begun together."""
+    ready = threading.Barrier(threads)
+
+    def run() -> list[WebhookDelivery]:
+        ready.wait()
+        try:
+            return what()
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(threads) as pool:
+        return [begun.result() for begun in [pool.submit(run) for _ in range(threads)]]
+
+
+def test_of_eight_workers_at_once_none_takes_what_another_has_nor_more_than_an_endpoint_bears(venue: Venue) -> None:
+    well, _ = endpoints.create(venue, url="https://well.example.com/")
+    failing, _ = endpoints.create(venue, url="https://failing.example.com/")
+    now = timezone.now()
+    WebhookEndpoint.objects.filter(pk=failing.pk).update(failing_since=now)
+    happens(venue, times=10, now=now)
+
+    def take() -> list[WebhookDelivery]:
+        return [delivery for _ in range(6) for delivery in deliveries.claim(most=16, now=now)]
+
+    taken = [delivery for some in at_once(take, threads=8) for delivery in some]
+    assert len({delivery.pk for delivery in taken}) == len(taken)
+    assert Counter(delivery.endpoint_id for delivery in taken) == {well.pk: 4, failing.pk: 1}
+    assert {delivery.tries for delivery in taken} == {1}
+    assert deliveries.claim(most=16, now=now) == []
+    deliveries.settle(next(row for row in taken if row.endpoint_id == well.pk), WELL, now=now)
+    assert [row.endpoint_id for row in deliveries.claim(most=16, now=now)] == [well.pk]
+
+
+def test_a_claim_costs_the_same_for_one_and_for_forty(
+    venue: Venue, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    for number in (1, 40):
+        for _ in range(number):
+            endpoints.create(venue, url="https://hooks.example.com/")
+        happens(venue)
+        # BEGIN, endpoints, claim, rows, COMMIT.
+        with django_assert_num_queries(5):
+            taken = deliveries.claim(most=100, now=timezone.now())
+        assert len(taken) == WebhookEndpoint.objects.count()
+
+
+def test_each_endpoint_is_served_before_any_is_served_twice(venue: Venue, other_venue: Venue) -> None:
+    now = timezone.now()
+    endpoints.create(venue, url="https://busy.example.com/")
+    happens(venue, times=50, now=now - timedelta(hours=1))
+    late, _ = endpoints.create(other_venue, url="https://late.example.com/")
+    happens(other_venue, now=now)
+    assert late.pk in [delivery.endpoint_id for delivery in deliveries.claim(most=16, now=now)]
+
+
+def test_a_lost_lease_is_taken_over_and_its_late_result_changes_nothing(venue: Venue) -> None:
+    endpoints.create(venue, url="https://hooks.example.com/")
+    now = timezone.now()
+    happens(venue, now=now)
+    (lost,) = deliveries.claim(most=1, now=now)
+    later = now + deliveries.LEASE + timedelta(seconds=1)
+    (taken,) = deliveries.claim(most=1, now=later)
+    assert (taken.pk, taken.tries) == (lost.pk, 2)
+    assert deliveries.settle(lost, ILL, now=later) is False
+    assert WebhookEndpoint.objects.get().failing_since is None
+    assert deliveries.settle(taken, WELL, now=later) is True
+    assert deliveries.settle(lost, ILL, now=later) is False
+    delivery = WebhookDelivery.objects.get()
+    assert (delivery.state, delivery.tries, delivery.last_status) == ("delivered", 2, 200)
+
+
+def test_a_replay_does_not_take_a_late_result_for_its_own(venue: Venue) -> None:
+    endpoints.create(venue, url="https://hooks.example.com/")
+    now = timezone.now()
+    happens(venue, now=now)
+    (lost,) = deliveries.claim(most=1, now=now)
+    later = now + deliveries.LEASE + timedelta(seconds=1)
+    assert endpoints.replay(lost, now=later) is True
+    (taken,) = deliveries.claim(most=1, now=later)
+    assert (taken.tries, lost.tries) == (1, 1)
+    assert deliveries.settle(lost, WELL, now=later) is False
+    assert WebhookDelivery.objects.get().state == "pending"
+
+
+def test_what_is_lost_in_its_last_try_is_given_up_with_the_reason(venue: Venue) -> None:
+    endpoints.create(venue, url="https://hooks.example.com/")
+    now = timezone.now()
+    happens(venue, now=now)
+    WebhookDelivery.objects.update(tries=9)
+    deliveries.claim(most=1, now=now)
+    assert deliveries.tidy(now=now) == 0
+    assert deliveries.tidy(now=now + deliveries.LEASE) == 1
+    delivery = WebhookDelivery.objects.get()
+    assert (delivery.state, delivery.last_error) == ("failed", "our worker stopped in the middle of the last try")
+
+
+def test_an_event_written_while_its_endpoint_goes_off_does_not_wait_for_ever(venue: Venue) -> None:
+    endpoint, _ = endpoints.create(venue, url="https://hooks.example.com/")
+    happens(venue)
+    now = timezone.now()
+    WebhookEndpoint.objects.update(disabled_at=now, disabled_reason="staff")
+    assert deliveries.claim(most=1, now=now) == []
+    assert deliveries.tidy(now=now) == 1
+    assert endpoint.deliveries.get().last_error == "the endpoint was switched off"
+
+
+def test_what_is_under_way_when_its_endpoint_goes_off_counts_and_is_not_tried_again(venue: Venue) -> None:
+    endpoint, _ = endpoints.create(venue, url="https://hooks.example.com/")
+    now = timezone.now()
+    happens(venue, times=2, now=now)
+    (first,) = deliveries.claim(most=1, now=now)
+    (second,) = deliveries.claim(most=1, now=now)
+    endpoints.disable(endpoint, now=now)
+    assert deliveries.settle(first, WELL, now=now) is True
+    assert deliveries.settle(second, ILL, now=now) is True
+    assert sorted(WebhookDelivery.objects.values_list("state", flat=True)) == ["delivered", "failed"]
+
+
+def test_a_slow_receiver_holds_up_nobody_else(venue: Venue, other_venue: Venue) -> None:
+    """It answers only when all that was sent elsewhere has arrived."""
+    all_there = threading.Event()
+    held = []
+
+    def slowly(_: Received, before: int) -> Answer:
+        all_there.wait(10)
+        return Answer(200)
+
+    def quickly(_: Received, before: int) -> Answer:
+        if before == 14:
+            held.append(len(slow.received))
+            all_there.set()
+        return Answer(200)
+
+    with receiving(slowly) as slow, receiving(quickly) as quick:
+        endpoints.create(venue, url=slow.url)
+        endpoints.create(other_venue, url=quick.url)
+        happens(venue, times=10, now=timezone.now() - timedelta(hours=1))
+        happens(other_venue, times=15)
+        pump.run(clock=timezone.now, takes_s=8.0, timeout_s=15.0)
+        assert (len(quick.received), len(slow.received)) == (15, 10)
+    assert held == [4]
+    assert WebhookDelivery.objects.filter(state="delivered").count() == 25
+
+
+def test_a_pump_that_ends_before_all_is_taken_says_so(venue: Venue) -> None:
+    with receiving() as receiver:
+        endpoints.create(venue, url=receiver.url)
+        happens(venue, times=3)
+        assert pump.run(clock=timezone.now, takes_s=0) is True
+        assert pump.run(clock=timezone.now, takes_s=1) is False
+        assert len(receiver.received) == 3
+
+
+WORKER = "from accounts.tasks import sweep_webhooks; sweep_webhooks()"
+
+
+def test_a_worker_that_is_killed_in_the_middle_of_a_try_is_made_up_for(venue: Venue) -> None:
+    """kill -9 of a real process, after the receiver has the event and before it has answered."""
+    has_it = threading.Event()
+
+    def first_time_never(_: Received, before: int) -> Answer:
+        if before == 0:
+            has_it.set()
+            time.sleep(0.5)
+        return Answer(200)
+
+    with receiving(first_time_never) as receiver:
+        _, secret = endpoints.create(venue, url=receiver.url)
+        happens(venue)
+        worker = subprocess.Popen(
+            [sys.executable, "manage.py", "shell", "-v", "0", "-c", WORKER],
+            cwd=project.BASE_DIR,
+            env={**os.environ, "DATABASE_URL": database_url(), "WEBHOOKS_TO_LOOPBACK": "true"},
+        )
+        assert has_it.wait(20)
+        worker.send_signal(signal.SIGKILL)
+        worker.wait()
+        delivery = WebhookDelivery.objects.get()
+        assert (delivery.state, delivery.tries, delivery.last_status) == ("pending", 1, None)
+        pump.run(clock=timezone.now, takes_s=0.1)
+        assert len(receiver.received) == 1
+        pump.run(clock=lambda: timezone.now() + deliveries.LEASE, takes_s=0.3)
+    first, second = receiver.received
+    assert (first.body, first.headers["webhook-id"]) == (second.body, second.headers["webhook-id"])
+    assert first.verified(secret)["type"] == "order.created"
+    assert (WebhookDelivery.objects.get().state, WebhookDelivery.objects.get().tries) == ("delivered", 2)

@@ -1,0 +1,187 @@
+"""Endpoints of webhooks: what people do with them, and what happens to one that fails for days."""
+
+from datetime import timedelta
+
+import pytest
+from django.core import mail
+from django.utils import timezone
+from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
+
+from accounts import events
+from accounts.models import Event, EventType, Membership, User, Venue, WebhookDelivery, WebhookEndpoint
+from accounts.webhooks import deliveries, destinations, endpoints, pump, retirement
+from accounts.webhooks.messages import Outcome
+from tests.accounts.receivers import receiving
+
+URL = "https://hooks.example.com/"
+DAY = timedelta(days=1)
+ILL = Outcome(status=500, answer="no")
+
+
+@pytest.fixture
+def endpoint(venue: Venue) -> WebhookEndpoint:
+    """An endpoint for all events."""
+    return endpoints.create(venue, url=URL)[0]
+
+
+def happens(venue: Venue) -> None:
+    """Something happens at the venue."""
+    events.record(
+        venue, EventType.ORDER_CREATED, record={"id": "ord_1"}, subject=None, actor="system", now=timezone.now()
+    )
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_test_event_goes_to_this_endpoint_alone(venue: Venue, settings: Settings) -> None:
+    settings.WEBHOOKS_TO_LOOPBACK = True
+    with receiving() as receiver, receiving() as other:
+        endpoint, secret = endpoints.create(venue, url=receiver.url, types=["order.created"])
+        endpoints.create(venue, url=other.url)
+        endpoints.ping(endpoint, actor="staff:ada@example.com", now=timezone.now())
+        pump.run(clock=timezone.now, takes_s=0.2)
+        assert other.received == []
+    (received,) = receiver.received
+    content = received.verified(secret)
+    assert content["type"] == "webhook.ping"
+    assert content["data"] == {
+        "id": endpoint.public_id,
+        "object": "webhook_endpoint",
+        "url": receiver.url,
+        "types": ["order.created"],
+    }
+    assert Event.objects.get().actor == "staff:ada@example.com"
+
+
+def test_an_endpoint_that_is_off_takes_no_test_event_and_no_replay(endpoint: WebhookEndpoint) -> None:
+    happens(endpoint.venue)
+    assert endpoints.disable(endpoint, now=timezone.now()) is True
+    before = list(WebhookDelivery.objects.values())
+    now = timezone.now()
+    with pytest.raises(endpoints.SwitchedOff):
+        endpoints.ping(endpoint, actor="system", now=now)
+    with pytest.raises(endpoints.SwitchedOff):
+        endpoints.replay(WebhookDelivery.objects.get(), now=now)
+    with pytest.raises(endpoints.SwitchedOff):
+        endpoints.replay_failed(endpoint, since=now - DAY, now=now)
+    assert list(WebhookDelivery.objects.values()) == before
+    assert Event.objects.count() == 1
+
+
+def test_switching_off_twice_keeps_the_first_moment_and_switching_on_forgets_the_failures(
+    endpoint: WebhookEndpoint,
+) -> None:
+    now = timezone.now()
+    WebhookEndpoint.objects.update(failing_since=now - DAY)
+    assert endpoints.disable(endpoint, now=now) is True
+    assert endpoints.disable(endpoint, now=now + DAY) is False
+    endpoint.refresh_from_db()
+    assert (endpoint.disabled_at, endpoint.disabled_reason) == (now, "staff")
+    assert endpoints.enable(endpoint) is True
+    assert endpoints.enable(endpoint) is False
+    endpoint.refresh_from_db()
+    assert (endpoint.disabled_at, endpoint.disabled_reason, endpoint.failing_since) == (None, None, None)
+
+
+def test_a_replay_begins_again_with_the_same_event_and_not_while_it_is_under_way(
+    endpoint: WebhookEndpoint, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
+) -> None:
+    happens(endpoint.venue)
+    now = timezone.now()
+    (delivery,) = deliveries.claim(most=1, now=now)
+    with django_capture_on_commit_callbacks() as rung:
+        assert endpoints.replay(delivery, now=now) is False
+    assert rung == []
+    deliveries.settle(delivery, Outcome(status=200), now=now)
+    with django_capture_on_commit_callbacks() as rung:
+        assert endpoints.replay(delivery, now=now) is True
+    assert len(rung) == 1
+    again = WebhookDelivery.objects.get()
+    assert (again.pk, again.event_id) == (delivery.pk, delivery.event_id)
+    assert (again.state, again.tries, again.next_try_at, again.delivered_at) == ("pending", 0, now, None)
+
+
+def test_all_that_failed_since_a_moment_is_replayed_for_one_endpoint(
+    endpoint: WebhookEndpoint, other_venue: Venue
+) -> None:
+    endpoints.create(other_venue, url=URL)
+    now = timezone.now()
+    for venue in (endpoint.venue, endpoint.venue, endpoint.venue, other_venue):
+        happens(venue)
+    WebhookDelivery.objects.update(state="failed", next_try_at=None)
+    old, done, *_ = deliveries.recent(endpoint.pk, most=3)
+    WebhookDelivery.objects.filter(pk=old.pk).update(created_at=now - 2 * DAY)
+    WebhookDelivery.objects.filter(pk=done.pk).update(state="delivered", delivered_at=now)
+    assert endpoints.replay_failed(endpoint, since=now - DAY, now=now) == 1
+    assert WebhookDelivery.objects.filter(state="pending").count() == 1
+
+
+def test_another_address_has_not_failed_yet(endpoint: WebhookEndpoint) -> None:
+    now = timezone.now()
+    WebhookEndpoint.objects.update(failing_since=now)
+    endpoints.change(endpoint, url=URL, types=["order.created"], description="Till")
+    assert (endpoint.failing_since, endpoint.types, endpoint.description) == (now, ["order.created"], "Till")
+    endpoints.change(endpoint, url=f"{URL}new", types=[], description="")
+    assert (endpoint.failing_since, endpoint.url) == (None, f"{URL}new")
+    with pytest.raises(destinations.BadDestination):
+        endpoints.change(endpoint, url="http://10.0.0.1/", types=[], description="")
+    endpoint.refresh_from_db()
+    assert endpoint.url == f"{URL}new"
+
+
+def owner(venue: Venue, email: str, *, role: str = "owner") -> None:
+    """Somebody of the account."""
+    Membership.objects.create(account=venue.account, user=User.objects.create_user(email), role=role)
+
+
+def fails(endpoint: WebhookEndpoint, *, days: float) -> None:
+    """Its last success is so many days ago."""
+    happens(endpoint.venue)
+    now = timezone.now()
+    deliveries.settle(deliveries.claim(most=1, now=now)[0], ILL, now=now)
+    WebhookEndpoint.objects.filter(pk=endpoint.pk).update(failing_since=now - days * DAY)
+
+
+def test_after_five_days_without_success_it_is_switched_off_and_the_owners_are_told(
+    endpoint: WebhookEndpoint, other_venue: Venue
+) -> None:
+    owner(endpoint.venue, "ada@example.com")
+    owner(endpoint.venue, "bob@example.com")
+    owner(endpoint.venue, "cook@example.com", role="kitchen")
+    owner(other_venue, "stranger@example.com")
+    fails(endpoint, days=5.01)
+    now = timezone.now()
+    assert retirement.sweep(now=now) == 1
+    endpoint.refresh_from_db()
+    assert (endpoint.disabled_at, endpoint.disabled_reason) == (now, "failing")
+    assert WebhookDelivery.objects.get().state == "failed"
+    assert [message.to for message in mail.outbox] == [["ada@example.com"], ["bob@example.com"]]
+    assert mail.outbox[0].subject == "A webhook endpoint of Trattoria is switched off"
+    assert URL in mail.outbox[0].body
+    assert "it answered 500" in mail.outbox[0].body
+    assert retirement.sweep(now=now) == 0
+    assert len(mail.outbox) == 2
+
+
+def test_less_than_five_days_or_a_success_in_between_keep_it_on(endpoint: WebhookEndpoint) -> None:
+    owner(endpoint.venue, "ada@example.com")
+    fails(endpoint, days=4.99)
+    assert retirement.sweep(now=timezone.now()) == 0
+    happens(endpoint.venue)
+    now = timezone.now()
+    deliveries.settle(deliveries.claim(most=1, now=now)[0], Outcome(status=200), now=now)
+    assert retirement.sweep(now=now + 2 * DAY) == 0
+    endpoint.refresh_from_db()
+    assert (endpoint.disabled_at, endpoint.failing_since, mail.outbox) == (None, None, [])
+
+
+def test_a_mail_server_that_is_away_is_asked_again_for_a_day(endpoint: WebhookEndpoint, settings: Settings) -> None:
+    owner(endpoint.venue, "ada@example.com")
+    fails(endpoint, days=5.5)
+    settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+    settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", 1
+    assert retirement.sweep(now=timezone.now()) == 0
+    endpoint.refresh_from_db()
+    assert endpoint.disabled_at is None
+    assert retirement.sweep(now=timezone.now() + DAY) == 1
+    endpoint.refresh_from_db()
+    assert endpoint.disabled_reason == "failing"
