@@ -132,6 +132,9 @@ def reschedule(reservation: Reservation, *, day: date, at: time, party_size: int
         locked.starts_at = future_moment(locked.venue, day=day, at=at, now=now)
         locked.date, locked.time, locked.party_size = day, at, party_size
         slot = slot_of(locked, now=now)
+        if slot and slot.period.pacing_covers:
+            # Before the tables, as everybody takes his locks.
+            seating.queue_for_slot(locked)
         had_tables = seating.free(locked)
         has_room = decide(locked, slot)
         if not has_room or (was == CONFIRMED and locked.pending_reason == WAITLIST):

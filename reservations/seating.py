@@ -16,7 +16,7 @@ from django.db import OperationalError, connection, transaction
 from django.db.models import Q, Sum
 from psycopg.errors import DeadlockDetected
 
-from config.api.refusal import Code, InvalidRequest, Problem, Refusal
+from config.api.refusal import Code, InvalidRequest, Refusal
 from reservations.models import Reservation, Seating, Table
 
 # Each lost try means that another party got a table, so this many at once have to be quicker before one that would
@@ -151,11 +151,16 @@ def take_named(reservation: Reservation, names: Sequence[str]) -> list[str]:
     known = list(Table.objects.filter(venue_id=reservation.venue_id, name__in=wanted).values_list("name", flat=True))
     if missing := [name for name in wanted if name not in known]:
         raise NoSuchTable(f"The venue has no table {missing[0]}.", param="tables")
-    with transaction.atomic():
-        taken = [name for (name,) in execute(TAKE_NAMED, reservation, names=wanted)]
-        if busy := [name for name in wanted if name not in taken]:
-            message = f"Taken then: {', '.join(busy)}."
-            raise TableTaken(message, details=[Problem("tables", message)], param="tables")
+    try:
+        with transaction.atomic():
+            taken = [name for (name,) in execute(TAKE_NAMED, reservation, names=wanted)]
+            if busy := [name for name in wanted if name not in taken]:
+                raise TableTaken(f"Taken then: {', '.join(busy)}.", param="tables")
+    except OperationalError as error:
+        # Two parties that are to change places wait for each other; one of them is told.
+        if not isinstance(error.__cause__, DeadlockDetected):
+            raise
+        raise TableTaken(f"Taken then: {', '.join(wanted)}.", param="tables") from error
     reservation.tables = taken
     return taken
 
@@ -167,17 +172,22 @@ def is_within_pacing(reservation: Reservation, pacing_covers: int) -> bool:
     the transaction ends it is the only one that books this moment of this venue; periods without pacing, where the
     tables' own constraint is enough, never wait here. Two statements.
     """
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))",
-            [f"pacing {reservation.venue_id} {reservation.starts_at.timestamp():.0f}"],
-        )
+    queue_for_slot(reservation)
     begin = (
         Reservation.objects.filter(HOLDING, venue_id=reservation.venue_id, starts_at=reservation.starts_at)
         .exclude(pk=reservation.pk)
         .aggregate(covers=Sum("party_size", default=0))
     )
     return bool(begin["covers"] + reservation.party_size <= pacing_covers)
+
+
+def queue_for_slot(reservation: Reservation) -> None:
+    """Be the only one who books its moment at its venue, until the transaction ends."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))",
+            [f"pacing {reservation.venue_id} {reservation.starts_at.timestamp():.0f}"],
+        )
 
 
 def free(reservation: Reservation) -> bool:

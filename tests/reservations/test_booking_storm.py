@@ -1,0 +1,167 @@
+"""Many guests at once: whatever they do, no table is given twice, and the book says what the tables say."""
+
+import asyncio
+import random
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, date, datetime, time, timedelta
+from functools import partial
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import httpx
+import pytest
+from django.db import connection
+from django.db.models import Sum
+
+from accounts.models import ApiKey, Event, Venue
+from config.api.refusal import Refusal
+from reservations import booking, seating
+from reservations.models import Reservation, Seating
+from tests import make
+from tests.reservations import audit
+from tests.served import served
+
+NOON = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+DAYS = [date(2026, 11, 28) + timedelta(days=ahead) for ahead in range(3)]
+PACING = 10
+WRITERS = 8
+
+
+def restaurant(**fields: Any) -> Venue:
+    """A venue of seven tables, some of which are pushed together."""
+    venue = make.venue(**fields)
+    tables = [make.table(venue, f"T{number}", seats_max=(2, 2, 2, 4, 4, 6, 8)[number]) for number in range(7)]
+    for one, other in ((0, 1), (1, 2), (3, 4), (4, 5)):
+        make.combination(venue, tables[one], tables[other], seats_min=3, seats_max=8)
+    return venue
+
+
+class Writer:
+    """Somebody who books, cancels and reschedules at random, and keeps no more than what he has heard."""
+
+    def __init__(self, seed: int, *, by_the_hours: list[UUID], by_the_staff: list[UUID]) -> None:
+        self.chance = random.Random(seed)
+        self.guests_only = list(Venue.objects.filter(pk__in=by_the_hours))
+        self.with_staff = list(Venue.objects.filter(pk__in=by_the_staff))
+        self.mine: list[UUID] = []
+        self.done: Counter[str] = Counter()
+
+    def wish(self) -> dict[str, Any]:
+        """When, and how many."""
+        at = time(self.chance.randrange(18, 23), self.chance.choice((0, 15, 30, 45)))
+        return {"day": self.chance.choice(DAYS), "at": at, "party_size": self.chance.randint(1, 8)}
+
+    def run(self, operations: int) -> Counter[str]:
+        """Do so much, and say what came of it."""
+        try:
+            for _ in range(operations):
+                verb = self.chance.choices([self.book, self.cancel, self.reschedule, self.staff], [50, 25, 20, 5])[0]
+                try:
+                    verb()
+                except Refusal as refusal:
+                    self.done[refusal.code] += 1
+                else:
+                    self.done[verb.__name__] += 1
+        finally:
+            connection.close()
+        return self.done
+
+    def book(self) -> None:
+        venue = self.chance.choice(self.guests_only + self.with_staff)
+        guest = {"customer_name": "Ada Lovelace", "customer_phone": "+15550100999"}
+        self.mine.append(booking.book(venue, now=NOON, actor="guest", **guest, **self.wish()).pk)
+
+    def pick(self) -> Reservation:
+        """One of its own, or of anybody's that is young."""
+        if self.mine and self.chance.random() < 0.7:
+            return Reservation.objects.select_related("venue").get(pk=self.chance.choice(self.mine))
+        young = Reservation.objects.select_related("venue").order_by("-id")[:20]
+        return self.chance.choice(list(young) or [self.make_one()])
+
+    def make_one(self) -> Reservation:
+        self.book()
+        return Reservation.objects.select_related("venue").get(pk=self.mine[-1])
+
+    def cancel(self) -> None:
+        booking.move(self.pick(), "cancelled", now=NOON, actor="guest")
+
+    def reschedule(self) -> None:
+        booking.reschedule(self.pick(), now=NOON, actor="guest", **self.wish())
+
+    def staff(self) -> None:
+        """Confirm who waits, or move somebody to named tables, where the staff may."""
+        reservation = self.pick()
+        if reservation.venue not in self.with_staff:
+            return
+        if reservation.status == Reservation.Status.PENDING:
+            booking.move(reservation, "confirmed", now=NOON, actor="staff")
+        else:
+            names = self.chance.sample([f"T{number}" for number in range(7)], self.chance.randint(1, 2))
+            booking.change(reservation, now=NOON, actor="staff", tables=names, **self.wish())
+
+
+def storm(operations: int, *, seed: int) -> Counter[str]:
+    """Let the writers loose on two venues: one that is paced and refuses, one whose staff help and who has a list."""
+    paced = restaurant()
+    make.period(paced, pacing_covers=PACING)
+    listed = restaurant(when_full=Venue.WhenFull.WAITLIST)
+    make.period(listed)
+    writers = [Writer(seed + number, by_the_hours=[paced.pk], by_the_staff=[listed.pk]) for number in range(WRITERS)]
+    with ThreadPoolExecutor(WRITERS) as threads:
+        done = sum(threads.map(partial(Writer.run, operations=operations // WRITERS), writers), Counter[str]())
+    assert audit.problems() == []
+    begin = Reservation.objects.filter(seating.HOLDING, venue=paced).values("starts_at").annotate(Sum("party_size"))
+    assert [slot for slot in begin if slot["party_size__sum"] > PACING] == []
+    # Every version of every reservation was told.
+    versions = Reservation.objects.aggregate(versions=Sum("version"))["versions"]
+    assert Event.objects.exclude(type="reservation.created").count() >= versions - Reservation.objects.count()
+    return done
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_300_random_bookings_cancellations_and_changes_none_gives_a_table_twice() -> None:
+    done = storm(304, seed=20261121)
+    assert done["book"] > 50
+    assert done["cancel"] > 10
+    assert done["reschedule"] > 5
+    assert sum(done.values()) == 304
+
+
+@pytest.mark.chaos
+@pytest.mark.django_db(transaction=True)
+def test_of_10000_random_bookings_cancellations_and_changes_none_gives_a_table_twice() -> None:
+    done = storm(10_000, seed=random.randrange(2**32))
+    assert sum(done.values()) == 10_000
+    assert Seating.objects.count() > 20
+    print(done)  # noqa: T201  # what the run was made of
+
+
+@pytest.mark.chaos
+@pytest.mark.django_db(transaction=True)
+def test_of_200_requests_at_once_for_the_last_table_one_is_confirmed(tmp_path: Path) -> None:
+    venue = make.venue()
+    make.table(venue)
+    make.period(venue)
+    key = ApiKey.issue(venue, name="test").text
+    body = make.reservation_body(time="19:30")
+
+    async def ask(web: str) -> list[httpx.Response]:
+        limits = httpx.Limits(max_connections=None)
+        headers = {"Authorization": f"Bearer {key}"}
+        async with httpx.AsyncClient(base_url=web, headers=headers, limits=limits, timeout=120) as api:
+            return await asyncio.gather(*[api.post("/api/v1/reservations", json=body) for _ in range(200)])
+
+    with served(tmp_path / "web.log") as web:
+        answers = asyncio.run(ask(web))
+    told = Counter(answer_of(answer) for answer in answers)
+    assert told == {(201, "confirmed"): 1, (400, "slot_unavailable"): 199}
+    assert Reservation.objects.get().tables == ["T1"]
+    assert audit.problems() == []
+
+
+def answer_of(response: httpx.Response) -> tuple[int, str]:
+    """The status, and of the reservation its own or of a refusal its code."""
+    record = response.json()
+    return response.status_code, record["error"]["code"] if "error" in record else record["status"]
