@@ -41,7 +41,7 @@ class Talk(socketserver.StreamRequestHandler):
                 lines = list(iter(self.rfile.readline, b".\r\n"))
                 if self.box.content.startswith("2"):
                     mail = message_from_bytes(b"".join(lines), policy=policy.default)
-                    self.box.mails.append(mail)  # type: ignore[arg-type]  # what the default policy makes
+                    self.box.mails.append(mail)
                 self.say(self.box.content)
             elif verb == b"QUIT":
                 return self.say("221 bye")
