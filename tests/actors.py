@@ -10,6 +10,7 @@ from django.test import Client
 
 from accounts.keyring import ring
 from accounts.models import Account, Venue
+from config.api.counters import outages
 from config.api.limits import local_counts
 from payments import seed
 from payments.models import Payment
@@ -20,6 +21,7 @@ from tests.wallets import usdc_balance
 @pytest.fixture(autouse=True)
 def _fresh_counts() -> None:
     """No test pays for the calls of another."""
+    outages.clear()
     caches["limits"].clear()
     local_counts.windows.clear()
 

@@ -3,6 +3,7 @@
 import logging
 import threading
 import time
+from collections import defaultdict
 from typing import Any
 
 import redis
@@ -15,6 +16,50 @@ logger = logging.getLogger("tablewire.api")
 TIMEOUT_S = 0.1
 # After a failure the store is left alone for this long, so a frozen one costs one caller a second its 0.1 s.
 REST_S = 1.0
+
+
+class Outage:
+    """Whether the store of one address is away, known to all threads of this process: one of them finds out for all.
+
+    Django gives each thread a cache of its own; if each found out for itself, all would wait, one after the other.
+    """
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.began_at: float | None = None
+        self.rests_until = 0.0
+
+    def may_ask(self) -> bool:
+        """Whether this caller is to ask the store: always while it is there, one caller a second while it is not."""
+        if self.began_at is None:
+            return True
+        with self.lock:
+            now = time.monotonic()
+            if now < self.rests_until:
+                return False
+            self.rests_until = now + REST_S
+            return True
+
+    def begins(self, error: Exception) -> None:
+        """The store has failed."""
+        with self.lock:
+            now = time.monotonic()
+            self.rests_until = now + REST_S
+            if self.began_at is None:
+                self.began_at = now
+                logger.warning("the counters are away, each process counts for itself: %s", error)
+
+    def ends(self) -> None:
+        """The store has answered."""
+        if self.began_at is None:
+            return
+        with self.lock:
+            began_at, self.began_at = self.began_at, None
+            if began_at is not None:
+                logger.warning("the counters are back after %.1f s", time.monotonic() - began_at)
+
+
+outages: defaultdict[str, Outage] = defaultdict(Outage)
 
 
 class CounterCache(BaseCache):
@@ -33,13 +78,13 @@ class CounterCache(BaseCache):
             # The client's own retries would stretch 0.1 s to several seconds.
             retry=Retry(NoBackoff(), 0),
         )
+        self.outage = outages[location]
         self.remembered = threading.local()
-        self.rest_until = 0.0
 
     def add(self, key: str, value: Any, timeout: Any = None, version: int | None = None) -> bool:
         """Count `value` more under the key, which lives `timeout` seconds from its first count; true on the first."""
         name = self.make_and_validate_key(key, version)
-        if time.monotonic() < self.rest_until:
+        if not self.outage.may_ask():
             self.remembered.count = None
             return False
         try:
@@ -48,10 +93,10 @@ class CounterCache(BaseCache):
                 pipe.incrby(name, value)
                 count = int(pipe.execute()[1])
         except redis.RedisError as error:
-            logger.warning("the counters are away, each process counts for itself: %s", error)
-            self.rest_until = time.monotonic() + REST_S
+            self.outage.begins(error)
             self.remembered.count = None
             return False
+        self.outage.ends()
         self.remembered.count = count
         return count == int(value)
 

@@ -1,5 +1,6 @@
-"""The product's paths, and one that breaks."""
+"""The product's paths, and some that break."""
 
+from django.db import OperationalError
 from django.http import HttpRequest, HttpResponse
 from django.urls import path
 from rest_framework.request import Request
@@ -27,9 +28,18 @@ class BreakInside(APIView):
         raise ZeroDivisionError(SECRET)
 
 
+class WaitInside(APIView):
+    """A view whose database goes away."""
+
+    def get(self, request: Request) -> Response:
+        """Fail as a connection does."""
+        raise OperationalError("the connection is lost")
+
+
 urlpatterns = [
     path("api/v1/breaks", BreakInside.as_view()),
     path("api/v1/breaks-plainly", break_plainly),
+    path("api/v1/waits", WaitInside.as_view()),
     path("v1/breaks", BreakInside.as_view()),
     *urls.urlpatterns,
 ]

@@ -3,7 +3,9 @@
 Two processes and a store that is away are in test_served.py.
 """
 
+import json
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -15,6 +17,7 @@ from django.test import Client, RequestFactory
 from pytest_django import Settings
 
 from accounts.models import ApiKey, Venue
+from config.api.counters import Outage
 from config.api.limits import LocalCounts, client_address
 from tests import make
 
@@ -61,8 +64,9 @@ def test_the_headers_of_the_ietf_draft_say_the_same(venue: Venue) -> None:
 # Whose count it is -------------------------------------------------------------------------------------------------
 @pytest.mark.django_db
 def test_a_key_that_replaces_another_goes_on_with_its_count(venue: Venue) -> None:
-    old, new = ApiKey.issue(venue, name="old", allowance=5), ApiKey.issue(venue, name="new", allowance=8)
-    ApiKey.objects.filter(pk=new.row.pk).update(family=old.row.family)
+    old = make.key(venue, allowance=5)
+    new = old.row.rotate(overlap=timedelta(hours=1), now=datetime.now(UTC))
+    ApiKey.objects.filter(pk=new.row.pk).update(allowance=8)
     first, second = make.client_with(old.text), make.client_with(new.text)
     assert [remaining(first.get(ORDERS)) for _ in range(3)] == [4, 3, 2]
     assert [remaining(second.get(ORDERS)) for _ in range(2)] == [4, 3]
@@ -147,6 +151,45 @@ def test_the_address_of_a_caller(
     assert client_address(RequestFactory().get("/", REMOTE_ADDR=remote, headers=headers)) == expected
 
 
+# Every answer ------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("status", "call"),
+    [
+        (200, ("GET", ORDERS, {})),
+        (201, ("POST", ORDERS, {})),
+        (304, ("GET", "{order}", {"if-none-match": '"1"'})),
+        (400, ("GET", f"{ORDERS}?limit=0", {})),
+        (400, ("GET", ORDERS, {"host": "evil.example"})),
+        (401, ("GET", ORDERS, {"authorization": ""})),
+        (401, ("GET", "/api/v1/nothing", {"authorization": "Bearer x"})),
+        (404, ("GET", "/api/v1/nothing", {})),
+        (405, ("DELETE", ORDERS, {})),
+        (405, ("OPTIONS", ORDERS, {})),
+        (412, ("PUT", "{order}/status", {"if-match": '"7"'})),
+        (500, ("GET", "/api/v1/breaks", {})),
+        (500, ("GET", "/api/v1/breaks-plainly", {})),
+        (503, ("GET", "/api/v1/waits", {})),
+    ],
+)
+def test_every_answer_carries_the_headers(
+    settings: Settings, venue: Venue, status: int, call: tuple[str, str, dict[str, str]]
+) -> None:
+    settings.ROOT_URLCONF = "tests.config.breaking_urls"
+    method, path, headers = call
+    path = path.format(order=f"{ORDERS}/{make.order(venue).public_id}")
+    body = {"POST": json.dumps(make.order_body()), "PUT": '{"status": "completed"}'}.get(method, "")
+    api = make.client(venue, raise_request_exception=False)
+    with time_machine.travel(NOON, tick=False):
+        response = api.generic(method, path, body, content_type="application/json", headers=headers)
+    assert response.status_code == status
+    reset = int(response["X-RateLimit-Reset"])
+    assert (response["X-RateLimit-Limit"], response["X-RateLimit-Remaining"]) == ("1000", "999")
+    assert 0 < reset - NOON <= 3600
+    assert response["RateLimit-Policy"] == '"mgmt";q=1000;w=3600'
+    assert response["RateLimit"] == f'"mgmt";r=999;t={reset - NOON}'
+    assert response["X-Request-Id"].startswith("req_")
+
+
 # Counting ----------------------------------------------------------------------------------------------------------
 def test_eight_threads_count_exactly() -> None:
     def count(_: int) -> int:
@@ -200,14 +243,32 @@ def test_without_the_store_an_address_still_has_a_count_of_its_own_in_each_api(c
 
 @pytest.mark.usefixtures("_store_away")
 @pytest.mark.django_db
-def test_that_the_store_is_away_is_logged_once_a_second_at_most(
-    venue: Venue, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("config.api.counters.REST_S", 60.0)
+def test_that_the_store_is_away_is_logged_once(venue: Venue, caplog: pytest.LogCaptureFixture) -> None:
     api = make.client(venue)
     for _ in range(5):
         assert api.get("/api/v1/orders").status_code == 200
     assert [record.levelname for record in caplog.records if "counters are away" in record.message] == ["WARNING"]
+
+
+def test_while_the_store_is_away_one_caller_a_second_finds_out_for_all_threads(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    now = [1000.0]
+    monkeypatch.setattr("config.api.counters.time.monotonic", lambda: now[0])
+    outage = Outage()
+    assert [outage.may_ask() for _ in range(3)] == [True] * 3
+    outage.begins(OSError("frozen"))
+    assert [outage.may_ask() for _ in range(3)] == [False] * 3
+    now[0] = 1001.0
+    with ThreadPoolExecutor(8) as threads:
+        asked = list(threads.map(lambda _: outage.may_ask(), range(8)))
+    assert sorted(asked) == [False] * 7 + [True]
+    outage.ends()
+    assert [outage.may_ask() for _ in range(3)] == [True] * 3
+    assert [record.message for record in caplog.records] == [
+        "the counters are away, each process counts for itself: frozen",
+        "the counters are back after 1.0 s",
+    ]
 
 
 @pytest.mark.django_db
