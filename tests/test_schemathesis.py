@@ -1,6 +1,6 @@
 """The OpenAPI documents are true: schemathesis, which none of us wrote, asks all that they allow and more.
 
-A short profile; `uv run st run <base_url>/docs/openapi/management.json --url <base_url>` with a wide key is the whole.
+A short profile; the whole of the management API, as two venues that must not see each other, is `pytest -m deep`.
 """
 
 import json
@@ -8,17 +8,21 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 from django.conf import settings
 from django.test import Client
 
+from accounts.seed import FURNISHED, WIDE
 from config.api import openapi
 from tests.catalogue import exporting
-from tests.running import Up
+from tests.running import Up, manage
 
 EXAMPLES = 15
+DEEP = 100
+CONFIG = Path(settings.BASE_DIR) / "schemathesis.toml"
 
 
 @pytest.mark.parametrize("name", ["management", "data"])
@@ -32,13 +36,50 @@ def test_every_answer_about_exports_is_as_the_document_says_to_a_wallet_that_may
     assert done.returncode == 0, done.stdout[-6000:]
 
 
-def st(up: Up, name: str, *more: str, bearer: str) -> subprocess.CompletedProcess[str]:
+@pytest.mark.deep
+def test_every_answer_of_the_management_api_is_as_the_document_says_to_venues_that_are_strangers(
+    up: Up, tmp_path: Path
+) -> None:
+    keys = {name: key for name, key in up.said["management"].items() if name.startswith("wide_")}
+    options = ("--name", "schemathesis", "--allowance", str(WIDE), "--json")
+    made = manage(up.state_dir, "apikey", "create", "--venue", FURNISHED, *options)
+    keys["with_menu_and_tables"] = json.loads(made.stdout)["text"]
+    assert len(keys) == 3
+    done = st(
+        up, "management", config=as_peers(tmp_path, keys), examples=DEEP, phases="examples,coverage,fuzzing,stateful"
+    )
+    assert done.returncode == 0, done.stdout[-6000:]
+    # Each asks for what another has made, and must not get it.
+    assert "object_level_authorization` will not run" not in done.stdout
+
+
+def as_peers(folder: Path, keys: Mapping[str, str]) -> Path:
+    """Our configuration of schemathesis with callers, by name, who must not see what is another's."""
+    accounts = folder / "wfc.json"
+    headers = {name: [{"name": "Authorization", "value": f"Bearer {key}"}] for name, key in keys.items()}
+    accounts.write_text(json.dumps({"auth": [{"name": name, "fixedHeaders": its} for name, its in headers.items()]}))
+    config = folder / "schemathesis.toml"
+    peers = f"[auth.wfc]\npath = {json.dumps(str(accounts))}\npeers = {json.dumps([*keys])}\n"
+    config.write_text(f"{CONFIG.read_text()}\n{peers}")
+    return config
+
+
+def st(
+    up: Up,
+    name: str,
+    *more: str,
+    bearer: str = "",
+    config: Path = CONFIG,
+    examples: int = EXAMPLES,
+    phases: str = "examples,fuzzing,stateful",
+) -> subprocess.CompletedProcess[str]:
     """A run of schemathesis on a document."""
     return subprocess.run(
         [
-            *(str(Path(sys.executable).with_name("st")), "run", up.said["docs"][name], "--url", up.said["base_url"]),
-            *("--header", f"Authorization: Bearer {bearer}", "--max-examples", str(EXAMPLES)),
-            *("--phases", "examples,fuzzing,stateful", "--no-color", *more),
+            *(str(Path(sys.executable).with_name("st")), "--no-color", "--config-file", str(config)),
+            *("run", up.said["docs"][name], "--url", up.said["base_url"]),
+            *(("--header", f"Authorization: Bearer {bearer}") if bearer else ()),
+            *("--max-examples", str(examples), "--phases", phases, *more),
         ],
         cwd=settings.BASE_DIR,
         env={**os.environ, "SCHEMATHESIS_HOOKS": "tests.callers", "PYTHONPATH": str(settings.BASE_DIR)},
