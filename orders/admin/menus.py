@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 from django.contrib import admin, messages
 from django.db.models import Count, ForeignKey, QuerySet
-from django.forms import ModelChoiceField, ModelForm
+from django.forms import ModelChoiceField, ModelForm, NumberInput
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils import timezone
@@ -63,9 +63,10 @@ class MenuAdmin(admin.ModelAdmin[Menu]):
     def dishes(self, menu: Menu) -> SafeString:
         """The way to the items."""
         of_menu = f"{reverse('admin:orders_menuitem_changelist')}?{OF_MENU}={menu.pk}"
-        add = f"{reverse('admin:orders_menuitem_add')}?menu={menu.pk}"
         number: int = menu.number_of_items  # type: ignore[attr-defined]  # annotated above
-        return format_html('<a href="{}">{} on the menu</a> · <a href="{}">Add one</a>', of_menu, number, add)
+        return format_html(
+            '<a href="{}">{} on the menu</a> · <a href="{}">Add one</a>', of_menu, number, add_to(menu.pk)
+        )
 
     @admin.action(description="Publish: orders must follow the menu, and are priced", permissions=["change"])
     def publish(self, request: HttpRequest, queryset: QuerySet[Menu]) -> None:
@@ -84,6 +85,8 @@ class MenuItemForm(ModelForm[MenuItem]):
     class Meta:
         model = MenuItem
         fields = ["price", "tax_percent"]
+        # As narrow as the admin's integers.
+        widgets = {name: NumberInput(attrs={"class": "vIntegerField"}) for name in ("price", "tax_percent")}
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
@@ -116,6 +119,10 @@ class MenuItemAdmin(admin.ModelAdmin[MenuItem]):
         "position",
     ]
 
+    def get_list_display(self, request: HttpRequest) -> list[Any]:
+        """In the list of one menu, whose it is goes without saying."""
+        return [name for name in self.list_display if name != "venue" or OF_MENU not in request.GET]
+
     def get_changelist_form(self, request: HttpRequest, **options: Any) -> type[ModelForm[MenuItem]]:
         """The list shows amounts as the page of one does."""
         return super().get_changelist_form(request, **{"form": MenuItemForm} | options)
@@ -141,6 +148,16 @@ class MenuItemAdmin(admin.ModelAdmin[MenuItem]):
         """The menu that the address names."""
         return super().get_changeform_initial_data(request) | {"menu": menu_of(request)}
 
+    def response_add(self, request: HttpRequest, obj: MenuItem, post_url_continue: str | None = None) -> HttpResponse:
+        """The next dish goes on the same menu."""
+        answer = super().response_add(request, obj, post_url_continue)
+        return next_on_menu(request, obj) or answer
+
+    def response_change(self, request: HttpRequest, obj: MenuItem) -> HttpResponse:
+        """The next dish goes on the same menu."""
+        answer = super().response_change(request, obj)
+        return next_on_menu(request, obj) or answer
+
     def formfield_for_foreignkey(
         self, db_field: ForeignKey[Any, Any], request: HttpRequest, **options: Any
     ) -> ModelChoiceField[Any] | None:
@@ -165,7 +182,7 @@ class MenuItemAdmin(admin.ModelAdmin[MenuItem]):
     @admin.display(description="Tax", ordering="tax_percent")
     def tax(self, item: MenuItem) -> str:
         """In percent."""
-        return f"{item.tax_percent.normalize():f} %"
+        return f"{item.tax_percent.normalize():f}\N{NO-BREAK SPACE}%"
 
     @admin.display(description="Sold out today", boolean=True)
     def is_sold_out(self, item: MenuItem) -> bool:
@@ -191,6 +208,16 @@ def menu_of(request: HttpRequest) -> UUID:
     came_from = parse_qs(request.GET.get("_changelist_filters", ""))
     named = request.GET.get("menu") or came_from.get(OF_MENU, [""])[0]
     return as_key(named)
+
+
+def add_to(menu: UUID) -> str:
+    """Where a dish is added to this menu."""
+    return f"{reverse('admin:orders_menuitem_add')}?menu={menu}"
+
+
+def next_on_menu(request: HttpRequest, item: MenuItem) -> HttpResponse | None:
+    """Lead on who saves a dish to add another; None for who does not."""
+    return HttpResponseRedirect(add_to(item.menu_id)) if "_addanother" in request.POST else None
 
 
 def as_key(text: str) -> UUID:

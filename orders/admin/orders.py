@@ -34,13 +34,18 @@ class OrderItemInline(admin.TabularInline[OrderItem, Order]):
     extra = 0
     ordering = ["position"]
     can_delete = False
-    fields = ["position", "menu_item_id", "name", "quantity", "notes", "each", "tax_percent", "of_line"]
-    readonly_fields = ["position", "menu_item_id", "name", "quantity", "notes", "each", "tax_percent", "of_line"]
+    fields = ["position", "menu_item_id", "name", "quantity", "notes", "each", "tax", "of_line"]
+    readonly_fields = ["position", "menu_item_id", "name", "quantity", "notes", "each", "tax", "of_line"]
 
     @admin.display(description="Unit price")
     def each(self, line: OrderItem) -> str | None:
         """As it was when it was ordered."""
         return amount(line, "unit_price")
+
+    @admin.display(description="Tax")
+    def tax(self, line: OrderItem) -> str | None:
+        """In percent."""
+        return None if line.tax_percent is None else f"{line.tax_percent.normalize():f} %"
 
     @admin.display(description="Line total")
     def of_line(self, line: OrderItem) -> str | None:

@@ -218,3 +218,33 @@ def test_a_menu_can_be_deleted_with_all_that_is_on_it(staff: Client, venue: Venu
     assert (Menu.objects.count(), MenuItem.objects.count(), MenuCategory.objects.count()) == (0, 0, 0)
     order.refresh_from_db()
     assert order.total == Decimal("19.00")
+
+
+def test_a_category_that_has_dishes_is_not_removed(staff: Client, venue: Venue) -> None:
+    menu = make.menu(venue)
+    category = menu.categories.get()
+    row = {"id": str(category.pk), "menu": str(menu.pk), "name": "Dishes", "DELETE": "on"}
+    form = {"is_published": "on"} | categories(row, initial=1)
+    response = staff.post(f"{MENUS}{menu.pk}/change/", form)
+    assert response.status_code == 200
+    assert "would require deleting the following protected related objects" in response.content.decode()
+    menu.items.all().delete()
+    assert staff.post(f"{MENUS}{menu.pk}/change/", form).status_code == 302
+    assert not menu.categories.exists()
+
+
+@pytest.mark.parametrize("is_new", [True, False])
+def test_who_saves_a_dish_and_adds_another_stays_on_its_menu(staff: Client, venue: Venue, is_new: bool) -> None:
+    menu = make.menu(venue)
+    path = f"{DISHES}add/?menu={menu.pk}" if is_new else f"{DISHES}{menu.items.get().pk}/change/"
+    response = staff.post(path, dish(menu, menu.categories.get(), _addanother="Save and add another"))
+    assert (response.status_code, response["Location"]) == (302, f"{DISHES}add/?menu={menu.pk}")
+    assert "You may add another menu item below." in make.messages_of(response)[0]
+
+
+def test_the_list_of_one_menu_does_not_repeat_its_venue(staff: Client, venue: Venue) -> None:
+    menu = make.menu(venue)
+    assert "column-venue" in staff.get(DISHES).content.decode()
+    page = staff.get(f"{DISHES}?menu__id__exact={menu.pk}").content.decode()
+    assert "column-venue" not in page
+    assert "10\N{NO-BREAK SPACE}%" in page
