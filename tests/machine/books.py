@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from copy import deepcopy
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -14,13 +15,14 @@ from django.test import Client
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, MultipleResults, RuleBasedStateMachine, initialize, invariant, multiple, rule
 
+from accounts.models import Venue
 from config.api.ids import decode
 from config.api.refusal import Refusal
 from orders import ordering
-from orders.models import Order
+from orders.models import MenuItem, Order
 from reservations import booking
 from reservations.models import Reservation
-from tests.machine.model import UNKNOWN, Book, Record, Refused
+from tests.machine.model import UNKNOWN, Book, House, Record, Refused
 
 ORDERS = "/api/v1/orders"
 RESERVATIONS = "/api/v1/reservations"
@@ -35,6 +37,7 @@ BEGINNINGS = (
     datetime(2026, 12, 31, 22, 59, 59, tzinfo=UTC),
     datetime(2026, 11, 21, 12, 0, tzinfo=UTC),
 )
+REMEMBERED = timedelta(hours=24)
 STEPS = (1, 60, 1801, 3600, 5 * 3600, 24 * 3600, 8 * 24 * 3600)
 
 # What no committed state may show, one line of text each: gaps in the numbers of a day, tallies that are not the
@@ -65,7 +68,7 @@ orders_asked = st.fixed_dictionaries(
         "items": st.lists(
             st.fixed_dictionaries(
                 {
-                    "menu_item_id": st.sampled_from(["margherita", "tiramisu", "acqua"]),
+                    "menu_item_id": st.sampled_from(["margherita", "acqua", "tiramisu", "carbonara"]),
                     "quantity": st.sampled_from([1, 2, 999]),
                 },
                 optional={"notes": texts},
@@ -77,20 +80,33 @@ orders_asked = st.fixed_dictionaries(
     },
     optional={"delivery_address": st.none() | texts, "metadata": st.dictionaries(st.just("table"), texts)},
 )
-times = st.sampled_from(["00:00", "01:30", "02:00", "02:30", "03:00", "12:00", "19:30", "23:59"])
+times = st.sampled_from(["19:30", "20:00", "00:00", "01:30", "19:30", "02:00", "02:30", "03:00", "12:00", "23:59"])
 days_ahead = st.sampled_from([1, 0, 2, 1, 0, 7, 365, 366, -1])
 parties = st.sampled_from([1, 2, 3, 4, 6, 7, 9, 500])
 statuses = st.sampled_from(["pending", "completed", "cancelled"])
 venues = st.sampled_from([0, 1])
 
 
+# An order by the number of its venue and its id; none where it was refused.
+Order_ = tuple[int, str] | MultipleResults[tuple[int, str]]
+
+
 @dataclass(frozen=True)
 class Side:
-    """A venue as a caller of its key meets it."""
+    """A venue, a caller of its key, and how the model of it begins."""
 
+    venue: Venue
     api: Client
-    timezone: str
-    currency: str
+    model: Book
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kept:
+    """What was answered to a call with an Idempotency-Key."""
+
+    at: datetime
+    body: Record
+    answer: bytes
 
 
 @contextmanager
@@ -111,7 +127,8 @@ class Books(RuleBasedStateMachine):
     def __init__(self, sides: Sequence[Side]) -> None:
         super().__init__()
         self.sides = sides
-        self.books = [Book(side.timezone, side.currency) for side in sides]
+        self.books = [deepcopy(side.model) for side in sides]
+        self.kept: dict[tuple[int, str], Kept] = {}
         self.now = BEGINNINGS[0]
         self.touched = {0, 1}
         self.held = ExitStack()
@@ -127,7 +144,8 @@ class Books(RuleBasedStateMachine):
         """An order for each venue; runs without any would be long ways to nothing."""
         self.now = now
         self.clock.move_to(now, tick=False)
-        return multiple(*(self.placed(venue, body) for venue, body in enumerate(bodies)))
+        made = [self.placed(venue, body) for venue, body in enumerate(bodies)]
+        return multiple(*(one for one in made if isinstance(one, tuple)))
 
     @initialize(target=reservations, at=times, sizes=st.lists(parties, min_size=2, max_size=2))
     def begin_with_reservations(self, at: str, sizes: list[int]) -> MultipleResults[tuple[int, str]]:
@@ -142,17 +160,47 @@ class Books(RuleBasedStateMachine):
 
     # Orders ----------------------------------------------------------------------------------------------------------
     @rule(target=orders, venue=venues, body=orders_asked)
-    def place(self, venue: int, body: Record) -> tuple[int, str]:
+    def place(self, venue: int, body: Record) -> Order_:
         return self.placed(venue, body)
 
-    def placed(self, venue: int, body: Record) -> tuple[int, str]:
+    @rule(target=orders, venue=venues, body=orders_asked, key=st.sampled_from(["a", "b"]), again=st.booleans())
+    def place_once(self, venue: int, body: Record, key: str, again: bool) -> Order_:
+        """With a key that may have been used; `again`: and with the body that it was used with."""
+        before = self.kept.get((venue, key))
+        if before is None or before.at <= self.now - REMEMBERED:
+            return self.placed(venue, body, key=key)
+        wanted = before.body if again else body
+        answer = self.ask(venue, "POST", ORDERS, wanted, **{"idempotency-key": key})
+        if wanted == before.body:
+            assert (answer.status_code, answer.content) == (201, before.answer)
+            assert answer["Idempotent-Replayed"] == "true"
+        else:
+            assert said(answer) == Refused(400, "idempotency_key_reused", "Idempotency-Key")
+        return multiple()
+
+    def placed(self, venue: int, body: Record, *, key: str | None = None) -> Order_:
         """Place an order."""
-        answer = self.ask(venue, "POST", ORDERS, body)
-        expected, found = self.books[venue].place(body, now=self.now), answer.json()
-        assert found == {"id": found.get("id"), **expected}
+        answer = self.ask(venue, "POST", ORDERS, body, **({"idempotency-key": key} if key else {}))
+        expected, found = outcome(lambda: self.books[venue].place(body, now=self.now)), said(answer)
+        assert "Idempotent-Replayed" not in answer
+        if isinstance(expected, Refused) or isinstance(found, Refused):
+            assert found == expected
+            return multiple()
+        assert found == {"id": found["id"], **expected}
         assert (answer.status_code, answer["ETag"]) == (201, '"1"')
+        if key:
+            self.kept[venue, key] = Kept(at=self.now, body=body, answer=answer.content)
         self.books[venue].orders[found["id"]] = found
         return venue, found["id"]
+
+    @rule(ref=st.sampled_from(["margherita", "acqua"]), back=st.booleans())
+    def sell_out(self, ref: str, back: bool) -> None:
+        """Staff of a venue with a menu say that a dish is sold out today, or there again."""
+        for side, book in zip(self.sides, self.books, strict=True):
+            if isinstance(book, House):
+                book.dishes[ref].sold_out_on = None if back else self.now.astimezone(book.zone).date()
+                items = MenuItem.objects.filter(menu__venue=side.venue, ref=ref)
+                items.update(sold_out_on=book.dishes[ref].sold_out_on)
 
     @rule(order=orders, status=statuses, if_match=st.none() | st.sampled_from([1, 1, 2]))
     def move(self, order: tuple[int, str], status: str, if_match: int | None) -> None:
@@ -212,10 +260,11 @@ class Books(RuleBasedStateMachine):
     def reserved(self, venue: int, *, ahead: int, at: str, party_size: int, **more: str) -> tuple[int, str] | None:
         """Reserve for a day so many days ahead; None where that is refused."""
         book = self.books[venue]
+        day = self.now.astimezone(book.zone).date() + timedelta(days=ahead)
         body = {
             "customer_name": "Ada Lovelace",
             "customer_phone": "+15550100999",
-            "date": (self.now.astimezone(book.zone).date() + timedelta(days=ahead)).isoformat(),
+            "date": day.isoformat(),
             "time": at,
             "party_size": party_size,
             **more,
@@ -224,6 +273,10 @@ class Books(RuleBasedStateMachine):
         expected, found = outcome(lambda: book.reserve(body, now=self.now)), said(answer)
         if isinstance(expected, Refused) or isinstance(found, Refused):
             assert found == expected
+            if isinstance(book, House):
+                # What is named instead can be had.
+                others = answer.json()["error"].get("alternatives", [])
+                assert set(others) <= book.rooms(day, party_size, now=self.now)
             return None
         assert found == {"id": found["id"], "code": found["code"], **expected}
         assert answer.status_code == 201

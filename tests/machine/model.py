@@ -1,8 +1,10 @@
 """What the management API promises of a venue's orders and reservations, in plain Python that knows no database."""
 
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
+from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -11,6 +13,7 @@ Record = dict[str, Any]
 MAX_DAYS_AHEAD = 365
 TURNS = ((2, timedelta(minutes=90)), (4, timedelta(minutes=105)), (6, timedelta(minutes=120)))
 LONGEST_TURN = timedelta(minutes=150)
+CENT = Decimal("0.01")
 
 
 @dataclass
@@ -28,6 +31,11 @@ UNKNOWN = Refused(404, "not_found")
 def stamp(moment: datetime) -> str:
     """A moment as the API writes it."""
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def turn_of(party_size: int) -> timedelta:
+    """How long a party stays."""
+    return next((turn for most, turn in TURNS if party_size <= most), LONGEST_TURN)
 
 
 @dataclass
@@ -96,9 +104,12 @@ class Book:
     def starts_at(self, day: date, at: time) -> datetime:
         """The first moment at which the venue's clock shows this; refused where it never does."""
         wall = datetime.combine(day, at)
-        # Clocks jump by whole quarters of an hour, and no zone is further than a day from UTC.
-        for quarter in range(-4 * 26, 4 * 26):
-            moment = datetime.combine(day, at, UTC) + timedelta(minutes=15 * quarter)
+        around = [datetime.combine(day, at, UTC) + timedelta(days=days) for days in (-1, 1)]
+        # By the offset of the day before and by that of the day after; the larger one is the earlier moment.
+        for offset in sorted(
+            {moment.astimezone(self.zone).utcoffset() or timedelta() for moment in around}, reverse=True
+        ):
+            moment = datetime.combine(day, at, UTC) - offset
             if moment.astimezone(self.zone).replace(tzinfo=None) == wall:
                 return moment
         raise Refused(400, "invalid_request", "time")
@@ -113,7 +124,6 @@ class Book:
         if starts_at <= now:
             raise Refused(400, "invalid_request", "time")
         party_size = body["party_size"]
-        turn = next((turn for most, turn in TURNS if party_size <= most), LONGEST_TURN)
         return {
             "object": "reservation",
             "status": "pending",
@@ -126,7 +136,7 @@ class Book:
             "party_size": party_size,
             "special_requests": body.get("special_requests", ""),
             "starts_at": stamp(starts_at),
-            "ends_at": stamp(starts_at + turn),
+            "ends_at": stamp(starts_at + turn_of(party_size)),
             "tables": [],
             "metadata": body.get("metadata", {}),
             "version": 1,
@@ -163,3 +173,124 @@ class Book:
             one for one in self.reservations.values() if status in (None, one["status"]) and day in (None, one["date"])
         ]
         return sorted(found, key=lambda one: (one["starts_at"], one["id"]))
+
+
+@dataclass
+class Dish:
+    """What stands on a menu; prices include tax. `served` are the first time and the first after the last."""
+
+    name: str
+    price: Decimal
+    tax_percent: int
+    served: tuple[time, time] | None = None
+    sold_out_on: date | None = None
+
+    def is_sold_at(self, at: datetime) -> bool:
+        """Whether it can be ordered at this time of the venue's clock."""
+        if self.sold_out_on == at.date():
+            return False
+        if self.served is None:
+            return True
+        first, end = self.served
+        return first <= at.time() < end if first < end else not end <= at.time() < first
+
+
+@dataclass(frozen=True)
+class Place:
+    """One table, or several that are pushed together."""
+
+    names: tuple[str, ...]
+    seats_min: int
+    seats_max: int
+
+
+@dataclass(kw_only=True)
+class House(Book):
+    """A venue with a menu, tables, and one service period on some weekdays that goes on past midnight."""
+
+    dishes: dict[str, Dish]
+    # In the order in which they are given.
+    places: tuple[Place, ...]
+    auto_confirm_max_party: int
+    first_seating: time
+    last_seating: time
+    slot_min: int
+    weekdays: tuple[int, ...]
+    closed: tuple[date, ...]
+
+    def place(self, body: Record, *, now: datetime) -> Record:
+        """The order with the menu's names and prices; refused where a line cannot be had now."""
+        at = now.astimezone(self.zone)
+        for position, item in enumerate(body["items"]):
+            dish = self.dishes.get(item["menu_item_id"])
+            if dish is None or not dish.is_sold_at(at):
+                raise Refused(400, "invalid_request", f"items[{position}].menu_item_id")
+        order = super().place(body, now=now)
+        total = tax = Decimal(0)
+        for line in order["items"]:
+            dish = self.dishes[line["menu_item_id"]]
+            amount = dish.price * line["quantity"]
+            line |= {"name": dish.name, "unit_price": f"{dish.price:.2f}", "line_total": f"{amount:.2f}"}
+            total += amount
+            tax += (amount * dish.tax_percent / (100 + dish.tax_percent)).quantize(CENT, ROUND_HALF_UP)
+        return order | {"subtotal": f"{total - tax:.2f}", "tax": f"{tax:.2f}", "total": f"{total:.2f}"}
+
+    def times(self, day: date) -> dict[str, datetime]:
+        """When guests are seated on a day: the time by the clock, and the moment."""
+        found = {}
+        for own_day in (day - timedelta(days=1), day):
+            if own_day in self.closed or own_day.weekday() not in self.weekdays:
+                continue
+            wall = datetime.combine(own_day, self.first_seating)
+            last = datetime.combine(own_day + timedelta(days=1), self.last_seating)
+            while wall <= last:
+                if wall.date() == day:
+                    with suppress(Refused):
+                        found[f"{wall:%H:%M}"] = self.starts_at(day, wall.time())
+                wall += timedelta(minutes=self.slot_min)
+        return found
+
+    def free_place(self, starts_at: datetime, party_size: int) -> list[str] | None:
+        """The tables that a party gets then."""
+        begin, end = stamp(starts_at), stamp(starts_at + turn_of(party_size))
+        taken = {
+            name
+            for other in self.reservations.values()
+            for name in other["tables"]
+            if other["starts_at"] < end and begin < other["ends_at"]
+        }
+        fitting = (one for one in self.places if one.seats_min <= party_size <= one.seats_max)
+        return next((list(one.names) for one in fitting if not taken & set(one.names)), None)
+
+    def rooms(self, day: date, party_size: int, *, now: datetime) -> set[str]:
+        """The times of a day at which the party could come."""
+        return {
+            at
+            for at, moment in self.times(day).items()
+            if moment > now
+            and (party_size > self.auto_confirm_max_party or self.free_place(moment, party_size) is not None)
+        }
+
+    def reserve(self, body: Record, *, now: datetime) -> Record:
+        """Confirmed with its tables; large parties wait for the staff; refused out of hours and without room."""
+        wanted = super().reserve(body, now=now)
+        moment = self.times(date.fromisoformat(body["date"])).get(body["time"])
+        if moment is None:
+            raise Refused(400, "outside_service_hours", "time")
+        if body["party_size"] > self.auto_confirm_max_party:
+            return wanted | {"pending_reason": "large_party"}
+        tables = self.free_place(moment, body["party_size"])
+        if tables is None:
+            raise Refused(400, "slot_unavailable", "time")
+        return wanted | {"status": "confirmed", "pending_reason": None, "tables": tables}
+
+    def move_reservation(self, id: str, status: str, *, now: datetime) -> Record:  # noqa: A002
+        """As anywhere; who is confirmed is seated if there is room, and who cancels frees the tables."""
+        before = self.reservations[id]["status"]
+        record = super().move_reservation(id, status, now=now)
+        if (before, status) == ("pending", "confirmed"):
+            starts_at = datetime.fromisoformat(record["starts_at"])
+            record["tables"] = self.free_place(starts_at, record["party_size"]) or []
+        if status == "cancelled":
+            record["tables"] = []
+        return record

@@ -1,20 +1,22 @@
 """The product and the model of it never differ, however orders and reservations are moved."""
 
 from collections.abc import Callable
-from datetime import datetime
+from datetime import date, datetime, time
+from decimal import Decimal
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from orders.models import Order
-from reservations.models import Reservation
+from orders.models import Menu, MenuCategory, MenuItem, Order
+from reservations.models import Closure, Reservation
 from tests import make
 from tests.machine.books import Books, Side
+from tests.machine.model import Book, Dish, House, Place
 
 SHORT = settings(
-    max_examples=20,
+    max_examples=25,
     stateful_step_count=25,
     deadline=None,
     # The same runs on every machine; what fails is printed as a program that can be pasted into a test.
@@ -30,12 +32,46 @@ MOVE_RESERVATION = Reservation.move_to
 
 @pytest.fixture
 def sides(db: None) -> list[Side]:
-    """Two venues under two clocks."""
-    bare = make.venue("Trattoria", timezone="Europe/Rome", currency="EUR")
+    """Two venues under two clocks: one with a menu and tables, one with neither."""
+    house = make.venue("Trattoria", timezone="Europe/Rome", currency="EUR", auto_confirm_max_party=4)
+    pizza, late = Dish("Margherita", Decimal("9.50"), 10), Dish("Tiramisù", Decimal("6.05"), 10, (time(18), time(1)))
+    water = Dish("Acqua", Decimal("2.25"), 22)
+    menu = Menu.objects.create(venue=house, is_published=True)
+    for position, (ref, dish) in enumerate((("margherita", pizza), ("acqua", water), ("tiramisu", late))):
+        served_from, served_until = dish.served or (None, None)
+        category = MenuCategory.objects.create(
+            menu=menu, name=ref, position=position, served_from=served_from, served_until=served_until
+        )
+        MenuItem.objects.create(
+            menu=menu, category=category, ref=ref, name=dish.name, price=dish.price, tax_percent=dish.tax_percent
+        )
+    small = make.table(house, "T1", seats_min=1, seats_max=2)
+    large = make.table(house, "T2", seats_min=2, seats_max=4)
+    make.combination(house, small, large, seats_min=5, seats_max=6)
+    weekdays = (1, 2, 3, 4, 5, 6)
+    make.period(house, first="19:00", last="02:30", weekdays=weekdays, slot_min=30)
+    closed = (date(2026, 10, 27), date(2026, 11, 24))
+    for day in closed:
+        Closure.objects.create(venue=house, first_date=day, last_date=day)
     other = make.venue("Diner", timezone="America/New_York", currency="USD")
+    models = (
+        House(
+            house.timezone,
+            house.currency,
+            dishes={"margherita": pizza, "acqua": water, "tiramisu": late},
+            places=(Place(("T1",), 1, 2), Place(("T2",), 2, 4), Place(("T1", "T2"), 5, 6)),
+            auto_confirm_max_party=4,
+            first_seating=time(19),
+            last_seating=time(2, 30),
+            slot_min=30,
+            weekdays=weekdays,
+            closed=closed,
+        ),
+        Book(other.timezone, other.currency),
+    )
     return [
-        Side(api=make.client(venue, allowance=10**9), timezone=venue.timezone, currency=venue.currency)
-        for venue in (bare, other)
+        Side(venue=venue, api=make.client(venue, allowance=10**9), model=model)
+        for venue, model in zip((house, other), models, strict=True)
     ]
 
 
