@@ -1,10 +1,10 @@
-"""The back office of accounts: people, venues, keys."""
+"""The back office of accounts: people, venues, keys, webhooks."""
 
 from django.contrib import admin
 
-from accounts.admin import keys, people, venues
+from accounts.admin import keys, people, venues, webhooks
 
-__all__ = ["keys", "people", "venues"]
+__all__ = ["keys", "people", "venues", "webhooks"]
 
 admin.site.site_header = "Tablewire"
 admin.site.site_title = "Tablewire"

@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import pytest
 from django.core import mail
+from django.core.management import CommandError, call_command
 from django.utils import timezone
 from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
@@ -185,3 +186,20 @@ def test_a_mail_server_that_is_away_is_asked_again_for_a_day(endpoint: WebhookEn
     assert retirement.sweep(now=timezone.now() + DAY) == 1
     endpoint.refresh_from_db()
     assert endpoint.disabled_reason == "failing"
+
+
+def test_an_operator_seals_all_secrets_again_and_hears_of_those_that_are_lost(
+    endpoint: WebhookEndpoint, settings: Settings, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings.SECRET_KEY_FALLBACKS = [settings.SECRET_KEY]
+    settings.SECRET_KEY = "another" * 8
+    call_command("webhook", "reseal")
+    assert capsys.readouterr().out == (
+        "All secrets are encrypted under SECRET_KEY. SECRET_KEY_FALLBACKS is not needed for them.\n"
+    )
+    sealed = bytes(WebhookEndpoint.objects.get().secret)
+    assert sealed != bytes(endpoint.secret)
+    settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = "a third" * 8, []
+    with pytest.raises(CommandError, match="1 could not be opened"):
+        call_command("webhook", "reseal")
+    assert bytes(WebhookEndpoint.objects.get().secret) == sealed

@@ -1,0 +1,334 @@
+"""Where staff keep the endpoints of webhooks, and see what was sent to them and what came back."""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from django import forms
+from django.contrib import admin, messages
+from django.contrib.admin.widgets import AdminURLFieldWidget
+from django.db.models import Count, IntegerField, OuterRef, QuerySet, Subquery
+from django.forms import ModelForm
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+
+from accounts.admin.long_lists import History, pretty
+from accounts.authentication import staff
+from accounts.models import Event, EventType, Venue, WebhookDelivery, WebhookEndpoint
+from accounts.webhooks import deliveries, destinations, endpoints, secrets
+from accounts.webhooks import messages as sending
+from config.api.ids import decode
+from config.api.refusal import Refusal
+
+DAY = timedelta(days=1)
+WEEK = timedelta(days=7)
+ASKED = ["venue", "url", "description", "types"]
+TOLD = ["public_id", "state", "failing_since", "old_secret_until", "created_at", "share_of_day", "last_deliveries"]
+
+
+class EndpointForm(ModelForm[WebhookEndpoint]):
+    """An endpoint, with a box to tick for each type of event."""
+
+    url = forms.CharField(
+        label="URL",
+        max_length=destinations.LONGEST_URL,
+        widget=AdminURLFieldWidget,
+        help_text="https://hooks.example.com/…",
+    )
+    types = forms.TypedMultipleChoiceField(
+        choices=[(kind, kind) for kind in EventType.values if kind != EventType.WEBHOOK_PING],
+        widget=forms.CheckboxSelectMultiple,
+        required=False,
+        help_text="None ticked: all events, also of types that are yet to come",
+    )
+
+    class Meta:
+        model = WebhookEndpoint
+        fields = ASKED
+
+    def clean_url(self) -> str:
+        """An address that a webhook may have."""
+        url: str = self.cleaned_data["url"]
+        try:
+            destinations.read(url)
+        except destinations.BadDestination as refusal:
+            raise forms.ValidationError(refusal.message) from refusal
+        return url
+
+
+@admin.register(WebhookEndpoint)
+class WebhookEndpointAdmin(admin.ModelAdmin[WebhookEndpoint]):
+    """Endpoints. Their secrets are shown once, when they are made."""
+
+    form = EndpointForm
+    list_display = ["url", "venue", "state", "share_of_day", "hears_of", "description"]
+    list_select_related = ["venue"]
+    list_filter = ["disabled_reason"]
+    search_fields = ["url", "description", "venue__name"]
+    ordering = ["-pk"]
+    list_per_page = 50
+    show_full_result_count = False
+    autocomplete_fields = ["venue"]
+    actions = ["ping", "rotate", "switch_on", "switch_off", "replay_failed"]
+
+    def get_fields(self, request: HttpRequest, obj: WebhookEndpoint | None = None) -> Any:
+        """Of a new one there is nothing to tell yet."""
+        return [*ASKED, *TOLD] if obj else ASKED
+
+    def get_readonly_fields(self, request: HttpRequest, obj: WebhookEndpoint | None = None) -> list[str]:
+        """An endpoint stays with its venue."""
+        return ["venue", *TOLD] if obj else []
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[WebhookEndpoint]:
+        """With what was sent to each in the last 24 hours, and how much of it arrived."""
+        rows = (
+            WebhookDelivery.objects.filter(endpoint=OuterRef("pk"), created_at__gte=timezone.now() - DAY)
+            .order_by()
+            .values("endpoint")
+            .annotate(number=Count("*"))
+        )
+        ended = rows.exclude(state=WebhookDelivery.State.PENDING)
+        arrived = rows.filter(state=WebhookDelivery.State.DELIVERED)
+        return (
+            super()
+            .get_queryset(request)
+            .annotate(
+                ended=Subquery(ended.values("number"), output_field=IntegerField()),
+                arrived=Subquery(arrived.values("number"), output_field=IntegerField()),
+            )
+        )
+
+    @admin.display(description="State")
+    def state(self, endpoint: WebhookEndpoint) -> str:
+        """On, or off and why."""
+        if endpoint.disabled_at is not None:
+            return f"off since {moment(endpoint.disabled_at)}: {endpoint.get_disabled_reason_display()}"
+        return "on" if endpoint.failing_since is None else f"on, failing since {moment(endpoint.failing_since)}"
+
+    @admin.display(description="Arrived in 24 h", empty_value="nothing sent")
+    def share_of_day(self, endpoint: WebhookEndpoint) -> SafeString | None:
+        """A bar with its number, which is also what is read out."""
+        ended: int | None = getattr(endpoint, "ended", None)
+        if not ended:
+            return None
+        percent = 100 * (getattr(endpoint, "arrived", None) or 0) // ended
+        return format_html('<meter max="100" value="{0}">{0} %</meter> {0} % of {1}', percent, ended)
+
+    @admin.display(description="Events")
+    def hears_of(self, endpoint: WebhookEndpoint) -> str:
+        """The types, in short."""
+        return ", ".join(endpoint.types) or "all"
+
+    @admin.display(description="Last deliveries")
+    def last_deliveries(self, endpoint: WebhookEndpoint) -> SafeString | str:
+        """The newest ten, each with a way to it."""
+        return listed(deliveries.recent(endpoint.pk, most=10)) or "none yet"
+
+    def save_model(
+        self, request: HttpRequest, obj: WebhookEndpoint, form: ModelForm[WebhookEndpoint], change: bool
+    ) -> None:
+        """Store it; the secret of a new one is shown this once."""
+        if change:
+            endpoints.change(obj, url=obj.url, types=obj.types, description=obj.description)
+            return
+        made, secret = endpoints.create(obj.venue, url=obj.url, types=obj.types, description=obj.description)
+        # What follows in the admin, its log and its redirect, is about the stored row.
+        obj.__dict__.update(made.__dict__)
+        self.message_user(request, f"The secret, shown only now: {secret}", messages.WARNING)
+
+    def get_deleted_objects(
+        self, objs: Any, request: HttpRequest
+    ) -> tuple[list[str], dict[str, int], set[str], list[str]]:
+        """What would go: the endpoints, and their deliveries as a number, for there may be millions."""
+        rows = list(objs)
+        number = WebhookDelivery.objects.filter(endpoint__in=[row.pk for row in rows]).count()
+        names = [f"Webhook endpoint {row.url} of {row.venue}" for row in rows]
+        return names, {"webhook endpoints": len(rows), "webhook deliveries": number}, set(), []
+
+    def delete_model(self, request: HttpRequest, obj: WebhookEndpoint) -> None:
+        """Delete one."""
+        endpoints.remove(obj)
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[WebhookEndpoint]) -> None:
+        """Delete several, each by itself."""
+        for endpoint in queryset:
+            endpoints.remove(endpoint)
+
+    @admin.action(description="Send a test event", permissions=["change"])
+    def ping(self, request: HttpRequest, queryset: QuerySet[WebhookEndpoint]) -> None:
+        """Send `webhook.ping` to each."""
+        for endpoint in queryset:
+            try:
+                endpoints.ping(endpoint, actor=staff(request), now=timezone.now())
+            except Refusal as refusal:
+                self.message_user(request, f"{endpoint}: {refusal.message}", messages.ERROR)
+            else:
+                self.message_user(request, f"A test event is on its way to {endpoint}.", messages.SUCCESS)
+
+    @admin.action(description="Rotate the secret", permissions=["change"])
+    def rotate(self, request: HttpRequest, queryset: QuerySet[WebhookEndpoint]) -> None:
+        """Give each a new secret, shown this once."""
+        for endpoint in queryset:
+            secret = endpoints.rotate(endpoint, now=timezone.now())
+            text = f"The new secret of {endpoint}, shown only now: {secret} The old one signs too for 24 hours."
+            self.message_user(request, text, messages.WARNING)
+
+    @admin.action(description="Switch on", permissions=["change"])
+    def switch_on(self, request: HttpRequest, queryset: QuerySet[WebhookEndpoint]) -> None:
+        """Switch on those that are off."""
+        number = sum(endpoints.enable(endpoint) for endpoint in queryset)
+        self.message_user(request, f"{number} switched on.", messages.SUCCESS)
+
+    @admin.action(description="Switch off, and give up what waits", permissions=["change"])
+    def switch_off(self, request: HttpRequest, queryset: QuerySet[WebhookEndpoint]) -> None:
+        """Switch off those that are on."""
+        now = timezone.now()
+        number = sum(endpoints.disable(endpoint, now=now) for endpoint in queryset)
+        self.message_user(request, f"{number} switched off.", messages.SUCCESS)
+
+    @admin.action(description="Send again what failed in the last 7 days", permissions=["change"])
+    def replay_failed(self, request: HttpRequest, queryset: QuerySet[WebhookEndpoint]) -> None:
+        """Replay what each has missed."""
+        now = timezone.now()
+        for endpoint in queryset:
+            try:
+                number = endpoints.replay_failed(endpoint, since=now - WEEK, now=now)
+            except Refusal as refusal:
+                self.message_user(request, f"{endpoint}: {refusal.message}", messages.ERROR)
+            else:
+                self.message_user(request, f"{number} on their way again to {endpoint}.", messages.SUCCESS)
+
+
+@admin.register(WebhookDelivery)
+class WebhookDeliveryAdmin(History):
+    """Deliveries: what was sent where, and what came back."""
+
+    list_display = ["event_id_shown", "type", "endpoint", "state", "last_status", "tries", "next_try_at", "created_at"]
+    list_select_related = ["event", "endpoint"]
+    list_filter = ["state"]
+    search_fields = ["endpoint__url"]
+    search_help_text = "Id of an event (evt_…) or endpoint (whk_…), or a part of the URL"
+    actions = ["replay"]
+    fields = [
+        *("event", "endpoint", "state", "tries", "next_try_at", "last_try_at", "delivered_at", "leased_until"),
+        *("last_status", "last_error", "answer", "headers", "body"),
+    ]
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[WebhookDelivery], search_term: str
+    ) -> tuple[QuerySet[WebhookDelivery], bool]:
+        """By id at once; by address through the endpoints, of which there are few."""
+        term = search_term.strip()
+        if key := decode("evt", term):
+            return queryset.filter(event=key), False
+        if key := decode("whk", term):
+            return queryset.filter(endpoint=key), False
+        if term:
+            found = WebhookEndpoint.objects.filter(url__icontains=term).values_list("pk", flat=True)[:100]
+            return queryset.filter(endpoint__in=list(found)), False
+        return queryset, False
+
+    @admin.display(description="Event")
+    def event_id_shown(self, delivery: WebhookDelivery) -> str:
+        """The webhook-id."""
+        return delivery.event.public_id
+
+    @admin.display(description="Type")
+    def type(self, delivery: WebhookDelivery) -> str:
+        """Of the event."""
+        return delivery.event.type
+
+    @admin.display(description="Last answer", empty_value="none")
+    def answer(self, delivery: WebhookDelivery) -> SafeString | None:
+        """Its beginning, as it came."""
+        return format_html("<pre>{}</pre>", delivery.last_answer) if delivery.last_answer else None
+
+    @admin.display(description="Headers, were it sent now")
+    def headers(self, delivery: WebhookDelivery) -> SafeString:
+        """As the receiver would get them."""
+        try:
+            headers = sending.headers_of(delivery.event, delivery.endpoint, now=timezone.now())
+        except secrets.Unreadable as error:
+            return format_html("<p>{}</p>", f"It cannot be signed: {error}.")
+        return format_html("<pre>{}</pre>", "\n".join(f"{name}: {value}" for name, value in headers.items()))
+
+    @admin.display(description="Body")
+    def body(self, delivery: WebhookDelivery) -> SafeString:
+        """The very bytes."""
+        return format_html('<pre style="white-space: pre-wrap">{}</pre>', sending.body_of(delivery.event).decode())
+
+    @admin.action(description="Send again from the beginning", permissions=["change"])
+    def replay(self, request: HttpRequest, queryset: QuerySet[WebhookDelivery]) -> None:
+        """Replay each, and say which are under way or go nowhere."""
+        for delivery in queryset.select_related("event"):
+            name = delivery.event.public_id
+            try:
+                begun = endpoints.replay(delivery, now=timezone.now())
+            except Refusal as refusal:
+                self.message_user(request, f"{name}: {refusal.message}", messages.ERROR)
+                continue
+            if begun:
+                self.message_user(request, f"{name} is on its way again.", messages.SUCCESS)
+            else:
+                self.message_user(request, f"{name} is under way in this moment.", messages.ERROR)
+
+
+@admin.register(Event)
+class EventAdmin(History):
+    """What has happened at the venues."""
+
+    list_display = ["public_id", "type", "venue", "actor", "created_at"]
+    list_select_related = ["venue"]
+    list_filter = ["type"]
+    search_fields = ["venue__name"]
+    search_help_text = "Id of an event, order or reservation (evt_…, ord_…, res_…), or a part of the venue's name"
+    fields = ["public_id", "type", "venue", "actor", "created_at", "content", "told"]
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Event], search_term: str
+    ) -> tuple[QuerySet[Event], bool]:
+        """By id at once; by name through the venues, of which there are few."""
+        term = search_term.strip()
+        for prefix, column in (("evt", "pk"), ("ord", "subject"), ("res", "subject")):
+            if key := decode(prefix, term):
+                return queryset.filter(**{column: key}), False
+        if term:
+            venues = Venue.objects.filter(name__icontains=term)
+            return queryset.filter(venue__in=list(venues.values_list("pk", flat=True)[:100])), False
+        return queryset, False
+
+    @admin.display(description="Record")
+    def content(self, event: Event) -> SafeString:
+        """As callers saw it then."""
+        return pretty(event.record)
+
+    @admin.display(description="Told to")
+    def told(self, event: Event) -> SafeString | str:
+        """Its deliveries, each with a way to it."""
+        rows = event.deliveries.select_related("endpoint", "event").order_by("pk")[:100]
+        return listed(list(rows)) or "nobody"
+
+
+def listed(rows: list[WebhookDelivery]) -> SafeString:
+    """Deliveries, one a line."""
+    return format_html_join(
+        "",
+        '<div><a href="{}">{}</a> {} {} {}</div>',
+        (
+            (
+                reverse("admin:accounts_webhookdelivery_change", args=[row.pk]),
+                moment(row.created_at),
+                row.event.type,
+                row.state,
+                row.last_status or row.last_error,
+            )
+            for row in rows
+        ),
+    )
+
+
+def moment(at: datetime) -> str:
+    """A moment in UTC, as staff read it."""
+    return f"{at:%Y-%m-%d %H:%M} UTC"
