@@ -8,13 +8,22 @@ from django.db.models import Q
 
 from config.api.ids import new_id
 
+PIECE = 5_000
+
 
 class IdempotentCalls(models.QuerySet["IdempotentCall"]):
     """Questions to the calls."""
 
     def purge(self, *, now: datetime) -> int:
-        """Delete what is too old to be answered again; return how many calls that were."""
-        deleted, _ = self.filter(created_at__lte=now - IdempotentCall.KEPT).delete()
+        """Delete what is too old to be answered again; return how many calls that were.
+
+        In pieces, each a statement of its own, so that also the calls of a month are deleted within its timeout.
+        """
+        old = self.filter(created_at__lte=now - IdempotentCall.KEPT).order_by("created_at")
+        deleted, piece = 0, PIECE
+        while piece == PIECE:
+            piece, _ = IdempotentCall.objects.filter(pk__in=old.values("pk")[:PIECE]).delete()
+            deleted += piece
         return deleted
 
 

