@@ -82,6 +82,16 @@ CUT = """
     WHERE reservation_id = %(reservation)s AND lower(during) < %(now)s AND upper(during) > %(now)s
 """
 
+RENAME = """
+    UPDATE reservations_reservation AS its
+    SET version = version + 1, updated_at = %(now)s, tables = (
+        SELECT array_agg(name ORDER BY name COLLATE "C")
+        FROM unnest(array_replace(its.tables, %(was)s, %(name)s)) AS name
+    )
+    FROM reservations_seating AS seating
+    WHERE seating.table_id = %(table)s AND seating.reservation_id = its.id
+"""
+
 
 class NoSuchTable(InvalidRequest):
     """The venue has no table of this name."""
@@ -163,6 +173,14 @@ def take_named(reservation: Reservation, names: Sequence[str]) -> list[str]:
         raise TableTaken(f"Taken then: {', '.join(wanted)}.", param="tables") from error
     reservation.tables = taken
     return taken
+
+
+def rename(table: Table, *, was: str, now: datetime) -> None:
+    """Store a table under its new name, and name it so in the reservations that have it. Two statements."""
+    with transaction.atomic():
+        table.save(update_fields=["name"])
+        with connection.cursor() as cursor:
+            cursor.execute(RENAME, {"table": table.pk, "was": was, "name": table.name, "now": now})
 
 
 def is_within_pacing(reservation: Reservation, pacing_covers: int) -> bool:

@@ -5,7 +5,9 @@ from typing import Any
 from django import forms
 from django.contrib import admin
 from django.http import HttpRequest
+from django.utils import timezone
 
+from reservations import seating
 from reservations.models import Area, Combination, Table
 
 
@@ -56,6 +58,12 @@ class TableAdmin(WithinOneVenue, admin.ModelAdmin[Table]):
     list_per_page = 50
     autocomplete_fields = ["venue", "area"]
     fields = ["venue", "area", "name", ("seats_min", "seats_max"), "priority", "is_active"]
+
+    def save_model(self, request: HttpRequest, obj: Table, form: Any, change: bool) -> None:
+        """Store the table; under a new name it is found in the reservations that have it."""
+        if change and "name" in form.changed_data:
+            seating.rename(obj, was=form.initial["name"], now=timezone.now())
+        super().save_model(request, obj, form, change)
 
 
 class CombinationForm(forms.ModelForm[Combination]):

@@ -37,4 +37,5 @@ def problems() -> list[Any]:
         cursor.execute(OVERLAPS)
         found: list[Any] = cursor.fetchall()
         cursor.execute(DISAGREEMENTS)
-        return found + cursor.fetchall()
+        found += cursor.fetchall()
+    return found

@@ -46,10 +46,7 @@ def book(venue: Venue, party_size: int = 4, *, at: str = "19:30") -> Reservation
 
 def state() -> list[Any]:
     """Everything that a refusal leaves as it is."""
-    return [
-        list(model.objects.order_by("pk").values())  # type: ignore[attr-defined]
-        for model in (Reservation, Seating, Event, Notice)
-    ]
+    return [list(model.objects.order_by("pk").values()) for model in (Reservation, Seating, Event, Notice)]
 
 
 def unchanged(refusal: type[Refusal], attempt: Callable[[], Any]) -> Refusal:
@@ -210,7 +207,7 @@ def test_without_tables_a_guest_may_change_what_the_staff_have_not_confirmed(ven
 # The staff ---------------------------------------------------------------------------------------------------------
 def change(reservation: Reservation, **changes: Any) -> None:
     """What the staff do."""
-    asked = {"day": SATURDAY, "at": time(19, 30), "party_size": 4} | changes
+    asked: dict[str, Any] = {"day": SATURDAY, "at": time(19, 30), "party_size": 4} | changes
     booking.change(reservation, now=LATER, actor="staff:s@example.com", **asked)
 
 

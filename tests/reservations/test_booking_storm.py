@@ -70,8 +70,8 @@ class Writer:
 
     def book(self) -> None:
         venue = self.chance.choice(self.guests_only + self.with_staff)
-        guest = {"customer_name": "Ada Lovelace", "customer_phone": "+15550100999"}
-        self.mine.append(booking.book(venue, now=NOON, actor="guest", **guest, **self.wish()).pk)
+        wish = self.wish() | {"customer_name": "Ada Lovelace", "customer_phone": "+15550100999"}
+        self.mine.append(booking.book(venue, now=NOON, actor="guest", **wish).pk)
 
     def pick(self) -> Reservation:
         """One of its own, or of anybody's that is young."""

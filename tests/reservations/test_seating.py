@@ -313,7 +313,7 @@ def compare(
 ) -> None:
     """Book each wish with the engine and with the model, and find the same tables and the same room."""
     venue = make.venue(auto_confirm_max_party=500)
-    turns = dict.fromkeys(("turn_2_min", "turn_4_min", "turn_6_min", "turn_more_min"), 45)
+    turns: dict[str, Any] = dict.fromkeys(("turn_2_min", "turn_4_min", "turn_6_min", "turn_more_min"), 45)
     make.period(venue, first="18:00", last="20:00", pacing_covers=pacing_covers, **turns)
     places: list[tuple[Any, frozenset[str]]] = []
     made: list[Table] = []
