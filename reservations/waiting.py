@@ -128,8 +128,8 @@ def offer_tables(venue: Venue, *, now: datetime) -> int:
     return offered
 
 
-def offer(reservation: Reservation, *, pacing_covers: int | None = None, actor: str, now: datetime) -> None:
-    """Hold the best free table for this party and write to it.
+def offer(reservation: Reservation, *, pacing_covers: int | None = None, actor: str, now: datetime) -> datetime:
+    """Hold the best free table for this party and write to it; say until when.
 
     Raises NotWaiting, NoRoom; then nothing is changed.
     """
@@ -143,8 +143,10 @@ def offer(reservation: Reservation, *, pacing_covers: int | None = None, actor: 
         if names is None:
             raise NoRoom("No table is free for this party.", param="time")
         reservation.offers += 1
-        store(reservation, offered_until=min(now + HELD_FOR, reservation.starts_at), now=now)
+        until = min(now + HELD_FOR, reservation.starts_at)
+        store(reservation, offered_until=until, now=now)
         tell(reservation, EventType.RESERVATION_UPDATED, notice=Notice.Kind.OFFERED, actor=actor, now=now)
+    return until
 
 
 def accept(reservation: Reservation, *, actor: str, now: datetime) -> None:
@@ -185,6 +187,11 @@ def decline(reservation: Reservation, *, actor: str, now: datetime) -> None:
 def is_waiting(reservation: Reservation) -> bool:
     """Whether it is on the waiting list."""
     return reservation.pending_reason == Reservation.PendingReason.WAITLIST
+
+
+def is_mailed_offers(reservation: Reservation) -> bool:
+    """Whether it is offered tables by mail; the staff call the others."""
+    return bool(reservation.venue.mails_guests and reservation.customer_email and reservation.offers < MOST_OFFERS)
 
 
 def is_held(reservation: Reservation, *, now: datetime) -> bool:

@@ -1,57 +1,47 @@
-"""Where staff take, confirm and cancel reservations."""
+"""Where staff take, confirm and cancel reservations, offer tables to who waits, and mark who has come."""
 
+from collections.abc import Callable
+from datetime import datetime, timedelta
 from typing import Any
 
-from django import forms
 from django.contrib import admin, messages
-from django.core.exceptions import NON_FIELD_ERRORS
 from django.db.models import QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
-from rest_framework import serializers
+from django.utils.html import format_html_join
 
 from accounts.authentication import staff
-from config.api.fields import Phone
+from accounts.models import Event
 from config.api.refusal import Refusal
-from reservations import booking
-from reservations.clock import moment_of
-from reservations.models import IllegalMove, Reservation
+from reservations import arrivals, booking, waiting
+from reservations.forms import NewReservationForm, ReservationForm
+from reservations.letters import hour_of
+from reservations.models import Notice, Reservation
+from reservations.telling import is_mailed
 
-ASKED = ["customer_name", "customer_email", "customer_phone", "date", "time", "party_size", "special_requests"]
+Arrival, Status = Reservation.Arrival, Reservation.Status
+# The newest lines of the history and of the mail that its page shows.
+MOST_LINES = 50
+LATE_AGAIN = "The table was given back when they did not come: choose one for them on their page."
 
 
-class ReservationForm(forms.ModelForm[Reservation]):
-    """A reservation as staff write it down: the rules of time are those of the API."""
+class DayFilter(admin.SimpleListFilter):
+    """The days that staff look at most; the others are found by the dates above the list."""
 
-    customer_phone = forms.CharField(required=False, max_length=40, help_text="International, with a plus")
+    title = "day"
+    parameter_name = "day"
 
-    class Meta:
-        model = Reservation
-        fields = ["venue", *ASKED, "tables"]
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        """The choices."""
+        return [("today", "Today"), ("tomorrow", "Tomorrow"), ("week", "The next 7 days")]
 
-    def clean_customer_phone(self) -> str | None:
-        """The number without what people write between its digits, as the API keeps it."""
-        number = self.cleaned_data["customer_phone"]
-        try:
-            return Phone().to_internal_value(number) if number else None
-        except serializers.ValidationError as error:
-            raise forms.ValidationError([str(detail) for detail in error.detail]) from error
-
-    def clean(self) -> dict[str, Any]:
-        """Ask for a contact, and for a moment that the venue's clock knows."""
-        wanted: dict[str, Any] = super().clean() or {}
-        wanted["customer_email"] = wanted.get("customer_email") or None
-        wanted["customer_phone"] = wanted.get("customer_phone") or None
-        if not (wanted["customer_email"] or wanted["customer_phone"]):
-            self.add_error("customer_email", "Give an e-mail address or a phone number.")
-        # Chosen for a new reservation, unless the choice was wrong; fixed for an old one.
-        venue = wanted.get("venue") if self.instance._state.adding else self.instance.venue  # noqa: SLF001  # Django's documented attribute
-        if venue and wanted.get("date") and wanted.get("time"):
-            try:
-                moment_of(venue, day=wanted["date"], at=wanted["time"])
-            except Refusal as refusal:
-                self.add_error(refusal.param or NON_FIELD_ERRORS, refusal.message)
-        return wanted
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Reservation]) -> QuerySet[Reservation]:
+        """Keep these days; today is the one in UTC, as the list may show venues of several zones."""
+        today = timezone.now().date()
+        first, days = {"today": (0, 1), "tomorrow": (1, 1), "week": (0, 7)}.get(self.value() or "", (0, 0))
+        if not days:
+            return queryset
+        return queryset.filter(date__gte=today + timedelta(days=first), date__lt=today + timedelta(days=first + days))
 
 
 @admin.register(Reservation)
@@ -59,9 +49,11 @@ class ReservationAdmin(admin.ModelAdmin[Reservation]):
     """Reservations, soonest first."""
 
     form = ReservationForm
-    list_display = ["code", "status", "date", "time", "party_size", "customer_name", "tables", "venue"]
+    list_display = [
+        "code", "status", "waits_for", "arrival", "date", "time", "party_size", "customer_name", "tables", "venue",
+    ]  # fmt: skip
     list_select_related = ["venue"]
-    list_filter = ["status", "date"]
+    list_filter = ["status", "pending_reason", "arrival", DayFilter]
     search_fields = ["code", "customer_name", "customer_email", "customer_phone"]
     search_help_text = "Code, name, mail address or phone number"
     ordering = ["-starts_at", "-id"]
@@ -69,7 +61,7 @@ class ReservationAdmin(admin.ModelAdmin[Reservation]):
     show_full_result_count = False
     list_per_page = 50
     autocomplete_fields = ["venue"]
-    actions = ["confirm", "cancel"]
+    actions = ["confirm", "cancel", "offer_table", "arrived", "seated", "finished", "no_show"]
     fields = [
         "venue",
         ("date", "time", "party_size"),
@@ -77,32 +69,91 @@ class ReservationAdmin(admin.ModelAdmin[Reservation]):
         ("customer_email", "customer_phone"),
         "special_requests",
         "tables",
-        ("code", "status", "pending_reason"),
+        ("code", "status", "waits_for", "arrival"),
         ("starts_at", "ends_at"),
         ("created_at", "updated_at", "cancelled_at"),
+        "history",
+        "mail",
     ]
     readonly_fields = [
-        "code", "status", "pending_reason", "starts_at", "ends_at", "created_at", "updated_at", "cancelled_at",
+        "code", "status", "waits_for", "arrival", "starts_at", "ends_at", "created_at", "updated_at", "cancelled_at",
+        "history", "mail",
     ]  # fmt: skip
+
+    @admin.display(description="pending because", empty_value="-", ordering="pending_reason")
+    def waits_for(self, reservation: Reservation) -> str | None:
+        """What a pending reservation waits for, and who has to do something about it."""
+        if reservation.offered_until is not None:
+            return f"offered a table until {hour_of(reservation.offered_until, reservation.venue.timezone)}"
+        if waiting.is_waiting(reservation):
+            return "waiting" if waiting.is_mailed_offers(reservation) else "waiting, call them"
+        return reservation.get_pending_reason_display()
+
+    @admin.display(description="history", empty_value="-")
+    def history(self, reservation: Reservation) -> str | None:
+        """What has happened to it, newest first, and who did it."""
+        events = Event.objects.filter(subject=reservation.pk).order_by("-created_at", "-id")[:MOST_LINES]
+        lines = ((f"{event.created_at:%Y-%m-%d %H:%M:%S} UTC", event.type, event.actor) for event in events)
+        return format_html_join("", "<div>{} {} by {}</div>", lines) or None
+
+    @admin.display(description="mail to the guest", empty_value="-")
+    def mail(self, reservation: Reservation) -> str | None:
+        """What was written to the guest, newest first, and whether it was sent."""
+        notices = reservation.notices.order_by("-created_at", "-id")[:MOST_LINES]
+        lines = ((f"{one.created_at:%Y-%m-%d %H:%M:%S} UTC", one.kind, state_of(one)) for one in notices)
+        return format_html_join("", "<div>{} {}: {}</div>", lines) or None
+
+    def get_fields(self, request: HttpRequest, obj: Reservation | None = None) -> Any:
+        """A new one has no history, and may be confirmed at once."""
+        return self.fields if obj else ["venue", "is_confirmed", *self.fields[1:6]]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Reservation | None = None) -> list[str]:
         """A reservation stays with its venue."""
-        return [*self.readonly_fields, "venue"] if obj else list(self.readonly_fields)
+        return [*self.readonly_fields, "venue"] if obj else []
+
+    def get_form(
+        self, request: HttpRequest, obj: Reservation | None = None, change: bool = False, **kwargs: Any
+    ) -> Any:
+        """The form, which knows why it was refused before (changeform_view)."""
+        form: Any = super().get_form(
+            request, obj, change, form=ReservationForm if obj else NewReservationForm, **kwargs
+        )
+        form.refused = getattr(request, "refused", None)
+        return form
+
+    def changeform_view(
+        self,
+        request: HttpRequest,
+        object_id: str | None = None,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> HttpResponse:
+        """Store what staff wrote; where a rule refuses it, show the form again and say so at the field.
+
+        Only storing tells whether a table is still free, and by then the form has been found valid.
+        """
+        try:
+            return super().changeform_view(request, object_id, form_url, extra_context)
+        except Refusal as refusal:
+            request.refused = refusal  # type: ignore[attr-defined]
+            return super().changeform_view(request, object_id, form_url, extra_context)
 
     def save_model(self, request: HttpRequest, obj: Reservation, form: Any, change: bool) -> None:
         """Store what staff wrote; they may write down the past, which the API refuses."""
+        now, actor = timezone.now(), staff(request)
         if not change:
-            booking.write_down(obj, now=timezone.now(), actor=staff(request))
+            status = Status.CONFIRMED if form.cleaned_data["is_confirmed"] else Status.PENDING
+            booking.write_down(obj, status=status, now=now, actor=actor)
             return
         booking.change(
             obj,
             day=obj.date,
             at=obj.time,
             party_size=obj.party_size,
-            tables=obj.tables,
+            tables=obj.tables if "tables" in form.changed_data else None,
             guest=booking.Guest(obj.customer_name, obj.customer_email, obj.customer_phone, obj.special_requests),
-            now=timezone.now(),
-            actor=staff(request),
+            now=now,
+            actor=actor,
         )
 
     def has_delete_permission(self, request: HttpRequest, obj: Reservation | None = None) -> bool:
@@ -112,19 +163,82 @@ class ReservationAdmin(admin.ModelAdmin[Reservation]):
     @admin.action(description="Confirm the selected reservations", permissions=["change"])
     def confirm(self, request: HttpRequest, queryset: QuerySet[Reservation]) -> None:
         """Move to confirmed."""
-        self.move(request, queryset, Reservation.Status.CONFIRMED)
+        self.move(request, queryset, Status.CONFIRMED)
 
     @admin.action(description="Cancel the selected reservations", permissions=["change"])
     def cancel(self, request: HttpRequest, queryset: QuerySet[Reservation]) -> None:
         """Move to cancelled."""
-        self.move(request, queryset, Reservation.Status.CANCELLED)
+        self.move(request, queryset, Status.CANCELLED)
+
+    @admin.action(description="Offer a table to the selected parties that wait", permissions=["change"])
+    def offer_table(self, request: HttpRequest, queryset: QuerySet[Reservation]) -> None:
+        """Hold a table for a while, whatever the order of the list."""
+
+        def offer(reservation: Reservation, now: datetime) -> str:
+            until = hour_of(waiting.offer(reservation, actor=staff(request), now=now), reservation.venue.timezone)
+            told = "They get a mail." if is_mailed(reservation, now=now) else "Call them."
+            return f"{reservation} is held {', '.join(reservation.tables)} until {until}. {told}"
+
+        self.each(request, queryset, offer)
+
+    @admin.action(description="Mark as arrived", permissions=["change"])
+    def arrived(self, request: HttpRequest, queryset: QuerySet[Reservation]) -> None:
+        """They are at the door."""
+        self.mark(request, queryset, Arrival.ARRIVED)
+
+    @admin.action(description="Mark as seated", permissions=["change"])
+    def seated(self, request: HttpRequest, queryset: QuerySet[Reservation]) -> None:
+        """They sit at their table."""
+        self.mark(request, queryset, Arrival.SEATED)
+
+    @admin.action(description="Mark as finished", permissions=["change"])
+    def finished(self, request: HttpRequest, queryset: QuerySet[Reservation]) -> None:
+        """They have left, and the table is free."""
+        self.mark(request, queryset, Arrival.FINISHED)
+
+    @admin.action(description="Mark as no-show", permissions=["change"])
+    def no_show(self, request: HttpRequest, queryset: QuerySet[Reservation]) -> None:
+        """They did not come, and the table is free."""
+        self.mark(request, queryset, Arrival.NO_SHOW)
 
     def move(self, request: HttpRequest, queryset: QuerySet[Reservation], status: Reservation.Status) -> None:
         """Move each reservation that may, and say which may not."""
+
+        def move(reservation: Reservation, now: datetime) -> str:
+            booking.move(reservation, status, now=now, actor=staff(request))
+            return f"{reservation} is {status.value}."
+
+        self.each(request, queryset, move)
+
+    def mark(self, request: HttpRequest, queryset: QuerySet[Reservation], arrival: Reservation.Arrival) -> None:
+        """Mark each party of which this can be seen, and say of which it cannot."""
+
+        def mark(reservation: Reservation, now: datetime) -> str:
+            comes_late = reservation.arrival == Arrival.NO_SHOW and arrival == Arrival.ARRIVED
+            arrivals.mark(reservation, arrival, actor=staff(request), now=now)
+            return f"{reservation} is {arrival.value}.{f' {LATE_AGAIN}' if comes_late else ''}"
+
+        self.each(request, queryset, mark)
+
+    def each(
+        self,
+        request: HttpRequest,
+        queryset: QuerySet[Reservation],
+        verb: Callable[[Reservation, datetime], str],
+    ) -> None:
+        """Do it to each, and say what came of it or why it could not be."""
         for reservation in queryset:
             try:
-                booking.move(reservation, status, now=timezone.now(), actor=staff(request))
-            except IllegalMove as refusal:
-                self.message_user(request, f"{reservation}: {refusal.message}", messages.ERROR)
-            else:
-                self.message_user(request, f"{reservation} is {status.value}.", messages.SUCCESS)
+                said, level = verb(reservation, timezone.now()), messages.SUCCESS
+            except Refusal as refusal:
+                said, level = f"{reservation}: {refusal.message}", messages.ERROR
+            self.message_user(request, said, level)
+
+
+def state_of(notice: Notice) -> str:
+    """What has become of a mail, in a few words: why it was given up, or when it is tried again."""
+    if notice.state == Notice.State.SENT:
+        return f"sent {notice.sent_at:%Y-%m-%d %H:%M:%S} UTC"
+    if notice.state == Notice.State.PENDING and notice.last_error:
+        return f"tried {notice.tries} times, again {notice.next_try_at:%Y-%m-%d %H:%M:%S} UTC: {notice.last_error}"
+    return f"{notice.get_state_display().lower()} {notice.last_error}".strip()

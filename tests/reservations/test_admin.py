@@ -1,6 +1,6 @@
 """The back office of reservations: written down, moved and mended by the rules of the API."""
 
-from datetime import UTC, date, datetime, time
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
 import pytest
@@ -57,18 +57,42 @@ def test_a_list_of_reservations_costs_the_same_for_one_and_for_forty(
             assert staff.get(RESERVATIONS).status_code == 200
 
 
-@pytest.mark.parametrize("query", ["q=K7QX2M", "q=lovelace", "q=ada@example", "status__exact=pending"])
+@pytest.mark.parametrize(
+    "query",
+    ["q=K7QX2M", "q=lovelace", "q=ada@example", "status__exact=pending", "pending_reason__exact=manual", "day=week"],
+)
 def test_reservations_are_found(staff: Client, venue: Venue, query: str) -> None:
     make.reservation(venue, code="K7QX2M", starts_at=EVENING)
-    assert "1 reservation" in staff.get(f"{RESERVATIONS}?{query}").content.decode()
+    with time_machine.travel(EVENING - timedelta(days=6), tick=False):
+        assert "1 reservation" in staff.get(f"{RESERVATIONS}?{query}").content.decode()
+
+
+@pytest.mark.parametrize(
+    ("day", "days", "found"),
+    [
+        ("today", 0, 1),
+        ("today", 1, 0),
+        ("tomorrow", 1, 1),
+        ("tomorrow", 0, 0),
+        ("week", 6, 1),
+        ("week", 7, 0),
+        ("x", 9, 1),
+    ],
+)
+def test_the_days_that_staff_look_at_are_one_click_away(
+    staff: Client, venue: Venue, day: str, days: int, found: int
+) -> None:
+    make.reservation(venue, starts_at=EVENING)
+    with time_machine.travel(EVENING - timedelta(days=days), tick=False):
+        assert staff.get(f"{RESERVATIONS}?day={day}").context["cl"].result_count == found
 
 
 def test_a_reservation_opens(staff: Client, venue: Venue, django_assert_num_queries: DjangoAssertNumQueries) -> None:
     reservation = make.reservation(venue)
     # The model's content type, which a process reads once.
     ContentType.objects.get_for_model(Reservation)
-    # Session, user, the reservation, its venue.
-    with django_assert_num_queries(4):
+    # Session, user, the reservation, its venue, its history, its mail.
+    with django_assert_num_queries(6):
         assert staff.get(f"{RESERVATIONS}{reservation.pk}/change/").status_code == 200
     assert staff.get(f"{RESERVATIONS}add/").status_code == 200
 
@@ -160,6 +184,127 @@ def test_actions_move_what_may_move_and_say_what_may_not(staff: Client, venue: V
     staff.post(RESERVATIONS, {"action": "cancel", "_selected_action": keys[:1]})
     statuses = [Reservation.objects.get(pk=key).status for key in keys]
     assert statuses == ["cancelled", "confirmed", "cancelled"]
+
+
+def test_confirming_what_finds_no_table_says_so_and_the_others_are_confirmed(staff: Client, venue: Venue) -> None:
+    make.table(venue)
+    make.period(venue)
+    make.reservation(venue, status="confirmed")
+    waits = make.reservation(venue, code="AAAAAA")
+    Reservation.objects.filter(pk=waits.pk).update(pending_reason="waitlist")
+    free = make.reservation(venue, code="BBBBBB", starts_at=EVENING)
+    response = act(staff, "confirm", waits, free)
+    refused, moved = sorted(make.messages_of(response))
+    assert refused.startswith("AAAAAA: Ada Lovelace, party of 4: ")
+    assert moved == "BBBBBB: Ada Lovelace, party of 4 is confirmed."
+    assert [Reservation.objects.get(pk=one.pk).status for one in (waits, free)] == ["pending", "confirmed"]
+
+
+def act(staff: Client, action: str, *reservations: Reservation) -> Any:
+    """Choose an action of the list for these."""
+    keys = [str(reservation.pk) for reservation in reservations]
+    return staff.post(RESERVATIONS, {"action": action, "_selected_action": keys})
+
+
+def test_staff_mark_who_has_come_and_are_told_what_cannot_be(staff: Client, venue: Venue) -> None:
+    make.table(venue)
+    guests = make.reservation(venue, status="confirmed", code="AAAAAA", starts_at=EVENING)
+    missing = make.reservation(venue, status="confirmed", code="BBBBBB", starts_at=EVENING)
+    with time_machine.travel(EVENING, tick=False):
+        for action in ("arrived", "seated", "finished"):
+            act(staff, action, guests)
+        act(staff, "no_show", guests, missing)
+        # Nobody has looked at the messages in between.
+        said = make.messages_of(act(staff, "arrived", missing))
+    assert sorted(said) == [
+        "AAAAAA: Ada Lovelace, party of 4 is arrived.",
+        "AAAAAA: Ada Lovelace, party of 4 is finished.",
+        "AAAAAA: Ada Lovelace, party of 4 is seated.",
+        "AAAAAA: Ada Lovelace, party of 4: This party is finished, which no_show does not follow.",
+        "BBBBBB: Ada Lovelace, party of 4 is arrived. "
+        "The table was given back when they did not come: choose one for them on their page.",
+        "BBBBBB: Ada Lovelace, party of 4 is no_show.",
+    ]
+    assert [Reservation.objects.get(pk=one.pk).arrival for one in (guests, missing)] == ["finished", "arrived"]
+
+
+def test_staff_offer_a_table_to_who_waits_and_call_who_has_no_mail(staff: Client, venue: Venue) -> None:
+    for name in ("T1", "T2"):
+        make.table(venue, name)
+    made = [
+        make.reservation(venue, code="AAAAAA", starts_at=EVENING),
+        make.reservation(venue, code="BBBBBB", starts_at=EVENING, customer_email=None, customer_phone="+15550100999"),
+        make.reservation(venue, code="CCCCCC", starts_at=EVENING),
+    ]
+    Reservation.objects.update(pending_reason="waitlist")
+    with time_machine.travel(NOON, tick=False):
+        shown = staff.get(RESERVATIONS).content.decode()
+        assert (shown.count("waiting, call them"), shown.count(">waiting<")) == (1, 2)
+        response = act(staff, "offer_table", *made)
+        held, refused = "13:30 on Saturday 21 November 2026", "No table is free for this party."
+        said = make.messages_of(response)
+        # The latest is first.
+        assert [line.split(":")[0] for line in said] == ["CCCCCC", "BBBBBB", "AAAAAA"]
+        shown = staff.get(RESERVATIONS).content.decode()
+    assert [line for line in said if refused in line] == [f"AAAAAA: Ada Lovelace, party of 4: {refused}"]
+    assert "They get a mail." in said[0]
+    assert "Call them." in said[1]
+    assert shown.count(f"offered a table until {held}") == 2
+
+
+def test_staff_choose_tables_by_name_and_a_taken_one_is_an_error_at_the_field(staff: Client, venue: Venue) -> None:
+    for name in ("T1", "T2"):
+        make.table(venue, name)
+    taken = make.reservation(venue, status="confirmed", starts_at=EVENING)
+    assert taken.tables == ["T1"]
+    add = form(venue=str(venue.pk))
+    for tables, message in (("T1", "Taken then: T1."), ("T2,T9", "The venue has no table T9.")):
+        assert errors_of(staff.post(f"{RESERVATIONS}add/", add | {"tables": tables})) == {"tables": [message]}
+    assert Reservation.objects.count() == 1
+    assert staff.post(f"{RESERVATIONS}add/", add | {"tables": "T2", "is_confirmed": "on"}).status_code == 302
+    made = Reservation.objects.exclude(pk=taken.pk).get()
+    assert (made.status, made.tables, made.seatings.count()) == ("confirmed", ["T2"], 1)
+    # Also where an old one is to be put onto a table that another party has.
+    before = Reservation.objects.values().get(pk=made.pk)
+    response = staff.post(f"{RESERVATIONS}{made.pk}/change/", form(tables="T1"))
+    assert errors_of(response) == {"tables": ["Taken then: T1."]}
+    assert Reservation.objects.values().get(pk=made.pk) == before
+
+
+def test_a_cancelled_reservation_cannot_be_mended_and_says_so(staff: Client, venue: Venue) -> None:
+    reservation = make.reservation(venue, status="cancelled", starts_at=EVENING)
+    before = Reservation.objects.values().get(pk=reservation.pk)
+    response = staff.post(f"{RESERVATIONS}{reservation.pk}/change/", form(party_size="2"))
+    assert errors_of(response) == {"__all__": ["This reservation is cancelled and cannot be changed."]}
+    assert Reservation.objects.values().get(pk=reservation.pk) == before
+
+
+def test_a_name_is_one_line(staff: Client, venue: Venue) -> None:
+    response = staff.post(f"{RESERVATIONS}add/", form(venue=str(venue.pk), customer_name="Ada\nBcc: eve@example.com"))
+    assert errors_of(response) == {"customer_name": ["This holds a control character."]}
+    assert not Reservation.objects.exists()
+
+
+def test_the_page_of_a_reservation_shows_its_history_and_its_mail(staff: Client, venue: Venue) -> None:
+    reservation = make.reservation(venue, status="confirmed", starts_at=EVENING)
+    reservation.notices.all().delete()
+    for kind, fields in (
+        ("confirmed", {"state": "sent", "sent_at": LATER}),
+        ("moved", {"state": "failed", "last_error": "550 <b>no</b>"}),
+        ("reminder", {"state": "pending", "tries": 2, "last_error": "451 later"}),
+        ("cancelled", {"state": "dropped"}),
+    ):
+        reservation.notices.create(kind=kind, next_try_at=LATER, created_at=NOON, **fields)
+    shown = staff.get(f"{RESERVATIONS}{reservation.pk}/change/").content.decode()
+    for line in (
+        "reservation.created by system",
+        "reservation.confirmed by system",
+        "2026-11-21 12:00:00 UTC confirmed: sent 2026-11-21 13:00:00 UTC",
+        "moved: failed 550 &lt;b&gt;no&lt;/b&gt;",
+        "reminder: tried 2 times, again 2026-11-21 13:00:00 UTC: 451 later",
+        "cancelled: no longer true",
+    ):
+        assert line in shown
 
 
 def test_a_reservation_cannot_be_deleted(staff: Client, venue: Venue) -> None:

@@ -1,0 +1,74 @@
+"""The form in which staff write a reservation down."""
+
+from typing import Any, ClassVar
+
+from django import forms
+from django.core.exceptions import NON_FIELD_ERRORS
+from rest_framework import serializers
+
+from config.api.fields import Phone, Text
+from config.api.refusal import Refusal
+from reservations.clock import moment_of
+from reservations.models import Reservation
+
+ASKED = ["customer_name", "customer_email", "customer_phone", "date", "time", "party_size", "special_requests"]
+
+
+class ReservationForm(forms.ModelForm[Reservation]):
+    """A reservation as staff write it down: the rules of time are those of the API."""
+
+    # Why the reservation could not be stored when this form was first tried.
+    refused: ClassVar[Refusal | None] = None
+
+    customer_phone = forms.CharField(required=False, max_length=40, help_text="International, with a plus")
+
+    class Meta:
+        model = Reservation
+        fields = ["venue", *ASKED, "tables"]
+
+    def clean_customer_name(self) -> str:
+        """One line of text, as the API asks for it."""
+        return judged(Text(min_length=1, max_length=200), self.cleaned_data["customer_name"])
+
+    def clean_customer_phone(self) -> str | None:
+        """The number without what people write between its digits, as the API keeps it."""
+        number = self.cleaned_data["customer_phone"]
+        return judged(Phone(), number) if number else None
+
+    def clean(self) -> dict[str, Any]:
+        """Ask for a contact, and for a moment that the venue's clock knows; say why it could not be stored."""
+        wanted: dict[str, Any] = super().clean() or {}
+        wanted["customer_email"] = wanted.get("customer_email") or None
+        wanted["customer_phone"] = wanted.get("customer_phone") or None
+        if not (wanted["customer_email"] or wanted["customer_phone"] or self.errors):
+            self.add_error("customer_email", "Give an e-mail address or a phone number.")
+        # Chosen for a new reservation, unless the choice was wrong; fixed for an old one.
+        venue = wanted.get("venue") if self.instance._state.adding else self.instance.venue  # noqa: SLF001  # Django's documented attribute
+        if venue and wanted.get("date") and wanted.get("time"):
+            try:
+                moment_of(venue, day=wanted["date"], at=wanted["time"])
+            except Refusal as refusal:
+                self.blame(refusal)
+        if self.refused:
+            self.blame(self.refused)
+        return wanted
+
+    def blame(self, refusal: Refusal) -> None:
+        """Say it at the field that it is about."""
+        self.add_error(refusal.param if refusal.param in self.fields else NON_FIELD_ERRORS, refusal.message)
+
+
+class NewReservationForm(ReservationForm):
+    """A reservation that is taken on the phone or at the door."""
+
+    is_confirmed = forms.BooleanField(
+        required=False, label="Confirmed", help_text="The guest gets a mail. Otherwise it is pending."
+    )
+
+
+def judged(field: serializers.Field[Any, Any, Any, Any], value: str) -> str:
+    """The value as a field of the API reads it. Raises ValidationError of forms."""
+    try:
+        return str(field.to_internal_value(value))
+    except serializers.ValidationError as error:
+        raise forms.ValidationError([str(detail) for detail in error.detail]) from error
