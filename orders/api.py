@@ -82,7 +82,8 @@ class OrderViewSet(StrictViewSet[Order]):
         examples=examples.CREATE,
     )
     def create(self, request: Request) -> Response:
-        """The order is pending, and has a number that is called out at the counter. With an Idempotency-Key it can be
+        """The order is pending, and has a number that is called out at the counter. Where the venue publishes a menu,
+        each item must be on it and sold now, and the answer has names and prices. With an Idempotency-Key it can be
         sent again: it is placed once.
         """
         return idempotency.once(request, scope=family_of(request), effect=partial(self.place, request))

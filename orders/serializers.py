@@ -16,7 +16,11 @@ AMOUNT = r"^\d+(\.\d+)?$"
 class NewOrderItem(Shape):
     """A line to order."""
 
-    menu_item_id = Text(min_length=1, max_length=64, help_text="Identifies a menu item.")
+    menu_item_id = Text(
+        min_length=1,
+        max_length=64,
+        help_text="Identifies an item of the venue's menu; any id where it publishes none.",
+    )
     quantity = Integer(min_value=1, max_value=999, help_text="Count of that item.")
     notes = Text(
         max_length=500, required=False, default="", allow_blank=True, lines=True, help_text="Free text for the line."
@@ -37,7 +41,7 @@ class NewOrder(Shape):
         max_length=40,
         hint="This must be a label of small letters, digits, _ and -, beginning with a letter: `card`.",
         help_text="A label, never a charge. Well-known: cash, card, credit_card, debit_card, online, wallet,"
-        " bank_transfer, voucher, usdc.",
+        " bank_transfer, voucher, usdc. A venue may take some of them only.",
     )
     metadata = Metadata(required=False, help_text="Your own notes on the order.")
 

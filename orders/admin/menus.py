@@ -148,6 +148,10 @@ class MenuItemAdmin(admin.ModelAdmin[MenuItem]):
         """The menu that the address names."""
         return super().get_changeform_initial_data(request) | {"menu": menu_of(request)}
 
+    def save_model(self, request: HttpRequest, obj: MenuItem, form: ModelForm[MenuItem], change: bool) -> None:
+        """Store what was changed alone: a colleague may mark the dish as sold out at the same moment."""
+        obj.save(update_fields=form.changed_data if change else None)
+
     def response_add(self, request: HttpRequest, obj: MenuItem, post_url_continue: str | None = None) -> HttpResponse:
         """The next dish goes on the same menu."""
         answer = super().response_add(request, obj, post_url_continue)

@@ -248,3 +248,24 @@ def test_the_list_of_one_menu_does_not_repeat_its_venue(staff: Client, venue: Ve
     page = staff.get(f"{DISHES}?menu__id__exact={menu.pk}").content.decode()
     assert "column-venue" not in page
     assert "10\N{NO-BREAK SPACE}%" in page
+
+
+def test_payment_labels_of_a_venue_are_what_the_api_takes(staff: Client, venue: Venue) -> None:
+    path = f"/admin/accounts/venue/{venue.pk}/change/"
+    form = {
+        "account": str(venue.account_id),
+        "name": "Trattoria",
+        "timezone": "Europe/Rome",
+        "currency": "EUR",
+        "max_days_ahead": "365",
+        "auto_confirm_max_party": "8",
+        "when_full": "refuse",
+        "prices_include_tax": "on",
+    }
+    for labels in ("cash,Card", "cash,credit card", "1cash", "cash,,card"):
+        assert "payment_methods" in errors_of(staff.post(path, form | {"payment_methods": labels}))
+    venue.refresh_from_db()
+    assert venue.payment_methods == []
+    assert staff.post(path, form | {"payment_methods": "cash, bank_transfer"}).status_code == 302
+    venue.refresh_from_db()
+    assert venue.payment_methods == ["cash", "bank_transfer"]

@@ -1,8 +1,11 @@
 """The demo's tables and hours: there after `manage.py seed`, and as people have made them afterwards."""
 
+from django.test import Client
+
 from accounts.models import Venue
 from reservations import seed
 from reservations.models import Area, Combination, ServicePeriod, Table
+from tests import make
 
 
 def test_seeded_tables_seat_two_to_eight_at_lunch_and_dinner_every_day(venue: Venue) -> None:
@@ -26,3 +29,10 @@ def test_seeding_tables_again_leaves_them_as_people_have_made_them(venue: Venue)
     ServicePeriod.objects.all().delete()
     seed.load(venue)
     assert (Table.objects.count(), ServicePeriod.objects.count()) == (9, 0)
+
+
+def test_a_party_of_four_gets_a_seeded_table_at_once(api: Client, venue: Venue) -> None:
+    seed.load(venue)
+    record = api.post("/api/v1/reservations", make.reservation_body(), content_type="application/json").json()
+    assert record["status"] == "confirmed"
+    assert record["tables"] in (["T3"], ["T4"], ["T5"], ["E2"], ["E3"])
