@@ -256,6 +256,9 @@ def common(operation: dict[str, Any]) -> None:
     for status in [400, 429, 500, 503] if "security" not in operation else [400, 401, 429, 500, 503]:
         operation["responses"].setdefault(str(status), refusal(status, DATA))
     operation["responses"] = dict(sorted(operation["responses"].items()))
+    for parameter in operation.get("parameters", ()):
+        # drf-spectacular leaves room for a list of choices, which the schema has.
+        parameter |= {"description": parameter["description"].strip()} if "description" in parameter else {}
     for status, response in operation["responses"].items():
         headers = response.setdefault("headers", {})
         headers |= {name: {"$ref": f"#/components/headers/{name}"} for name in RATE_HEADERS}
