@@ -4,6 +4,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from accounts.webhooks import documents
 from config import urls
 from config.api import openapi
 
@@ -33,7 +34,10 @@ class Command(BaseCommand):
     def handle(self, *args: object, **options: Any) -> None:
         """Write or compare."""
         for name, (title, description, patterns) in DOCUMENTS.items():
-            text = openapi.written(openapi.generate(title, description, patterns))
+            document = openapi.generate(title, description, patterns)
+            if name == "management":
+                document["webhooks"] = documents.section()
+            text = openapi.written(document)
             file = openapi.FOLDER / f"{name}.json"
             if not options["check"]:
                 file.parent.mkdir(parents=True, exist_ok=True)
