@@ -78,8 +78,9 @@ def press(guest: Client, reservation: Reservation, step: str, *, seen_on: str = 
         ),
         ("pending", {"pending_reason": "waitlist", "offered_until": NOW}, "You are on the waiting list.", "Leave"),
         ("cancelled", {}, "This reservation is cancelled.", None),
-        ("confirmed", {"starts_at": NOW}, "please call the restaurant", None),
+        ("confirmed", {"starts_at": NOW}, "The restaurant expects you now.", None),
         ("confirmed", {"arrival": "arrived"}, "please call the restaurant", None),
+        ("pending", {"starts_at": NOW}, "This was not confirmed in time.", None),
     ],
 )
 def test_the_page_says_what_is_booked_and_how_it_stands(
