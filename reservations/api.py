@@ -74,8 +74,9 @@ class ReservationViewSet(StrictViewSet[Reservation]):
         examples=examples.CREATE,
     )
     def create(self, request: Request) -> Response:
-        """The reservation is pending until the staff confirm it. With an Idempotency-Key it can be sent again: it is
-        taken once.
+        """Where the venue has tables and one is free, the reservation is confirmed; otherwise it is pending, and
+        `pending_reason` says why. A time at which nobody is served, or nothing is free, is refused, and
+        `error.alternatives` names others of that day. With an Idempotency-Key it can be sent again: it is taken once.
         """
         return idempotency.once(request, scope=family_of(request), effect=partial(self.book, request))
 
