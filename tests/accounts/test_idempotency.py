@@ -104,6 +104,13 @@ def test_a_replay_costs_five_statements(api: Client, django_assert_num_queries: 
         post(api, make.order_body())
 
 
+def test_a_page_may_send_a_key_and_read_of_the_replay(api: Client) -> None:
+    page = {"origin": "https://shop.example"}
+    asked = page | {"access-control-request-method": "POST", "access-control-request-headers": "idempotency-key"}
+    assert "idempotency-key" in api.options(ORDERS, headers=asked)["Access-Control-Allow-Headers"]
+    assert "Idempotent-Replayed" in post(api, make.order_body(), **page)["Access-Control-Expose-Headers"]
+
+
 # Whose key it is ---------------------------------------------------------------------------------------------------
 def test_a_key_of_one_caller_is_nothing_to_another(api: Client, other_api: Client, venue: Venue) -> None:
     third = make.client(venue)
