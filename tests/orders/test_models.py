@@ -8,7 +8,7 @@ import pytest
 from django.db import IntegrityError, connection, transaction
 from pytest_django import DjangoAssertNumQueries
 
-from accounts.models import Venue
+from accounts.models import Event, Venue
 from orders import ordering
 from orders.models import IllegalMove, Order, OrderItem, OrderNumber
 from tests import make
@@ -62,6 +62,16 @@ def test_lines_keep_their_order(venue: Venue) -> None:
     names = [f"dish-{number}" for number in range(30, 0, -1)]
     order = make.order(venue, items=[{"menu_item_id": name, "quantity": 1} for name in names])
     assert [item.menu_item_id for item in Order.objects.with_items().get(pk=order.pk).items.all()] == names
+
+
+def test_an_event_has_the_lines_in_their_order_however_the_order_was_read(venue: Venue) -> None:
+    names = [f"dish-{number}" for number in range(9, 0, -1)]
+    made = make.order(venue, items=[{"menu_item_id": name, "quantity": 1} for name in names])
+    # A line that is written again moves to the end of its table.
+    made.items.filter(position=0).update(notes="no basil")
+    ordering.move(Order.objects.get(pk=made.pk), "completed", now=LATER, actor="system")
+    record = Event.objects.get(type="order.completed").record
+    assert [line["menu_item_id"] for line in record["items"]] == names
 
 
 @pytest.mark.parametrize(
