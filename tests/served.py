@@ -14,7 +14,7 @@ from django.db import connection
 
 from config.stack import Child, free_port, last_lines
 
-READY_S = 20.0
+READY_S = 60.0
 NOWHERE = "127.0.0.1:1"
 THREADS = 4
 
