@@ -68,7 +68,7 @@ def test_an_event_has_the_lines_in_their_order_however_the_order_was_read(venue:
     names = [f"dish-{number}" for number in range(9, 0, -1)]
     made = make.order(venue, items=[{"menu_item_id": name, "quantity": 1} for name in names])
     # A line that is written again moves to the end of its table.
-    made.items.filter(position=0).update(notes="no basil")
+    OrderItem.objects.filter(order=made, position=0).update(notes="no basil")
     ordering.move(Order.objects.get(pk=made.pk), "completed", now=LATER, actor="system")
     record = Event.objects.get(type="order.completed").record
     assert [line["menu_item_id"] for line in record["items"]] == names
