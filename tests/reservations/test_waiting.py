@@ -1,5 +1,7 @@
 """The waiting list: who is offered what has become free, for how long, and what happens when two want one table."""
 
+import json
+from base64 import b64decode
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, date, datetime, time, timedelta
@@ -7,11 +9,14 @@ from threading import Barrier
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.db import DataError, connection
 from pytest_django import DjangoAssertNumQueries, DjangoCaptureOnCommitCallbacks
+from redis import Redis
 
 from accounts.models import Event, Venue
-from reservations import booking, tasks, waiting
+from config.celery import app
+from reservations import bells, booking, tasks, waiting
 from reservations.models import Closure, IllegalMove, Notice, Reservation, Seating, ServicePeriod
 from tests import make
 
@@ -269,6 +274,26 @@ def test_the_sweep_and_the_task_find_who_waits(full: Venue) -> None:
     reservation.refresh_from_db()
     assert reservation.offers == 1
     assert [notice.state for notice in Notice.objects.filter(kind="offered")] == ["sent"]
+
+
+def test_the_bell_reaches_the_queue_of_the_workers_and_is_not_kept_for_long(full: Venue) -> None:
+    bells.ring_for_tables(full.pk)
+    bells.ring_for_notices()
+    queue = Redis.from_url(settings.BROKER_URL).lrange(settings.CELERY_TASK_DEFAULT_QUEUE, 0, -1)
+    rung = [json.loads(message) for message in queue]
+    found = [
+        (ring["headers"]["task"], json.loads(b64decode(ring["body"]))[1], ring["headers"]["expires"] is not None)
+        for ring in rung
+    ]
+    assert ("reservations.tasks.offer_tables", {"venue": str(full.pk)}, True) in found
+    assert ("reservations.tasks.send_notices", {}, True) in found
+
+
+def test_the_beat_rings_for_tasks_that_there_are() -> None:
+    app.loader.import_default_modules()
+    rung = {entry["task"] for entry in app.conf.beat_schedule.values()}
+    ours = {"send_notices", "sweep_waiting_lists", "write_reminders"}
+    assert {f"reservations.tasks.{name}" for name in ours} <= rung <= set(app.tasks)
 
 
 def test_of_an_offer_that_breaks_off_nothing_is_left(full: Venue) -> None:
