@@ -38,6 +38,8 @@ MOST_AT_A_TIME = 4
 MOST_AT_A_TIME_WHILE_FAILING = 1
 
 SWITCHED_OFF = "the endpoint was switched off"
+# So many rows one statement moves: 100,000 would take longer than statements may.
+BATCH = 5_000
 
 # A delivery that is under way has its next try at the end of its lease: what is due is one range of an index, and what
 # is under way is another. The endpoints with something to deliver are found by one step of the index for each.
@@ -79,7 +81,7 @@ CLAIM = """
     CROSS JOIN LATERAL (
         SELECT first.id FROM accounts_webhookdelivery AS first
         WHERE first.endpoint_id = endpoint.id AND first.state = 'pending' AND first.next_try_at <= %(now)s
-        ORDER BY first.next_try_at, first.id LIMIT 1
+        ORDER BY first.next_try_at LIMIT 1
         FOR UPDATE SKIP LOCKED
     ) AS due
     WHERE endpoint.id = ANY(%(endpoints)s) AND {room} AND delivery.id = due.id
@@ -145,7 +147,10 @@ def wait_after(tries: int, *, asked: timedelta | None = None) -> timedelta:
 
 
 def switch_off(endpoint: UUID, *, reason: Reason, now: datetime) -> bool:
-    """Switch an endpoint off and give up what waits for it. False where it was off. Call it inside a transaction."""
+    """Switch an endpoint off and give up what waits for it. False where it was off. Call it inside a transaction.
+
+    Of a long backlog the rest is given up by the sweep.
+    """
     rows = WebhookEndpoint.objects.filter(pk=endpoint, disabled_at__isnull=True)
     if not rows.update(disabled_at=now, disabled_reason=reason):
         return False
@@ -154,9 +159,9 @@ def switch_off(endpoint: UUID, *, reason: Reason, now: datetime) -> bool:
 
 
 def tidy(*, now: datetime) -> int:
-    """Give up what nobody would try any more; return how many.
+    """Give up what nobody would try any more; return how many, of each kind a batch at most.
 
-    What was written down while its endpoint was being switched off, and what a worker died on in its last try.
+    What waits for an endpoint that is off, and what a worker died on in its last try.
     """
     return _give_up(Q(endpoint__disabled_at__isnull=False), why=SWITCHED_OFF, now=now) + _give_up(
         Q(tries__gte=MOST_TRIES, next_try_at__lte=now), why="our worker stopped in the middle of the last try", now=now
@@ -166,22 +171,27 @@ def tidy(*, now: datetime) -> int:
 def _give_up(which: Q, *, why: str, now: datetime) -> int:
     # What is under way ends by itself.
     free = Q(leased_until__isnull=True) | Q(leased_until__lte=now)
-    rows = WebhookDelivery.objects.filter(which, free, state=State.PENDING)
-    return rows.update(state=State.FAILED, next_try_at=None, leased_until=None, last_error=why)
+    rows = WebhookDelivery.objects.filter(which, free, state=State.PENDING).order_by()
+    # Beside a sweep or a worker that holds some of them nobody waits.
+    batch = rows.select_for_update(of=("self",), skip_locked=True).values("pk")[:BATCH]
+    with transaction.atomic():
+        return WebhookDelivery.objects.filter(pk__in=batch).update(
+            state=State.FAILED, next_try_at=None, leased_until=None, last_error=why
+        )
 
 
 def begin_again(endpoint: UUID, *, now: datetime, only: UUID | None = None, since: datetime | None = None) -> int:
-    """Put deliveries of an endpoint back to the beginning of the schedule; return how many.
+    """Put deliveries of an endpoint back to the beginning of the schedule; return how many, a batch at most.
 
-    One of them, unless it is under way, or all that failed since a moment. Call it while holding the lock of the
-    endpoint.
+    One of them, unless it is under way, or those that failed and were made since a moment. Call it while holding the
+    lock of the endpoint.
     """
     rows = WebhookDelivery.objects.filter(endpoint=endpoint)
     if only is not None:
         rows = rows.filter(Q(leased_until__isnull=True) | Q(leased_until__lte=now), pk=only)
     else:
         rows = rows.filter(state=State.FAILED, created_at__gte=since)
-    return rows.update(
+    return WebhookDelivery.objects.filter(pk__in=rows.order_by("created_at").values("pk")[:BATCH]).update(
         state=State.PENDING, tries=0, next_try_at=now, leased_until=None, delivered_at=None, last_error=""
     )
 

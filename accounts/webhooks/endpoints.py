@@ -105,8 +105,15 @@ def replay(delivery: WebhookDelivery, *, now: datetime) -> bool:
 
 
 def replay_failed(endpoint: WebhookEndpoint, *, since: datetime, now: datetime) -> int:
-    """Send once more all that failed and was made at this moment or later; return how many. Raises SwitchedOff."""
-    return _replay(endpoint.pk, now=now, since=since)
+    """Send once more all that failed and was made at this moment or later; return how many. Raises SwitchedOff.
+
+    In batches, each a transaction: workers wait for none of them.
+    """
+    replayed = begun = _replay(endpoint.pk, now=now, since=since)
+    while begun == deliveries.BATCH:
+        begun = _replay(endpoint.pk, now=now, since=since)
+        replayed += begun
+    return replayed
 
 
 def _replay(endpoint: UUID, *, now: datetime, only: UUID | None = None, since: datetime | None = None) -> int:

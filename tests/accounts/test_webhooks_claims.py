@@ -21,6 +21,7 @@ from accounts import events
 from accounts.models import EventType, Venue, WebhookDelivery, WebhookEndpoint
 from accounts.webhooks import deliveries, endpoints, pump
 from accounts.webhooks.messages import Outcome
+from config.celery import app
 from tests.accounts.receivers import Answer, Received, receiving
 from tests.served import database_url
 
@@ -236,3 +237,18 @@ def test_a_worker_that_is_killed_in_the_middle_of_a_try_is_made_up_for(venue: Ve
     assert (first.body, first.headers["webhook-id"]) == (second.body, second.headers["webhook-id"])
     assert first.verified(secret)["type"] == "order.created"
     assert (WebhookDelivery.objects.get().state, WebhookDelivery.objects.get().tries) == ("delivered", 2)
+
+
+def test_the_beat_delivers_retires_and_purges_by_the_tasks_of_the_worker(venue: Venue) -> None:
+    ours = {entry["task"] for entry in app.conf.beat_schedule.values() if "webhook" in entry["task"]}
+    assert ours | {"accounts.tasks.purge_events"} <= set(app.tasks)
+    assert ours == {"accounts.tasks.sweep_webhooks", "accounts.tasks.retire_webhook_endpoints"}
+    with receiving() as receiver:
+        endpoints.create(venue, url=receiver.url)
+        happens(venue)
+        happens(venue, now=timezone.now() - timedelta(days=91))
+        for task in (*sorted(ours), "accounts.tasks.purge_events"):
+            app.tasks[task]()
+        assert len(receiver.received) == 2
+    # The old one went after it had arrived.
+    assert WebhookDelivery.objects.get().state == "delivered"

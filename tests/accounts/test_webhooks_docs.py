@@ -28,7 +28,7 @@ def test_the_snippet_receives_what_we_send_once_and_refuses_what_others_send(
     (snippet,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
     theirs: dict[str, Any] = {}
     exec(snippet, theirs)  # noqa: S102  # the page's own words
-    secrets = []
+    secrets: list[str] = []
 
     def script(received: Received, _before: int) -> Answer:
         assert theirs["receive"](received.body + b" ", received.headers, secrets[0]) == 400
