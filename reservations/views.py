@@ -1,9 +1,11 @@
 """The pages of a guest, reached by the link in the mail. Looking changes nothing: mail programs follow links."""
 
+import logging
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
+from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
@@ -12,6 +14,8 @@ from django.views.decorators.http import require_http_methods
 from config.api.refusal import Refusal
 from reservations import guests, letters, links, waiting
 from reservations.models import Reservation
+
+logger = logging.getLogger("tablewire.guests")
 
 HEADERS = {
     # The link is a key, and the page is about a person.
@@ -38,6 +42,10 @@ def by_link(*methods: str) -> Callable[[GuestView], Callable[..., HttpResponse]]
                 response = view(request, links.find(token))
             except links.NoSuchLink:
                 response = render(request, "reservations/guest/lost.html", status=404)
+            except (OperationalError, InterfaceError) as error:
+                logger.warning("database away: %s", error)
+                response = render(request, "reservations/guest/away.html", status=503)
+                response["Retry-After"] = "2"
             for name, value in HEADERS.items():
                 response[name] = value
             return response

@@ -7,6 +7,7 @@ from html.parser import HTMLParser
 from threading import Barrier
 from typing import Any
 
+import psycopg
 import pytest
 import time_machine
 from django.core import signing
@@ -17,6 +18,7 @@ from accounts.models import Event, Venue
 from reservations import links, waiting
 from reservations.models import Notice, Reservation
 from tests import make
+from tests.served import database_url
 
 # The reservations of tests/make.py begin on 2031-05-03 at 17:30 UTC, and a party of four stays for 105 minutes.
 NOW = datetime(2031, 5, 3, 12, 0, tzinfo=UTC)
@@ -336,3 +338,18 @@ def test_eight_clicks_at_once_are_answered_with_pages_and_do_one_thing() -> None
         assert (reservation.status, reservation.tables, table.seatings.count()) == ("cancelled", [], 0)
         told = Event.objects.filter(subject=reservation.pk, type="reservation.cancelled")
         assert told.count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_database_that_cannot_answer_is_a_page_too_and_nothing_was_done() -> None:
+    reservation = make.reservation(make.venue(), status="confirmed")
+    before = row(reservation)
+    with psycopg.connect(database_url()) as rival:
+        rival.execute("SELECT FROM reservations_reservation WHERE id = %s FOR UPDATE", [reservation.pk])
+        with connection.cursor() as cursor:
+            cursor.execute("SET lock_timeout = 50")
+        response = Client().post(page(reservation, "cancel"))
+        connection.close()
+    assert (response.status_code, response["Retry-After"]) == (503, "2")
+    assert words(response).startswith("Try again in a moment")
+    assert row(reservation) == before
