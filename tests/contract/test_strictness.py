@@ -218,21 +218,19 @@ def test_a_field_that_is_missing_is_refused_by_name(operation: Operation, field:
     assert refusal(operation.send(api, path, body), param=field) == f"`{field}`: This is required."
 
 
-@pytest.mark.parametrize("text", ["a\x00b", SURROGATE, f"\udca9{SURROGATE}"], ids=["NUL", "half a pair", "reversed"])
 @every_field
 def test_text_that_no_database_holds_is_refused_by_name(
-    operation: Operation, field: str, schema: dict[str, Any], path: str, api: Client, text: str
+    operation: Operation, field: str, schema: dict[str, Any], path: str, api: Client
 ) -> None:
-    if "string" in operations.types(schema):
-        body = operations.changed(operation.body or {}, field, text)
-        refusal(operation.send(api, path, body), param=field)
-    if "object" in operations.types(schema):
-        body = operations.changed(operation.body or {}, field, {"note": text})
-        refusal(operation.send(api, path, body), param=f"{field}.note")
-        body = operations.changed(operation.body or {}, field, {text: "note"})
-        response = operation.send(api, path, body)
-        assert response.json()["error"]["param"] in (None, field)
-        refusal(response, param=response.json()["error"]["param"])
+    for text in ("a\x00b", SURROGATE, f"\udca9{SURROGATE}"):
+        if "string" in operations.types(schema):
+            body = operations.changed(operation.body or {}, field, text)
+            refusal(operation.send(api, path, body), param=field)
+        if "object" in operations.types(schema):
+            body = operations.changed(operation.body or {}, field, {"note": text})
+            refusal(operation.send(api, path, body), param=f"{field}.note")
+            body = operations.changed(operation.body or {}, field, {text: "note"})
+            refusal(operation.send(api, path, body), param=field)
 
 
 @every_field
@@ -258,11 +256,11 @@ def test_200_000_empty_items_are_refused_before_they_are_read(api: Client) -> No
 
 
 # Query strings -----------------------------------------------------------------------------------------------------
-@pytest.mark.parametrize("name", ["format", "expand", "Limit", "limit[]", "a b"])
 @every_operation
-def test_an_unknown_parameter_is_refused_by_name(operation: Operation, path: str, api: Client, name: str) -> None:
-    response = operation.send(api, f"{path}?{name.replace(' ', '+')}=xml")
-    assert refusal(response, param=name).startswith(f"Unknown parameter `{name}`.")
+def test_an_unknown_parameter_is_refused_by_name(operation: Operation, path: str, api: Client) -> None:
+    for name in ("format", "expand", "Limit", "limit[]", "a b"):
+        response = operation.send(api, f"{path}?{name.replace(' ', '+')}=xml")
+        assert refusal(response, param=name).startswith(f"Unknown parameter `{name}`.")
 
 
 @every_list
@@ -351,29 +349,24 @@ def test_a_method_that_a_path_does_not_have_is_405_with_those_that_it_has(
 
 
 # Whoever asks, and from wherever -----------------------------------------------------------------------------------
-@pytest.mark.parametrize(
-    ("header", "code"),
-    [
+@every_operation
+def test_a_call_without_credentials_is_401_and_told_how_to_give_them(
+    operation: Operation, path: str, client: Client
+) -> None:
+    for header, code in (
         (None, "missing_credentials"),
         ("", "missing_credentials"),
         ("Bearer", "invalid_credentials"),
         ("Basic YTpi", "invalid_credentials"),
         ("Bearer rk_live_nonsense", "invalid_credentials"),
         ("Bearer " + "x" * 60_000, "invalid_credentials"),
-    ],
-    ids=lambda value: str(value)[:30],
-)
-@every_operation
-def test_a_call_without_credentials_is_401_and_told_how_to_give_them(
-    operation: Operation, path: str, client: Client, header: str | None, code: str
-) -> None:
-    headers = {} if header is None else {"authorization": header}
-    response = operation.send(client, path, **headers)
-    refusal(response, status=401, code=code)
-    assert response["WWW-Authenticate"] == 'Bearer realm="tablewire"'
+    ):
+        response = operation.send(client, path, **({} if header is None else {"authorization": header}))
+        refusal(response, status=401, code=code)
+        assert response["WWW-Authenticate"] == 'Bearer realm="tablewire"'
 
 
-@pytest.mark.parametrize("host", ["evil.example", "a_b", "127.0.0.1:port", ""])
 @every_operation
-def test_a_host_that_is_not_ours_is_refused(operation: Operation, path: str, api: Client, host: str) -> None:
-    assert refusal(operation.send(api, path, host=host)) == "The request is malformed."
+def test_a_host_that_is_not_ours_is_refused(operation: Operation, path: str, api: Client) -> None:
+    for host in ("evil.example", "a_b", "127.0.0.1:port", ""):
+        assert refusal(operation.send(api, path, host=host)) == "The request is malformed."
