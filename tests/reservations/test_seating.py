@@ -269,6 +269,36 @@ def test_pacing_is_exact_whoever_comes_at_once() -> None:
     assert audit.problems() == []
 
 
+@pytest.mark.django_db(transaction=True)
+def test_two_parties_that_are_to_change_places_at_once_stay_where_they_are() -> None:
+    venue = make.venue()
+    for name in ("T1", "T2"):
+        make.table(venue, name)
+    make.period(venue)
+    first, second = book(venue), book(venue)
+
+    def swap(reservation: Reservation, name: str) -> str:
+        try:
+            booking.change(
+                reservation,
+                day=SATURDAY,
+                at=time(19, 30),
+                party_size=4,
+                tables=[name],
+                now=NOON,
+                actor="staff:s@example.com",
+            )
+        except seating.TableTaken as refused:
+            return refused.message
+        return "changed"
+
+    # They may wait for each other, until the database ends one.
+    found = at_once([lambda: swap(first, "T2"), lambda: swap(second, "T1")])
+    assert found == ["Taken then: T2.", "Taken then: T1."]
+    assert [list(row.tables) for row in Reservation.objects.order_by("id")] == [["T1"], ["T2"]]
+    assert audit.problems() == []
+
+
 # The model ---------------------------------------------------------------------------------------------------------
 SEATS = st.tuples(st.integers(1, 4), st.integers(0, 4)).map(lambda seats: (seats[0], seats[0] + seats[1]))
 TABLES = st.lists(st.tuples(SEATS, st.integers(0, 1), st.booleans()), min_size=1, max_size=5)
