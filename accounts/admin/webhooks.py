@@ -14,7 +14,7 @@ from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from accounts.admin.long_lists import History, pretty
+from accounts.admin.history import History, pretty
 from accounts.authentication import staff
 from accounts.models import Event, EventType, Venue, WebhookDelivery, WebhookEndpoint
 from accounts.webhooks import deliveries, destinations, endpoints, secrets

@@ -6,11 +6,12 @@ from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from catalogue.long_tables import LongTableAdmin, fold
+from catalogue.admin.folding import fold
 from catalogue.models import (
     Landmark,
     LandmarkName,
 )
+from config.long_tables import LongTableAdmin
 
 
 class LandmarkNameInline(admin.TabularInline[LandmarkName, Landmark]):

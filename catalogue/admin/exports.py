@@ -11,11 +11,11 @@ from django.utils.safestring import SafeString
 from django.utils.text import Truncator
 
 from catalogue.exports import record, start
-from catalogue.long_tables import LongTableAdmin
 from catalogue.models import Export, ExportPart
 from catalogue.models.exports import UNFINISHED
 from catalogue.tasks import ring_for_export
 from config.api.refusal import Refusal
+from config.long_tables import LongTableAdmin
 from payments.models import shortened
 
 

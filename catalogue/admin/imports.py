@@ -4,10 +4,10 @@ from django.contrib import admin
 from django.db.models import Model
 from django.http import HttpRequest
 
-from catalogue.long_tables import LongTableAdmin
 from catalogue.models import (
     ImportRun,
 )
+from config.long_tables import LongTableAdmin
 
 
 @admin.register(ImportRun)

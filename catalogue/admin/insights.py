@@ -13,10 +13,10 @@ from django.utils.safestring import SafeString
 from django.utils.text import Truncator
 
 from catalogue import insights
-from catalogue.long_tables import LongTableAdmin
 from catalogue.models import Insight, Review
 from catalogue.tasks import ring_for_insights
 from config.api.ids import decode, encode
+from config.long_tables import LongTableAdmin
 
 
 @admin.register(Insight)

@@ -10,9 +10,9 @@ from django.utils import timezone
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
+from catalogue.admin.folding import fold
 from catalogue.forms import WEEKDAYS, FlowRuleForm, RestaurantForm
 from catalogue.hours import Hours
-from catalogue.long_tables import LongTableAdmin, fold
 from catalogue.models import (
     Cuisine,
     FlowRule,
@@ -22,6 +22,7 @@ from catalogue.models import (
     SourceRecord,
 )
 from catalogue.tasks import ring_for_open_spans
+from config.long_tables import LongTableAdmin
 
 
 class SourceRecordInline(admin.TabularInline[SourceRecord, Restaurant]):

@@ -3,10 +3,10 @@
 from django.contrib import admin
 from django.http import HttpRequest
 
-from catalogue.long_tables import LongTableAdmin
 from catalogue.models import (
     Review,
 )
+from config.long_tables import LongTableAdmin
 
 
 @admin.register(Review)

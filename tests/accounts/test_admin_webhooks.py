@@ -62,17 +62,17 @@ def test_the_pages_open_within_their_budget(
             assert staff.get(page).status_code == 200
 
 
-@pytest.mark.parametrize("page", [ENDPOINTS, DELIVERIES, EVENTS])
+@pytest.mark.parametrize(("page", "queries"), [(ENDPOINTS, 4), (DELIVERIES, 5), (EVENTS, 5)])
 def test_a_list_costs_the_same_for_one_and_for_forty(
-    staff: Client, page: str, django_assert_num_queries: DjangoAssertNumQueries
+    staff: Client, page: str, queries: int, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     for number in (1, 39):
         for _ in range(number):
             venue = make.venue()
             endpoints.create(venue, url=URL)
             happens(venue)
-        # Session, user, count, rows.
-        with django_assert_num_queries(4):
+        # Session, user, count, rows; long lists are estimated first.
+        with django_assert_num_queries(queries):
             staff.get(page)
 
 

@@ -12,8 +12,8 @@ from django.test.utils import CaptureQueriesContext
 
 import tests.make
 from catalogue import models, opening
-from catalogue.long_tables import LongPaginator
 from catalogue.models import FlowRule, ImportRun, Landmark, LandmarkName, Restaurant, Review
+from config.long_tables import LongPaginator
 from tests.catalogue import exporting, make
 from tests.catalogue.make import NOW
 from tests.catalogue.pages import address, change

@@ -1,11 +1,11 @@
-"""Admin lists of tables that are too long to count, and searches over their folded names."""
+"""Admin lists of tables that are too long to count."""
 
 from typing import Any
 
 from django.contrib import admin
 from django.core.paginator import Paginator
-from django.db import connection, models
-from django.db.models import Func, QuerySet, Value
+from django.db import connection
+from django.db.models import QuerySet
 from django.utils.functional import cached_property
 
 
@@ -43,8 +43,3 @@ class LongTableAdmin(admin.ModelAdmin[Any]):
     show_facets = admin.ShowFacets.NEVER
     list_per_page = 50
     ordering = ["-pk"]
-
-
-def fold(term: str) -> Func:
-    """The term as the folded columns have it: no case, no accents."""
-    return Func(Value(term, output_field=models.TextField()), function="fold", output_field=models.TextField())
