@@ -72,7 +72,7 @@ def book(
     """Take a reservation as the venue is set up (docs/booking.md): confirmed with its tables, or pending and why.
 
     Raises NoSuchTime, InThePast, TooFarAhead, OutsideServiceHours, SlotUnavailable; then nothing is stored. Where the
-    venue has tables it is N statements, and M more with pacing.
+    venue has tables: some ten statements, and two more with pacing.
     """
     reservation = Reservation(
         venue=venue,

@@ -14,6 +14,7 @@ from django.utils.safestring import SafeString
 
 from accounts.authentication import staff
 from accounts.models import Event
+from config.long_tables import LongTableAdmin
 from orders import ordering, pricing
 from orders.models import IllegalMove, Order, OrderItem, OrderNumber, Orders
 
@@ -58,7 +59,7 @@ class OrderItemInline(admin.TabularInline[OrderItem, Order]):
 
 
 @admin.register(Order)
-class OrderAdmin(admin.ModelAdmin[Order]):
+class OrderAdmin(LongTableAdmin):
     """Orders. Their status changes by the same rule as in the API, through the actions of the list."""
 
     list_display = [
@@ -79,8 +80,6 @@ class OrderAdmin(admin.ModelAdmin[Order]):
     search_help_text = "Customer or venue"
     ordering = ["-created_at", "-id"]
     date_hierarchy = "business_date"
-    show_full_result_count = False
-    list_per_page = 50
     inlines = [OrderItemInline]
     actions = ["complete", "cancel", "reopen"]
     fields = [

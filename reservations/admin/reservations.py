@@ -13,6 +13,7 @@ from django.utils.html import format_html_join
 from accounts.authentication import staff
 from accounts.models import Event
 from config.api.refusal import Refusal
+from config.long_tables import LongTableAdmin
 from reservations import arrivals, booking, waiting
 from reservations.forms import NewReservationForm, ReservationForm
 from reservations.letters import hour_of
@@ -45,7 +46,7 @@ class DayFilter(admin.SimpleListFilter):
 
 
 @admin.register(Reservation)
-class ReservationAdmin(admin.ModelAdmin[Reservation]):
+class ReservationAdmin(LongTableAdmin):
     """Reservations, soonest first."""
 
     form = ReservationForm
@@ -58,8 +59,6 @@ class ReservationAdmin(admin.ModelAdmin[Reservation]):
     search_help_text = "Code, name, mail address or phone number"
     ordering = ["-starts_at", "-id"]
     date_hierarchy = "date"
-    show_full_result_count = False
-    list_per_page = 50
     autocomplete_fields = ["venue"]
     actions = ["confirm", "cancel", "offer_table", "arrived", "seated", "finished", "no_show"]
     fields = [

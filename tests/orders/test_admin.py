@@ -35,8 +35,8 @@ def test_a_list_of_orders_costs_the_same_for_one_and_for_forty(
     for number in (1, 39):
         for _ in range(number):
             make.order(make.venue(), now=NOON)
-        # Session, user, the count, the orders, and the days of the hierarchy.
-        with django_assert_num_queries(6):
+        # Session, user, the estimate, the count, the orders, and the days of the hierarchy.
+        with django_assert_num_queries(7):
             assert staff.get(ORDERS).status_code == 200
 
 

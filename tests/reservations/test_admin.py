@@ -52,8 +52,8 @@ def test_a_list_of_reservations_costs_the_same_for_one_and_for_forty(
     for number in (1, 39):
         for _ in range(number):
             make.reservation(make.venue(), starts_at=EVENING)
-        # Session, user, the count, the reservations, and two for the days of the hierarchy.
-        with django_assert_num_queries(6):
+        # Session, user, the estimate, the count, the reservations, and two for the days of the hierarchy.
+        with django_assert_num_queries(7):
             assert staff.get(RESERVATIONS).status_code == 200
 
 
