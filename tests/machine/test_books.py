@@ -16,8 +16,8 @@ from tests.machine.books import Books, Side
 from tests.machine.model import Book, Dish, House, Place
 
 SHORT = settings(
-    max_examples=25,
-    stateful_step_count=25,
+    max_examples=20,
+    stateful_step_count=20,
     deadline=None,
     # The same runs on every machine; what fails is printed as a program that can be pasted into a test.
     derandomize=True,
