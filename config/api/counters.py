@@ -1,9 +1,8 @@
 """The cache behind the rate limit: counts in Valkey, one round trip a request."""
 
-import logging
 import threading
-import time
 from collections import defaultdict
+from functools import partial
 from typing import Any
 
 import redis
@@ -11,55 +10,15 @@ from django.core.cache.backends.base import BaseCache
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-logger = logging.getLogger("tablewire.api")
+from config.outages import Outage
 
 TIMEOUT_S = 0.1
-# After a failure the store is left alone for this long, so a frozen one costs one caller a second its 0.1 s.
-REST_S = 1.0
 
 
-class Outage:
-    """Whether the store of one address is away, known to all threads of this process: one of them finds out for all.
-
-    Django gives each thread a cache of its own; if each found out for itself, all would wait, one after the other.
-    """
-
-    def __init__(self) -> None:
-        self.lock = threading.Lock()
-        self.began_at: float | None = None
-        self.rests_until = 0.0
-
-    def may_ask(self) -> bool:
-        """Whether this caller is to ask the store: always while it is there, one caller a second while it is not."""
-        if self.began_at is None:
-            return True
-        with self.lock:
-            now = time.monotonic()
-            if now < self.rests_until:
-                return False
-            self.rests_until = now + REST_S
-            return True
-
-    def begins(self, error: Exception) -> None:
-        """The store has failed."""
-        with self.lock:
-            now = time.monotonic()
-            self.rests_until = now + REST_S
-            if self.began_at is None:
-                self.began_at = now
-                logger.warning("the counters are away, each process counts for itself: %s", error)
-
-    def ends(self) -> None:
-        """The store has answered."""
-        if self.began_at is None:
-            return
-        with self.lock:
-            began_at, self.began_at = self.began_at, None
-            if began_at is not None:
-                logger.warning("the counters are back after %.1f s", time.monotonic() - began_at)
-
-
-outages: defaultdict[str, Outage] = defaultdict(Outage)
+# Django gives each thread a cache of its own; what one of them finds out counts for all of the same address.
+outages: defaultdict[str, Outage] = defaultdict(
+    partial(Outage, "the counters", meanwhile="each process counts for itself")
+)
 
 
 class CounterCache(BaseCache):
