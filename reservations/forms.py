@@ -6,7 +6,7 @@ from django import forms
 from django.core.exceptions import NON_FIELD_ERRORS
 from rest_framework import serializers
 
-from config.api.fields import Phone, Text
+from config.api.fields import Email, Phone, Text
 from config.api.refusal import Refusal
 from reservations.clock import moment_of
 from reservations.models import Reservation
@@ -29,6 +29,11 @@ class ReservationForm(forms.ModelForm[Reservation]):
     def clean_customer_name(self) -> str:
         """One line of text, as the API asks for it."""
         return judged(Text(min_length=1, max_length=200), self.cleaned_data["customer_name"])
+
+    def clean_customer_email(self) -> str | None:
+        """An address that mail can be sent to, as the API asks for it."""
+        address = self.cleaned_data["customer_email"]
+        return judged(Email(), address) if address else None
 
     def clean_customer_phone(self) -> str | None:
         """The number without what people write between its digits, as the API keeps it."""

@@ -81,14 +81,21 @@ def send(notice: Notice, post: BaseEmailBackend, *, now: datetime) -> bool:
         finish(notice, state=State.FAILED, last_error="Workers died while they sent this.")
         return True
     try:
+        letter = letters.write(notice)
         post.open()
-        post.send_messages([letters.write(notice)])
+        post.send_messages([letter])
     # smtplib's errors are kinds of OSError too.
     except OSError as error:
         hang_up(post)
         put_off(notice, error, now=now)
         return isinstance(error, smtplib.SMTPResponseException | smtplib.SMTPRecipientsRefused)
-    finish(notice, state=State.SENT, sent_at=now, last_error="")
+    # Whatever is wrong with this mail, those behind it are other guests', and it would be wrong again.
+    except Exception as error:
+        hang_up(post)
+        logger.exception("Mail %s cannot be written or sent", notice.pk)
+        finish(notice, state=State.FAILED, last_error=words_of(error))
+    else:
+        finish(notice, state=State.SENT, sent_at=now, last_error="")
     return True
 
 
@@ -121,7 +128,7 @@ def newer_than(notice: Notice) -> bool:
 
 
 def put_off(notice: Notice, error: OSError, *, now: datetime) -> None:
-    """Try again later, or give up: after the last try, or when there is no such mailbox."""
+    """Try again later, or give up: after the last try, or when the server says that it will never take it."""
     reason = words_of(error)
     logger.warning("Mail %s was not sent, try %d of %d: %s", notice.pk, notice.tries, TRIES, reason)
     if notice.tries >= TRIES or is_final(error):
@@ -131,13 +138,16 @@ def put_off(notice: Notice, error: OSError, *, now: datetime) -> None:
 
 
 def is_final(error: OSError) -> bool:
-    """Whether the server said for good that it does not take mail for this address (RFC 5321, section 4.2.1)."""
-    return isinstance(error, smtplib.SMTPRecipientsRefused) and all(
-        code >= 500 for code, _ in error.recipients.values()
-    )
+    """Whether the server said for good that it does not take this mail, or any for this address.
+
+    That is 5xx (RFC 5321, section 4.2.1). What it says of us, the sender, staff can mend: that is tried again.
+    """
+    if isinstance(error, smtplib.SMTPRecipientsRefused):
+        return all(code >= 500 for code, _ in error.recipients.values())
+    return isinstance(error, smtplib.SMTPDataError) and error.smtp_code >= 500
 
 
-def words_of(error: OSError) -> str:
+def words_of(error: Exception) -> str:
     """Why it was not sent, in one line of at most 300 characters."""
     said: Any = str(error)
     if isinstance(error, smtplib.SMTPRecipientsRefused):

@@ -210,7 +210,7 @@ class ClockTime(Text):
 
 
 class Email(Text):
-    """An e-mail address, as Django judges it."""
+    """An e-mail address that every mail server takes: letters beyond ASCII are for its domain alone."""
 
     format = "email"
 
@@ -218,12 +218,18 @@ class Email(Text):
         super().__init__(max_length=254, **options)
 
     def to_internal_value(self, data: Any) -> str:
-        """Return the address."""
+        """Return the address as it was written."""
         text = super().to_internal_value(data)
+        name, _, domain = text.rpartition("@")
         try:
             validate_email(text)
-        except ValidationError as error:
+            # What mail servers are told: a domain of other letters in IDNA, where its labels grow, and where some
+            # letters become others, such as another @.
+            validate_email(f"{name}@{domain.encode('idna').decode()}")
+        except (ValidationError, UnicodeError) as error:
             raise serializers.ValidationError("This must be an e-mail address.") from error
+        if not name.isascii():
+            raise serializers.ValidationError("What stands before the @ must be ASCII; not all servers take others.")
         return text
 
 

@@ -150,6 +150,10 @@ WRONG: list[tuple[str, Any, str]] = [
     ("customer_name", "Ada\n", CONTROL),
     *[("customer_email", value, EMAIL) for value in ("ada", "ada@", "@example.com", "ada@b", "a b@example.com")],
     *[("customer_email", value, EMAIL) for value in ("Ada <ada@example.com>", "ada@example.com,b@example.com")],
+    # Domains that become too long, or another address, when they are written in ASCII.
+    *[("customer_email", value, EMAIL) for value in (f"a@{'ü' * 60}.de", "ada@eve\uff20example.com")],
+    # The one letter beyond ASCII that Django takes for one of its own.
+    ("customer_email", "\u017f@example.com", "What stands before the @ must be ASCII"),
     ("customer_email", "", "This must not be empty."),
     ("customer_email", "ada@example.com\n", CONTROL),
     ("customer_email", "a" * 64 + "@" + ".".join(["b" * 60] * 4), "This must be at most 254 characters long."),

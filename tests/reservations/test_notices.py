@@ -189,6 +189,41 @@ def test_a_mailbox_that_does_not_exist_is_given_up_at_once_and_others_are_served
     assert [stored(notice) for notice in refused] == [("failed", 1, "SMTPRecipientsRefused: 550 b'no such user'")] * 2
 
 
+def test_a_mail_that_the_server_never_takes_is_given_up_at_once(venue: Venue, post: Postbox) -> None:
+    post.content = "554 no"
+    refused = waiting(venue)
+    notices.send_due(now=NOW)
+    assert stored(refused) == ("failed", 1, "SMTPDataError: 554 b'no'")
+
+
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [
+        (f"a@{'ü' * 60}.de", "UnicodeError: encoding with 'idna' codec failed"),
+        ("ada@exa mple.com", "ValueError: Invalid address"),
+    ],
+)
+def test_a_mail_that_cannot_be_written_holds_up_nobody_else(
+    venue: Venue, other_venue: Venue, post: Postbox, address: str, said: str
+) -> None:
+    # Such as an earlier release has taken.
+    wrong = waiting(venue, customer_email=address)
+    others = [waiting(other_venue), waiting(venue)]
+    Notice.objects.exclude(pk=wrong.pk).update(next_try_at=NOW + timedelta(microseconds=1))
+    assert notices.send_due(now=NOW + MINUTE, at_most=3) is True
+    state, tries, why = stored(wrong)
+    assert (state, tries, why[: len(said)]) == ("failed", 1, said)
+    assert [stored(notice)[0] for notice in others] == ["sent", "sent"]
+    assert len(post.mails) == 2
+
+
+def test_mail_reaches_a_domain_of_other_letters(venue: Venue, post: Postbox) -> None:
+    notice = waiting(venue, customer_email="ada@bücher.example")
+    notices.send_due(now=NOW)
+    assert stored(notice) == ("sent", 1, "")
+    assert [arrived["To"] for arrived in post.mails] == ["ada@xn--bcher-kva.example"]
+
+
 def test_a_server_that_is_away_is_not_asked_for_each_mail(venue: Venue, settings: Settings, post: Postbox) -> None:
     settings.EMAIL_PORT = 1
     first, second = waiting(venue), waiting(venue)
