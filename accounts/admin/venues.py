@@ -1,6 +1,9 @@
 """Where staff find venues and set their rules."""
 
+from typing import Any
+
 from django.contrib import admin
+from django.http import HttpRequest
 
 from accounts.models import Account, Venue
 
@@ -31,3 +34,8 @@ class VenueAdmin(admin.ModelAdmin[Venue]):
         ("Reservations", {"fields": [("max_days_ahead", "auto_confirm_max_party"), "when_full", "mails_guests"]}),
         ("Record", {"fields": ["id", "created_at"]}),
     ]
+
+    def get_form(self, request: HttpRequest, obj: Venue | None = None, change: bool = False, **kwargs: Any) -> Any:
+        """The form, which also says what becomes of a sandbox's mail."""
+        sandbox = "For trying out: its keys begin with rk_test_, and its mail goes to the worker's log only"
+        return super().get_form(request, obj, change, help_texts={"is_sandbox": sandbox}, **kwargs)

@@ -313,3 +313,8 @@ def test_a_reservation_cannot_be_deleted(staff: Client, venue: Venue) -> None:
     assert staff.post(f"{RESERVATIONS}{reservation.pk}/delete/", {"post": "yes"}).status_code == 403
     staff.post(RESERVATIONS, {"action": "delete_selected", "_selected_action": [str(reservation.pk)], "post": "yes"})
     assert Reservation.objects.filter(pk=reservation.pk).exists()
+
+
+def test_staff_are_told_that_a_sandbox_mails_nobody(staff: Client, venue: Venue) -> None:
+    shown = staff.get(f"/admin/accounts/venue/{venue.pk}/change/").content.decode()
+    assert "its mail goes to the worker&#x27;s log only" in shown

@@ -150,6 +150,18 @@ def test_a_mail_travels_through_the_server_that_email_url_names(venue: Venue, po
     assert len({arrived["Message-ID"] for arrived in post.mails}) == 3
 
 
+def test_mail_of_a_sandbox_is_printed_and_never_leaves(
+    venue: Venue, post: Postbox, capsys: pytest.CaptureFixture[str]
+) -> None:
+    trial, real = waiting(make.venue("Trial", is_sandbox=True)), waiting(venue)
+    notices.send_due(now=NOW)
+    assert (stored(trial)[0], stored(real)[0]) == ("sent", "sent")
+    assert [arrived["Subject"] for arrived in post.mails] == ["Your table at Trattoria is reserved"]
+    printed = capsys.readouterr().out
+    assert printed.count("Subject: Your table at Trial is reserved") == 1
+    assert "Trattoria" not in printed
+
+
 def test_a_server_that_refuses_for_now_is_asked_again_with_growing_pauses_for_a_day(
     venue: Venue, post: Postbox
 ) -> None:
