@@ -23,13 +23,13 @@ def turn_time(party_size: int) -> timedelta:
 def moment_of(venue: Venue, *, day: date, at: time) -> datetime:
     """The moment, in UTC, at which the venue's clock shows this; the first one where it shows it twice.
 
-    Raises NoSuchTime where the clock jumps over it.
+    Raises NoSuchTime where the clock jumps over it, and on the first and the last day that can be written: the evening
+    before and the end of the meal are moments too.
     """
+    if day in (date.min, date.max):
+        raise NoSuchTime("This is beyond the calendar.", param="date")
     zone = ZoneInfo(venue.timezone)
-    try:
-        moment = datetime.combine(day, at, zone).astimezone(UTC)
-    except OverflowError as error:
-        raise NoSuchTime("This is beyond the calendar.", param="date") from error
+    moment = datetime.combine(day, at, zone).astimezone(UTC)
     if moment.astimezone(zone).replace(tzinfo=None) != datetime.combine(day, at):
         raise NoSuchTime(f"On {day} the clocks in {venue.timezone} skip {at:%H:%M}.", param="time")
     return moment

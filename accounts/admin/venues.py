@@ -2,16 +2,34 @@
 
 from typing import Any
 
+from django import forms
 from django.contrib import admin
 from django.http import HttpRequest
+from django.utils import timezone
 
 from accounts.models import Account, Venue
+
+
+class VenueForm(forms.ModelForm[Venue]):
+    """A venue, whose clock is kept while guests are expected by it."""
+
+    def clean_timezone(self) -> str:
+        """Refuse another zone while a reservation would change its time by that."""
+        zone: str = self.cleaned_data["timezone"]
+        is_new = self.instance._state.adding  # noqa: SLF001  # Django's documented attribute
+        if is_new or "timezone" not in self.changed_data:
+            return zone
+        expected = self.instance.reservations.filter(status__in=["confirmed", "pending"], ends_at__gt=timezone.now())
+        if expected.exists():
+            raise forms.ValidationError("Guests are expected by this clock; it can be changed once none are.")
+        return zone
 
 
 class VenueInline(admin.TabularInline[Venue, Account]):
     """The account's venues."""
 
     model = Venue
+    form = VenueForm
     extra = 0
     fields = ["name", "timezone", "currency", "is_sandbox"]
     show_change_link = True
@@ -21,6 +39,7 @@ class VenueInline(admin.TabularInline[Venue, Account]):
 class VenueAdmin(admin.ModelAdmin[Venue]):
     """Restaurants of accounts."""
 
+    form = VenueForm
     list_display = ["name", "account", "timezone", "currency", "is_sandbox"]
     list_select_related = ["account"]
     list_filter = ["is_sandbox"]
