@@ -1,6 +1,6 @@
 """When a venue takes guests, and what it still has room for."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from typing import Self
@@ -201,7 +201,7 @@ class Day:
 
 
 def places_of(venue: Venue) -> Iterator[Place]:
-    """The tables that are given out, and the combinations of which every table is. Two queries."""
+    """The tables that are given out, and the combinations of two or more of them. Two queries."""
     active = Table.objects.filter(venue=venue, is_active=True).order_by("id")
     for key, seats_min, seats_max in active.values_list("id", "seats_min", "seats_max"):
         yield Place(seats_min, seats_max, frozenset([key]))
@@ -214,8 +214,13 @@ def places_of(venue: Venue) -> Iterator[Place]:
         )
     )
     for seats_min, seats_max, parts, idle in several.values_list("seats_min", "seats_max", "parts", "idle"):
-        if parts and not idle:
+        if parts and len(parts) > 1 and not idle:
             yield Place(seats_min, seats_max, frozenset(parts))
+
+
+def could_seat(places: Iterable[Place], party_size: int) -> bool:
+    """Whether one of them would seat the party if nobody else came."""
+    return any(place.seats_min <= party_size <= place.seats_max for place in places)
 
 
 def longest_turn(period: ServicePeriod) -> timedelta:
@@ -238,10 +243,15 @@ def outside(hours: Hours, reservation: Reservation, *, now: datetime) -> Outside
 
 
 def full(reservation: Reservation, *, now: datetime) -> SlotUnavailable:
-    """The refusal of a party for which there is no room, with the nearest times that have. At most six queries."""
-    others = Day.of(reservation.venue, reservation.date, now=now).alternatives(
-        reservation.time, reservation.party_size
-    )
+    """The refusal of a party for which there is no room, with the nearest times that have. At most six queries.
+
+    One that no place of the venue seats is told so.
+    """
+    day = Day.of(reservation.venue, reservation.date, now=now)
+    if not could_seat(day.places or places_of(reservation.venue), reservation.party_size):
+        message = f"There is no table for {reservation.party_size} here."
+        return SlotUnavailable(message, param="party_size", extra={"alternatives": []})
+    others = day.alternatives(reservation.time, reservation.party_size)
     message = f"There is no table for {reservation.party_size} at {reservation.time:%H:%M} on {reservation.date}."
     return SlotUnavailable(with_times(message, others), param="time", extra={"alternatives": others})
 

@@ -9,7 +9,7 @@ from django.db import IntegrityError, transaction
 from accounts.models import EventType, Venue
 from config.api.refusal import InvalidRequest
 from reservations import seating, waiting
-from reservations.availability import Hours, Slot, full, outside
+from reservations.availability import Hours, Slot, could_seat, full, outside, places_of
 from reservations.clock import moment_of, today_of, turn_time
 from reservations.models import IllegalMove, Notice, Reservation, new_code
 from reservations.telling import tell
@@ -249,7 +249,10 @@ def slot_of(reservation: Reservation, *, now: datetime) -> Slot | None:
 
 
 def decide(reservation: Reservation, slot: Slot | None) -> bool:
-    """Set how long it stays, its status and its tables, as the venue is set up; False where there is no room."""
+    """Set how long it stays, its status and its tables, as the venue is set up; False where there is no room.
+
+    Who could never be seated is not put on the waiting list. Two queries more for a party that finds no table there.
+    """
     reservation.status, reservation.pending_reason = PENDING, None
     if slot is None:
         reservation.ends_at = reservation.starts_at + turn_time(reservation.party_size)
@@ -260,7 +263,9 @@ def decide(reservation: Reservation, slot: Slot | None) -> bool:
         reservation.pending_reason = Reservation.PendingReason.LARGE_PARTY
     elif seating.take(reservation, pacing_covers=slot.period.pacing_covers) is not None:
         reservation.status = CONFIRMED
-    elif reservation.venue.when_full == Venue.WhenFull.WAITLIST:
+    elif reservation.venue.when_full == Venue.WhenFull.WAITLIST and could_seat(
+        places_of(reservation.venue), reservation.party_size
+    ):
         reservation.pending_reason = WAITLIST
     else:
         return False

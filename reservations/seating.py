@@ -13,6 +13,7 @@ from datetime import datetime
 from typing import Any
 
 from django.db import OperationalError, connection, transaction
+from django.db.backends.postgresql.psycopg_any import DateTimeTZRange
 from django.db.models import Q, Sum
 from psycopg.errors import DeadlockDetected
 
@@ -50,7 +51,7 @@ TAKE = """
             WHERE several.venue_id = %(venue)s AND several.is_active
               AND %(party_size)s BETWEEN several.seats_min AND several.seats_max
             GROUP BY several.id
-            HAVING count(free.id) = count(*)
+            HAVING count(free.id) = count(*) AND count(*) > 1
         ) AS places
         ORDER BY pushed, seats_max, priority, name COLLATE "C"
         LIMIT 1
@@ -215,6 +216,13 @@ def free(reservation: Reservation) -> bool:
         reservation.tables = []
         Reservation.objects.filter(pk=reservation.pk).update(tables=[])
     return freed > 0
+
+
+def held(reservation: Reservation) -> list[str]:
+    """The names of the tables that it has for its whole stay, as they are called now; a seating cut short is none."""
+    stay = DateTimeTZRange(reservation.starts_at, reservation.ends_at)
+    seatings = Seating.objects.filter(reservation=reservation, during=stay)
+    return sorted(seatings.values_list("table__name", flat=True))
 
 
 def release_early(reservation: Reservation, *, now: datetime) -> bool:

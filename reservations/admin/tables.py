@@ -59,6 +59,12 @@ class TableAdmin(WithinOneVenue, admin.ModelAdmin[Table]):
     autocomplete_fields = ["venue", "area"]
     fields = ["venue", "area", "name", ("seats_min", "seats_max"), "priority", "is_active"]
 
+    def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
+        """What would go too; a table without which a combination is none is kept, by hand and in bulk."""
+        gone, counts, forbidden, protected = super().get_deleted_objects(objs, request)
+        combinations = Combination.objects.filter(tables__in=[table.pk for table in objs]).distinct().order_by("name")
+        return gone, counts, forbidden, [*protected, *(f"Combination: {one.name}" for one in combinations)]
+
     def save_model(self, request: HttpRequest, obj: Table, form: Any, change: bool) -> None:
         """Store the table; under a new name it is found in the reservations that have it."""
         if change and "name" in form.changed_data:

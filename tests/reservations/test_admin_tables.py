@@ -120,6 +120,18 @@ def test_a_table_that_was_ever_given_is_kept(staff: Client, venue: Venue) -> Non
     assert (Table.objects.count(), Seating.objects.count()) == (1, 1)
 
 
+def test_a_table_that_is_part_of_a_combination_is_kept(staff: Client, venue: Venue) -> None:
+    one, other, alone = (make.table(venue, name) for name in ("Z1", "Z2", "Z3"))
+    make.combination(venue, one, other, name="the long table", seats_min=7, seats_max=8)
+    page = staff.post(f"{ADMIN}table/{one.pk}/delete/", {"post": "yes"}).content.decode()
+    assert "Combination: the long table" in page
+    both = {"action": "delete_selected", "_selected_action": [str(other.pk), str(alone.pk)], "post": "yes"}
+    assert "Combination: the long table" in staff.post(f"{ADMIN}table/", both).content.decode()
+    assert (Table.objects.count(), Combination.objects.get().tables.count()) == (3, 2)
+    assert staff.post(f"{ADMIN}table/{alone.pk}/delete/", {"post": "yes"}).status_code == 302
+    assert Table.objects.count() == 2
+
+
 def test_a_combination_is_of_two_tables_of_one_venue(staff: Client, venue: Venue, other_venue: Venue) -> None:
     tables = [make.table(venue, name) for name in ("T1", "T2")]
     stranger = make.table(other_venue, "T3")

@@ -42,16 +42,16 @@ def notices() -> list[str]:
     return list(Notice.objects.order_by("created_at", "id").values_list("kind", flat=True))
 
 
-def refused(response: Any, code: str, message: str, alternatives: list[str]) -> None:
+def refused(response: Any, code: str, message: str, alternatives: list[str], *, param: str = "time") -> None:
     """Nothing was stored, and the body is exactly this."""
     assert response.status_code == 400
     error = response.json()["error"]
     assert error == {
         "code": code,
         "message": message,
-        "param": "time",
+        "param": param,
         "request_id": error["request_id"],
-        "details": [{"param": "time", "message": message}],
+        "details": [{"param": param, "message": message}],
         "alternatives": alternatives,
     }
 
@@ -156,8 +156,10 @@ def test_when_no_table_is_free_the_nearest_times_with_room_are_named(dinner: Ven
 
 
 def test_when_nothing_is_free_all_day_no_time_is_named(dinner: Venue, api: Client) -> None:
-    message = "There is no table for 7 at 19:30 on 2026-11-28."
-    refused(post(api, party_size=7), "slot_unavailable", message, [])
+    dinner.service_periods.update(last_seating="19:30")
+    post(api)
+    message = "There is no table for 4 at 19:30 on 2026-11-28."
+    refused(post(api), "slot_unavailable", message, [])
 
 
 def test_times_that_are_over_are_not_named(dinner: Venue, api: Client) -> None:
@@ -179,6 +181,22 @@ def test_when_full_a_venue_may_put_on_the_waiting_list(dinner: Venue, api: Clien
     assert events() == ["reservation.created", "reservation.confirmed", "reservation.created"]
     assert notices() == ["confirmed", "waitlisted"]
     assert Seating.objects.count() == 1
+
+
+def test_a_party_that_no_table_could_ever_seat_does_not_wait_for_one(dinner: Venue, api: Client) -> None:
+    dinner.when_full = Venue.WhenFull.WAITLIST
+    dinner.save()
+    message = "There is no table for 8 here."
+    refused(post(api, party_size=8), "slot_unavailable", message, [], param="party_size")
+    assert not Reservation.objects.exists()
+    tables = [*dinner.tables.all(), make.table(dinner, "T6", is_active=False)]
+    large = make.combination(dinner, *tables, seats_min=7, seats_max=8)
+    refused(post(api, party_size=8), "slot_unavailable", message, [], param="party_size")
+    dinner.tables.update(is_active=True)
+    assert post(api, party_size=8).json()["status"] == "confirmed"
+    assert post(api, party_size=8).json()["pending_reason"] == "waitlist"
+    large.delete()
+    refused(post(api, party_size=8), "slot_unavailable", message, [], param="party_size")
 
 
 def test_when_a_slot_takes_no_more_guests_it_has_no_room(dinner: Venue, api: Client) -> None:

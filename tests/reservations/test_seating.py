@@ -86,6 +86,17 @@ def test_tables_are_pushed_together_when_none_alone_will_do(venue: Venue) -> Non
     assert audit.problems() == []
 
 
+def test_a_combination_of_which_one_table_is_left_seats_nobody(venue: Venue) -> None:
+    one, other = (make.table(venue, name) for name in ("Z1", "Z2"))
+    make.combination(venue, one, other, seats_min=7, seats_max=8)
+    make.period(venue)
+    other.delete()
+    assert not any(offer.has_room for offer in Day.of(venue, SATURDAY, now=NOON).slots(8))
+    with pytest.raises(SlotUnavailable):
+        book(venue, 8)
+    assert not Reservation.objects.exists()
+
+
 def test_a_table_alone_comes_before_tables_that_would_leave_fewer_seats_empty(venue: Venue) -> None:
     make.combination(venue, *[make.table(venue, name, seats_max=2) for name in ("A", "B")], seats_min=3, seats_max=4)
     make.table(venue, "big", seats_max=8)
@@ -363,7 +374,7 @@ def compare(
         its = list({made[part % len(made)] for part in parts})
         name = f"{number}"
         make.combination(venue, *its, name=name, seats_min=least, seats_max=most, priority=priority)
-        if its and all(table.is_active for table in its):
+        if len(its) > 1 and all(table.is_active for table in its):
             places.append(((1, most, priority, name, (least, most)), frozenset(table.name for table in its)))
     if not any(is_active for *_, is_active in tables):
         return
