@@ -1,6 +1,6 @@
 """What staff have seen of the guests: they arrived, sat down, left, or did not come."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from django.db import transaction
 from django.db.models import F, Q
@@ -20,6 +20,8 @@ AFTER = {
     Arrival.FINISHED: Q(arrival=Arrival.SEATED),
     Arrival.NO_SHOW: NOT_SEEN,
 }
+# Guests come early, never days before; a mark so early is a wrong line of the list.
+EARLY = timedelta(hours=12)
 # Nobody sits at the table any more.
 GONE = {Arrival.FINISHED, Arrival.NO_SHOW}
 
@@ -35,9 +37,10 @@ def mark(reservation: Reservation, arrival: Reservation.Arrival, *, actor: str, 
 
     When the guests have left, or did not come, their tables are free for the rest of the time and the waiting list is
     looked through. Who comes after all is `arrived` again, and gets no table back by that: another party may have it.
+    What was cut is given up, so that the reservation names no table that it does not have.
     One conditional UPDATE, so of two concurrent marks each counts once and in a legal order. Raises IllegalArrival.
     """
-    due = Q(starts_at__lte=now) if arrival == Arrival.NO_SHOW else Q()
+    due = Q(starts_at__lte=now if arrival == Arrival.NO_SHOW else now + EARLY)
     with transaction.atomic():
         marked = Reservation.objects.filter(AFTER[arrival], due, pk=reservation.pk, status=Status.CONFIRMED).update(
             arrival=arrival, version=F("version") + 1, updated_at=now
@@ -50,6 +53,8 @@ def mark(reservation: Reservation, arrival: Reservation.Arrival, *, actor: str, 
         if arrival in GONE and seating.release_early(reservation, now=now):
             waiting.look_again(reservation.venue)
             reread(reservation)
+        elif arrival == Arrival.ARRIVED and not seating.held(reservation) and seating.free(reservation):
+            reread(reservation)
         tell(reservation, EventType.RESERVATION_UPDATED, notice=None, actor=actor, now=now)
     return True
 
@@ -60,6 +65,8 @@ def why_not(reservation: Reservation, arrival: Reservation.Arrival, *, now: date
         return f"This reservation is {reservation.status}: only confirmed guests are awaited."
     if arrival == Arrival.NO_SHOW and not reservation.arrival and reservation.starts_at > now:
         return "They are not late: their time has not come."
+    if reservation.starts_at > now + EARLY:
+        return "This party is seen from 12 hours before its time on."
     if reservation.arrival is None:
         return f"Nobody has been seen of this party yet, so it cannot be {arrival}."
     return f"This party is {reservation.arrival}, which {arrival} does not follow."

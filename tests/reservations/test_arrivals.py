@@ -17,6 +17,7 @@ from tests import make
 STARTS_AT = datetime(2031, 5, 3, 17, 30, tzinfo=UTC)
 # Half an hour after their time; they would stay until 19:15.
 NOW = STARTS_AT + timedelta(minutes=30)
+EARLIEST = STARTS_AT - timedelta(hours=12)
 ARRIVED, SEATED, FINISHED, NO_SHOW = Reservation.Arrival.values
 STATES = (None, ARRIVED, SEATED, FINISHED, NO_SHOW)
 LEGAL = {
@@ -91,6 +92,18 @@ def test_nobody_is_missing_before_their_time(venue: Venue) -> None:
     assert mark(reservation, NO_SHOW, now=STARTS_AT) is True
 
 
+@pytest.mark.parametrize(("state", "to"), [(None, ARRIVED), (None, SEATED), (SEATED, FINISHED), (NO_SHOW, ARRIVED)])
+def test_nobody_is_seen_days_before_their_time(venue: Venue, state: str | None, to: str) -> None:
+    reservation = make.reservation(venue, status="confirmed")
+    Reservation.objects.filter(pk=reservation.pk).update(arrival=state)
+    before = row(reservation)
+    with pytest.raises(arrivals.IllegalArrival) as refused:
+        mark(reservation, to, now=EARLIEST - timedelta(seconds=1))
+    assert refused.value.message == "This party is seen from 12 hours before its time on."
+    assert row(reservation) == before
+    assert mark(reservation, to, now=EARLIEST) is True
+
+
 @pytest.mark.parametrize("how", [[SEATED, FINISHED], [NO_SHOW]])
 def test_who_has_left_or_did_not_come_leaves_the_table_to_others_for_the_rest_of_the_time(
     venue: Venue, how: list[str], django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
@@ -126,7 +139,18 @@ def test_a_no_show_that_comes_late_has_arrived_and_gets_no_table_by_that(venue: 
     mark(reservation, NO_SHOW)
     assert make.reservation(venue, status="confirmed", starts_at=NOW).tables == ["T1"]
     assert mark(reservation, ARRIVED) is True
-    assert reservation.seatings.get().during.upper == NOW
+    # What is left of the time for which it was held is nobody's; the page asks for a table.
+    assert (reservation.tables, reservation.seatings.count()) == ([], 0)
+    assert row(reservation)["tables"] == []
+
+
+def test_a_no_show_that_was_marked_hours_after_its_time_keeps_what_it_had(venue: Venue) -> None:
+    make.table(venue)
+    reservation = make.reservation(venue, status="confirmed")
+    tomorrow = NOW + timedelta(days=1)
+    mark(reservation, NO_SHOW, now=tomorrow)
+    mark(reservation, ARRIVED, now=tomorrow)
+    assert (reservation.tables, reservation.seatings.get().during.upper) == (["T1"], reservation.ends_at)
 
 
 def test_a_table_that_no_show_leaves_is_offered_to_who_waits(venue: Venue) -> None:
