@@ -87,6 +87,9 @@ def book(
         metadata=dict(metadata or {}),
     )
     slot = slot_of(reservation, now=now)
+    if slot and venue.when_full == Venue.WhenFull.WAITLIST:
+        # What has just become free is theirs first; the worker that was rung for them may come later than this call.
+        waiting.look(venue, now=now, day=day)
     with transaction.atomic():
         if decide(reservation, slot):
             notice = NOTICES[reservation.pending_reason]

@@ -10,7 +10,7 @@ from django.conf import settings
 from django.core.mail import EmailMultiAlternatives
 from django.template.loader import render_to_string
 
-from reservations import links
+from reservations import links, waiting
 from reservations.models import Notice
 
 Kind = Notice.Kind
@@ -71,10 +71,8 @@ def write(notice: Notice) -> EmailMultiAlternatives:
     """The mail of this notice, by what the reservation says now. Needs its reservation and venue; no query."""
     reservation = notice.reservation
     words, venue = WORDS[Kind(notice.kind)], one_line(reservation.venue.name)
-    known = {
-        "venue": venue,
-        "until": hour_of(reservation.offered_until, reservation.venue.timezone) if reservation.offered_until else "",
-    }
+    until = waiting.held_until(reservation)
+    known = {"venue": venue, "until": hour_of(until, reservation.venue.timezone) if until else ""}
     subject = words.subject.format(**known)
     context = {
         "subject": subject,

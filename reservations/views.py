@@ -96,13 +96,14 @@ def show(
     """One of the pages, in the words of the mail. 410 when the reservation is over, 409 when a wish was refused."""
     standing = guests.standing(found, now=timezone.now())
     is_over = standing == guests.Standing.OVER
+    until = waiting.held_until(found)
     context = {
         "reservation": found,
         "token": links.token_of(found),
         "standing": standing,
         "may_cancel": standing in guests.CANCELLABLE,
         "day": letters.day_in_words(found.date),
-        "until": letters.hour_of(found.offered_until, found.venue.timezone) if found.offered_until else "",
+        "until": letters.hour_of(until, found.venue.timezone) if until else "",
         "refusal": refusal,
     }
     status = 409 if refusal else 410 if is_over else 200

@@ -8,8 +8,9 @@ from datetime import date, datetime, timedelta
 from functools import partial
 from uuid import UUID
 
-from django.db import transaction
-from django.db.models import Q, QuerySet
+from django.db import OperationalError, transaction
+from django.db.models import Exists, OuterRef, Q, QuerySet
+from psycopg.errors import DeadlockDetected
 
 from accounts.models import EventType, Venue
 from config.api.refusal import Code, Refusal
@@ -22,7 +23,10 @@ from reservations.telling import tell
 HELD_FOR = timedelta(minutes=30)
 # Who has let so many offers lapse does not read our mail; the staff call them.
 MOST_OFFERS = 3
+# A mail that has waited for so long, or was tried in vain, may never arrive.
+PROMPT = timedelta(minutes=5)
 LAPSED = "This table is not held for you any more. You are still on the waiting list."
+WITH_STAFF = "This offer is over: the restaurant has taken your reservation in hand and will confirm it."
 WAITING = Q(status=Reservation.Status.PENDING, pending_reason=Reservation.PendingReason.WAITLIST)
 
 
@@ -61,40 +65,77 @@ def venues(*, now: datetime) -> QuerySet[Reservation, UUID]:
     return waiting.order_by().values_list("venue", flat=True).distinct()
 
 
-def look(venue: Venue, *, now: datetime) -> int:
-    """Take back what was held in vain, then offer what is free; say to how many parties."""
+def look(venue: Venue, *, now: datetime, day: date | None = None) -> int:
+    """Take back what was held in vain, then offer what is free, of this day or all; say to how many parties.
+
+    One query where nobody waits.
+    """
+    days = Q() if day is None else Q(date=day)
+    if not Reservation.objects.filter(WAITING, days, venue=venue).exists():
+        return 0
     lapse(venue, now=now)
-    return offer_tables(venue, now=now)
+    return offer_tables(venue, now=now, day=day)
 
 
 def lapse(venue: Venue, *, now: datetime) -> int:
     """Take back the tables that were held in vain, and say how many parties had not answered. One query for none."""
-    over = Reservation.objects.filter(WAITING, venue=venue, offered_until__lte=now).select_related("venue")
+    is_over = Q(offered_until__lte=now) | Q(offered_until__isnull=False, starts_at__lte=now)
+    over = Reservation.objects.filter(WAITING, is_over, venue=venue).select_related("venue")
     return sum(take_back(reservation, now=now) for reservation in over.order_by("offered_until"))
 
 
 def take_back(reservation: Reservation, *, now: datetime) -> bool:
-    """End one offer whose time is over, unless the guest has been quicker; say whether it was ended."""
+    """End one offer whose time is over, unless the guest has been quicker; say whether it was ended.
+
+    A party that its mail has not reached has let nothing lapse.
+    """
     with transaction.atomic():
         lock(reservation)
-        if reservation.offered_until is None or reservation.offered_until > now:
+        if reservation.offered_until is None or is_held(reservation, now=now):
             return False
+        if is_mail_left_behind(reservation):
+            reservation.offers -= 1
         seating.free(reservation)
         store(reservation, offered_until=None, now=now)
         tell(reservation, EventType.RESERVATION_UPDATED, notice=None, actor="system", now=now)
     return True
 
 
-def offer_tables(venue: Venue, *, now: datetime) -> int:
-    """Offer what is free to those who wait, in the order of their turn, and say to how many.
+def is_mail_left_behind(reservation: Reservation) -> bool:
+    """Whether the mail of the last offer has not left; if it still can, it says from now on that they are on the list.
 
-    First come, first served, and behind them who has let an offer lapse. Who left no mail address is called by the
-    staff. One query for a list on which nobody waits; some ten for each moment and size of party that is waited for.
+    That is what the guest was to know before the offer, in a mail that the offer may have replaced.
+    """
+    mail = reservation.notices.filter(kind=Notice.Kind.OFFERED).select_for_update().order_by("-pk").first()
+    if mail is None or mail.state == Notice.State.SENT:
+        return False
+    if mail.state != Notice.State.FAILED:
+        Notice.objects.filter(pk=mail.pk).update(kind=Notice.Kind.WAITLISTED, state=Notice.State.PENDING)
+    return True
+
+
+def unreached(*, now: datetime) -> Exists:
+    """Of reservations: whether mail to the guest has failed, or waits for long, and none has been sent since."""
+    failing = Q(state=Notice.State.FAILED) | Q(
+        Q(created_at__lte=now - PROMPT) | ~Q(last_error=""), state=Notice.State.PENDING
+    )
+    since = Notice.objects.filter(reservation=OuterRef("reservation"), pk__gt=OuterRef("pk"), state=Notice.State.SENT)
+    return Exists(Notice.objects.filter(failing, ~Exists(since), reservation=OuterRef("pk")))
+
+
+def offer_tables(venue: Venue, *, now: datetime, day: date | None = None) -> int:
+    """Offer what is free to those who wait, for this day or all, in the order of their turn; say to how many.
+
+    First come, first served, and behind them who has let an offer lapse. Who left no mail address, or whom mail does
+    not reach, is called by the staff. One query for a list on which nobody waits; some ten for each moment and size of
+    party that is waited for.
     """
     if not venue.mails_guests:
         return 0
     turns = Reservation.objects.filter(
         WAITING,
+        ~unreached(now=now),
+        Q() if day is None else Q(date=day),
         venue=venue,
         starts_at__gt=now,
         offered_until__isnull=True,
@@ -122,6 +163,11 @@ def offer_tables(venue: Venue, *, now: datetime) -> int:
             in_vain.add(wish)
         except NotWaiting:
             # It was cancelled, or confirmed, or another worker was quicker.
+            continue
+        except OperationalError as error:
+            if not isinstance(error.__cause__, DeadlockDetected):
+                raise
+            # Staff move it just now onto a table that the transaction around us holds; they have it looked at again.
             continue
         else:
             offered += 1
@@ -157,7 +203,7 @@ def accept(reservation: Reservation, *, actor: str, now: datetime) -> None:
     with transaction.atomic():
         lock(reservation)
         if reservation.status == Reservation.Status.PENDING and not is_held(reservation, now=now):
-            raise OfferLapsed(LAPSED, param="status")
+            raise lapsed(reservation)
         if reservation.move_to(Reservation.Status.CONFIRMED, now=now):
             event, notice = EventType.RESERVATION_CONFIRMED, Notice.Kind.CONFIRMED
             tell(reservation, event, notice=notice, actor=actor, now=now)
@@ -176,7 +222,7 @@ def decline(reservation: Reservation, *, actor: str, now: datetime) -> None:
         if reservation.status == Reservation.Status.CONFIRMED:
             raise IllegalMove("This reservation is confirmed; cancel it instead.", param="status")
         if not is_held(reservation, now=now):
-            raise OfferLapsed(LAPSED, param="status")
+            raise lapsed(reservation)
         seating.free(reservation)
         reservation.move_to(Reservation.Status.CANCELLED, now=now)
         event, notice = EventType.RESERVATION_CANCELLED, Notice.Kind.CANCELLED
@@ -190,13 +236,25 @@ def is_waiting(reservation: Reservation) -> bool:
 
 
 def is_mailed_offers(reservation: Reservation) -> bool:
-    """Whether it is offered tables by mail; the staff call the others."""
+    """Whether it is offered tables by mail, so long as mail reaches it (`unreached`); the staff call the others."""
     return bool(reservation.venue.mails_guests and reservation.customer_email and reservation.offers < MOST_OFFERS)
+
+
+def held_until(reservation: Reservation) -> datetime | None:
+    """Until when a table is held for it, at the latest until it comes; None where none is."""
+    # Staff may have moved it to an earlier time since.
+    return reservation.offered_until and min(reservation.offered_until, reservation.starts_at)
 
 
 def is_held(reservation: Reservation, *, now: datetime) -> bool:
     """Whether a table is held for it at this moment."""
-    return reservation.offered_until is not None and reservation.offered_until > now
+    until = held_until(reservation)
+    return until is not None and until > now
+
+
+def lapsed(reservation: Reservation) -> OfferLapsed:
+    """What a guest is told who answers an offer that is over."""
+    return OfferLapsed(LAPSED if is_waiting(reservation) else WITH_STAFF, param="status")
 
 
 def lock(reservation: Reservation) -> None:
