@@ -1,14 +1,15 @@
 """Takes and moves reservations: the rules of time, the tables, the row and what is told of it, in one transaction."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
 from datetime import date, datetime, time, timedelta
+from typing import TypedDict
 
 from django.db import IntegrityError, transaction
 
 from accounts.models import EventType, Venue
 from config.api.refusal import InvalidRequest
 from reservations import seating, waiting
+from reservations.arrivals import GONE
 from reservations.availability import Hours, Slot, could_seat, full, outside, places_of
 from reservations.clock import moment_of, today_of, turn_time
 from reservations.models import IllegalMove, Notice, Reservation, new_code
@@ -33,14 +34,13 @@ REWRITTEN = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class Guest:
-    """Who is coming, how they are reached, and what they have asked for."""
+class Guest(TypedDict, total=False):
+    """Who is coming, how they are reached, and what they have asked for: as much of it as is new."""
 
     customer_name: str
     customer_email: str | None
     customer_phone: str | None
-    special_requests: str = ""
+    special_requests: str
 
 
 class InThePast(InvalidRequest):
@@ -51,8 +51,8 @@ class TooFarAhead(InvalidRequest):
     """The day is beyond what the venue plans."""
 
 
-class StaffDecide(InvalidRequest):
-    """The staff have given their word on this reservation, and only they can give it on another."""
+class NoContact(InvalidRequest):
+    """Nobody could tell the guest anything."""
 
 
 def book(
@@ -93,7 +93,7 @@ def book(
     with transaction.atomic():
         if decide(reservation, slot):
             notice = NOTICES[reservation.pending_reason]
-            store(reservation, notice=notice, actor=actor, now=now)
+            add(reservation, notice=notice, actor=actor, now=now)
             return reservation
     raise full(reservation, now=now)
 
@@ -108,49 +108,16 @@ def move(reservation: Reservation, status: str, *, now: datetime, actor: str) ->
     there is none. Then nothing is changed.
     """
     with transaction.atomic():
-        venue = reservation.venue
-        reservation.refresh_from_db(from_queryset=Reservation.objects.select_for_update())
-        reservation.venue = venue
+        seating.lock(reservation)
         if status == CONFIRMED and reservation.status == PENDING:
             seat_before_confirmation(reservation, now=now)
+        if status == CANCELLED:
+            seating.free(reservation)
         if not reservation.move_to(status, now=now):
             return
         if status == CANCELLED:
-            seating.free(reservation)
-            waiting.look_again(venue)
+            waiting.look_again(reservation.venue)
         tell(reservation, EventType(f"reservation.{status}"), notice=Notice.Kind(status), actor=actor, now=now)
-
-
-def reschedule(reservation: Reservation, *, day: date, at: time, party_size: int, now: datetime, actor: str) -> None:
-    """Move a guest to another time or size by the rules of `book`; the tables are chosen anew.
-
-    What waited for a table and finds one is confirmed. Raises what `book` raises; IllegalMove when it is cancelled;
-    StaffDecide where the staff have confirmed it, or would have to. Then nothing is changed.
-    """
-    with transaction.atomic():
-        locked = lock(reservation)
-        was = locked.status
-        if (locked.date, locked.time, locked.party_size) == (day, at, party_size):
-            return
-        locked.starts_at = future_moment(locked.venue, day=day, at=at, now=now)
-        locked.date, locked.time, locked.party_size = day, at, party_size
-        slot = slot_of(locked, now=now)
-        if slot and slot.period.pacing_covers:
-            # Before the tables, as everybody takes his locks.
-            seating.queue_for_slot(locked)
-        had_tables = seating.free(locked)
-        has_room = decide(locked, slot)
-        if not has_room or (was == CONFIRMED and locked.pending_reason == WAITLIST):
-            raise full(locked, now=now)
-        if was == CONFIRMED and locked.status == PENDING:
-            raise StaffDecide("Only the staff can change this reservation so; ask them.", param="party_size")
-        locked.offered_until = None
-        rewrite(locked, is_moved=True, actor=actor, now=now)
-        if was != locked.status:
-            tell(locked, EventType.RESERVATION_CONFIRMED, notice=Notice.Kind.CONFIRMED, actor=actor, now=now)
-        if had_tables:
-            waiting.look_again(locked.venue)
-    reservation.refresh_from_db()
 
 
 def write_down(reservation: Reservation, *, status: Reservation.Status = PENDING, now: datetime, actor: str) -> None:
@@ -171,57 +138,97 @@ def write_down(reservation: Reservation, *, status: Reservation.Status = PENDING
             seating.take_named(reservation, reservation.tables)
         elif has_tables and status == CONFIRMED:
             seating.take(reservation)
-        store(reservation, notice=Notice.Kind.CONFIRMED if status == CONFIRMED else None, actor=actor, now=now)
+        add(reservation, notice=Notice.Kind.CONFIRMED if status == CONFIRMED else None, actor=actor, now=now)
 
 
 def change(
     reservation: Reservation,
     *,
-    day: date,
-    at: time,
-    party_size: int,
+    day: date | None = None,
+    at: time | None = None,
+    party_size: int | None = None,
     tables: Sequence[str] | None = None,
     guest: Guest | None = None,
     now: datetime,
     actor: str,
 ) -> None:
-    """Move a reservation as the staff say: outside of the hours and the pacing if they like, never onto a taken table.
+    """Change what the staff have changed, and nothing else: None, or what `guest` does not name, is left as it is.
 
-    `tables` are its new ones; an empty list takes them away. None: it keeps those that it has; where they are taken at
-    the new time, or the party is of another size, it gets the best that is free; what has none stays without. A party
-    that waits and is given a table waits for the staff's word only.
+    They move a reservation outside of the hours and the pacing if they like, never onto a taken table. `tables` are its
+    new ones; an empty list takes them away. Where they name none it keeps those that it holds; where they are taken at
+    the new time, or the party is of another size, it gets the best that is free; what holds none stays without, and so
+    does a party that is gone. A party that waits and is given a table waits for the staff's word only. Where all is so
+    already, nothing is told.
 
-    Raises NoSuchTime, NoSuchTable, TableTaken; SlotUnavailable when a party that had a table finds none; IllegalMove
-    when it is cancelled. Then nothing is changed.
+    Raises NoContact, NoSuchTime, NoSuchTable, TableTaken; SlotUnavailable when a party that had a table finds none;
+    IllegalMove when it is cancelled, or is gone and to be given a table. Then nothing is changed.
     """
     with transaction.atomic():
-        locked = lock(reservation)
-        is_moved = (locked.date, locked.time, locked.party_size) != (day, at, party_size)
-        is_resized = locked.party_size != party_size
-        has_tables = seating.has_tables(locked.venue_id)
-        before, had_tables = list(locked.tables), False
+        seating.lock(reservation)
+        if reservation.status == CANCELLED:
+            raise IllegalMove("This reservation is cancelled and cannot be changed.", param="status")
+        before = {name: getattr(reservation, name) for name in REWRITTEN}
+        for name, value in (guest or {}).items():
+            setattr(reservation, name, value)
+        if not (reservation.customer_email or reservation.customer_phone):
+            raise NoContact("Give an e-mail address or a phone number.", param="customer_email")
+        held = seating.held(reservation)
+        is_by_the_book = seating.has_tables(reservation.venue_id) or reservation.seatings.exists()
+        reservation.date = reservation.date if day is None else day
+        reservation.time = reservation.time if at is None else at
+        reservation.party_size = reservation.party_size if party_size is None else party_size
+        is_moved = any(before[name] != getattr(reservation, name) for name in ("date", "time", "party_size"))
         if is_moved:
-            locked.date, locked.time, locked.party_size = day, at, party_size
-            locked.starts_at = moment_of(locked.venue, day=day, at=at)
-            locked.ends_at = locked.starts_at + stay(locked, has_tables=has_tables)
-        if not has_tables:
-            locked.tables = before if tables is None else list(tables)
-        elif is_moved or (tables is not None and sorted(tables) != sorted(before)):
-            had_tables = seating.free(locked)
-            if tables:
-                seating.take_named(locked, tables)
-                locked.pending_reason = Reservation.PendingReason.MANUAL if locked.status == PENDING else None
-            elif tables is None and had_tables:
-                reseat(locked, None if is_resized else before, now=now)
-        is_offered = locked.pending_reason == WAITLIST and locked.tables
-        locked.offered_until = locked.offered_until if is_offered else None
-        if guest is not None:
-            for name, value in asdict(guest).items():
-                setattr(locked, name, value)
-        rewrite(locked, is_moved=is_moved, actor=actor, now=now)
-        if had_tables:
-            waiting.look_again(locked.venue)
-    reservation.refresh_from_db()
+            reservation.starts_at = moment_of(reservation.venue, day=reservation.date, at=reservation.time)
+            reservation.ends_at = reservation.starts_at + stay(reservation, has_tables=is_by_the_book)
+        if not is_by_the_book:
+            reservation.tables = reservation.tables if tables is None else list(tables)
+            is_freed = False
+        elif tables is None:
+            is_resized = before["party_size"] != reservation.party_size
+            is_freed = is_moved and seat_anew(reservation, held, may_stay=not is_resized, now=now)
+        else:
+            is_freed = seat_as_named(reservation, sorted(set(tables)), held=held, is_moved=is_moved)
+        if not is_freed and before == {name: getattr(reservation, name) for name in REWRITTEN}:
+            return
+        is_offered = reservation.pending_reason == WAITLIST and reservation.offered_until and reservation.tables
+        until = min(reservation.offered_until, reservation.starts_at) if is_offered else None
+        reservation.offered_until = until
+        rewrite(reservation, is_moved=is_moved, actor=actor, now=now)
+        if is_freed:
+            waiting.look_again(reservation.venue)
+
+
+def seat_anew(reservation: Reservation, held: Sequence[str], *, may_stay: bool, now: datetime) -> bool:
+    """Seat what was moved, if it held tables, at those if it may stay or else at the best; say whether any are freed.
+
+    Raises SlotUnavailable.
+    """
+    if reservation.arrival in GONE:
+        return False
+    is_freed = seating.free(reservation)
+    if held:
+        reseat(reservation, held if may_stay else None, now=now)
+    return is_freed
+
+
+def seat_as_named(reservation: Reservation, names: list[str], *, held: list[str], is_moved: bool) -> bool:
+    """Give it these tables, unless it holds them already, and say whether others are freed by that.
+
+    Raises NoSuchTable, TableTaken; IllegalMove for a party that is gone, which is at most taken off the books.
+    """
+    its = sorted(reservation.tables)
+    is_gone = reservation.arrival in GONE
+    if names == its and (is_gone or (names == held and not is_moved)):
+        return False
+    if is_gone and names:
+        raise IllegalMove(f"This party is {reservation.arrival}, and is given no table.", param="tables")
+    is_freed = seating.free(reservation)
+    reservation.tables = []
+    if names:
+        seating.take_named(reservation, names)
+        reservation.pending_reason = Reservation.PendingReason.MANUAL if reservation.status == PENDING else None
+    return is_freed
 
 
 def future_moment(venue: Venue, *, day: date, at: time, now: datetime) -> datetime:
@@ -302,25 +309,16 @@ def stay(reservation: Reservation, *, has_tables: bool) -> timedelta:
     return slot.period.turn_time(reservation.party_size) if slot else turn_time(reservation.party_size)
 
 
-def lock(reservation: Reservation) -> Reservation:
-    """The row as it is now, which nobody else changes before the transaction ends. Raises IllegalMove."""
-    locked = Reservation.objects.select_for_update(of=["self"]).select_related("venue").get(pk=reservation.pk)
-    if locked.status == CANCELLED:
-        raise IllegalMove("This reservation is cancelled and cannot be changed.", param="status")
-    return locked
-
-
 def rewrite(reservation: Reservation, *, is_moved: bool, actor: str, now: datetime) -> None:
     """Store a locked row as its next version, and tell of it."""
     reservation.version += 1
     reservation.updated_at = now
     reservation.save(force_update=True, update_fields=REWRITTEN)
-    is_told = is_moved and reservation.status == CONFIRMED
-    notice = Notice.Kind.MOVED if is_told else None
+    notice = Notice.Kind.MOVED if is_moved else None
     tell(reservation, EventType.RESERVATION_UPDATED, notice=notice, actor=actor, now=now)
 
 
-def store(reservation: Reservation, *, notice: Notice.Kind | None, actor: str, now: datetime) -> None:
+def add(reservation: Reservation, *, notice: Notice.Kind | None, actor: str, now: datetime) -> None:
     """Insert the row and tell of it: that it was created, and if it is so at once, that it is confirmed."""
     reservation.created_at = reservation.updated_at = now
     insert(reservation)

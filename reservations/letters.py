@@ -11,7 +11,7 @@ from django.core.mail import EmailMultiAlternatives
 from django.template.loader import render_to_string
 
 from reservations import links, waiting
-from reservations.models import Notice
+from reservations.models import Notice, Reservation
 
 Kind = Notice.Kind
 
@@ -63,6 +63,13 @@ WORDS = {
         closing="If you cannot come, please cancel on this page, so that others get the table:",
     ),
 }
+# The staff have moved what they have not confirmed.
+MOVED_UNCONFIRMED = Words(
+    subject="Your request at {venue} has changed",
+    opening="Your request has changed. This is how it stands now. It is not confirmed yet;"
+    " we will write to you when it is.",
+    closing="See where it stands, or take it back:",
+)
 # What mail programs turn into a link. A name that holds one is not a name, and we do not mail it to anybody.
 LINKED = re.compile(r"[/@:]|\w\.[a-z]{2,}")
 
@@ -70,7 +77,7 @@ LINKED = re.compile(r"[/@:]|\w\.[a-z]{2,}")
 def write(notice: Notice) -> EmailMultiAlternatives:
     """The mail of this notice, by what the reservation says now. Needs its reservation and venue; no query."""
     reservation = notice.reservation
-    words, venue = WORDS[Kind(notice.kind)], one_line(reservation.venue.name)
+    words, venue = words_of(notice), one_line(reservation.venue.name)
     until = waiting.held_until(reservation)
     known = {"venue": venue, "until": hour_of(until, reservation.venue.timezone) if until else ""}
     subject = words.subject.format(**known)
@@ -96,6 +103,14 @@ def write(notice: Notice) -> EmailMultiAlternatives:
     )
     mail.attach_alternative(render_to_string("reservations/mail/notice.html", context), "text/html")
     return mail
+
+
+def words_of(notice: Notice) -> Words:
+    """The words that are true of the reservation now."""
+    reservation = notice.reservation
+    if notice.kind != Kind.MOVED or reservation.status != Reservation.Status.PENDING:
+        return WORDS[Kind(notice.kind)]
+    return WORDS[Kind.OFFERED] if reservation.offered_until else MOVED_UNCONFIRMED
 
 
 def one_line(text: str) -> str:

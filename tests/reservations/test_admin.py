@@ -317,4 +317,4 @@ def test_a_reservation_cannot_be_deleted(staff: Client, venue: Venue) -> None:
 
 def test_staff_are_told_that_a_sandbox_mails_nobody(staff: Client, venue: Venue) -> None:
     shown = staff.get(f"/admin/accounts/venue/{venue.pk}/change/").content.decode()
-    assert "its mail goes to the worker&#x27;s log only" in shown
+    assert "its mail goes to the worker's log only" in shown

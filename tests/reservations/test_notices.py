@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, time, timedelta
 from threading import Barrier
 from typing import Any
 
@@ -13,7 +13,7 @@ from pytest_django import DjangoAssertNumQueries, Settings
 
 from accounts.models import EventType, Venue
 from config import environment
-from reservations import links, notices, telling
+from reservations import booking, links, notices, telling
 from reservations.models import Notice, Reservation
 from tests import make
 from tests.postbox import Postbox, postbox
@@ -93,7 +93,7 @@ def test_a_mail_says_venue_day_time_party_code_and_link(
     for words in (
         "Hello Ada Lovelace,\n\n",
         opening,
-        "  Trattoria\n  Saturday 3 May 2031\n  19:30 by the clock of Europe/Rome\n  4 guests\n  Code K7QX2M\n",
+        "  Trattoria\n  Saturday 3 May 2031\n  19:30 (Europe/Rome time)\n  4 guests\n  Code K7QX2M\n",
         f"\nhttps://tables.example.com/guest/{token}\n",
     ):
         assert words in said
@@ -105,6 +105,39 @@ def test_a_mail_says_venue_day_time_party_code_and_link(
         "Auto-Submitted": "auto-generated",
     }
     assert (stored(notice), notice.sent_at) == (("sent", 1, ""), NOW)
+
+
+@pytest.mark.parametrize(
+    ("changes", "subject", "opening"),
+    [
+        ({}, "Your request at Trattoria has changed", "It is not confirmed yet; we will write to you when it is."),
+        (
+            {"pending_reason": "waitlist", "offered_until": NOW + 30 * MINUTE, "tables": ["T1"]},
+            "A table at Trattoria is free for you",
+            "It is held for you until 14:30 on Thursday 1 May 2031.",
+        ),
+    ],
+)
+def test_who_is_moved_and_not_confirmed_is_told_so(
+    venue: Venue, changes: dict[str, Any], subject: str, opening: str
+) -> None:
+    reservation = make.reservation(venue)
+    reservation.notices.all().delete()
+    Reservation.objects.filter(pk=reservation.pk).update(**changes)
+    moved = {"day": reservation.date, "at": time(20, 0), "party_size": 4}
+    booking.change(reservation, **moved, now=NOW - MINUTE, actor="staff:ada@example.com")
+    notices.send_due(now=NOW)
+    (sent,) = mail.outbox
+    assert sent.subject == subject
+    assert opening in str(sent.body)
+    assert "  20:00 (Europe/Rome time)\n" in str(sent.body)
+
+
+def test_a_name_turns_the_words_around_it_neither_in_mail_nor_in_its_page(venue: Venue) -> None:
+    waiting(venue, customer_name="Ada \u202eecalevoL")
+    notices.send_due(now=NOW)
+    (sent,) = mail.outbox
+    assert "\u202e" not in f"{sent.subject}{sent.body}{html_of(sent)}"
 
 
 @pytest.mark.parametrize("name", ["Ada\r\nBcc: eve@example.com", "Ada\nBcc:eve@example.com\n\nBuy", "\x00\x1b[2J"])
