@@ -87,6 +87,7 @@ PUBLIC_BASE_URL = env.address(
 )
 TRUSTED_PROXIES = env.number("TRUSTED_PROXIES", 0)
 CSRF_TRUSTED_ORIGINS = env.origins("CSRF_TRUSTED_ORIGINS")
+CSRF_FAILURE_VIEW = "reservations.views.form_refused"
 
 INSTALLED_APPS = [
     "django.contrib.admin",

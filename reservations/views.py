@@ -9,7 +9,7 @@ from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
-from django.views.decorators.http import require_http_methods
+from django.views.csrf import csrf_failure
 
 from config.api.refusal import Refusal
 from reservations import guests, letters, links, waiting
@@ -32,27 +32,50 @@ GuestView = Callable[[HttpRequest, Reservation], HttpResponse]
 
 
 def by_link(*methods: str) -> Callable[[GuestView], Callable[..., HttpResponse]]:
-    """Hand the view the reservation of the link, and put the headers on its answer."""
+    """Hand the view the reservation of the link, if it has the method, and make its answer private."""
 
     def decorate(view: GuestView) -> Callable[..., HttpResponse]:
-        @require_http_methods(methods)
         @wraps(view)
         def answer(request: HttpRequest, *, token: str) -> HttpResponse:
             try:
-                response = view(request, links.find(token))
+                found = links.find(token)
+                response = view(request, found) if request.method in methods else elsewhere(request, token, methods)
             except links.NoSuchLink:
                 response = render(request, "reservations/guest/lost.html", status=404)
             except (OperationalError, InterfaceError) as error:
                 logger.warning("database away: %s", error)
                 response = render(request, "reservations/guest/away.html", status=503)
                 response["Retry-After"] = "2"
-            for name, value in HEADERS.items():
-                response[name] = value
-            return response
+            return private(response)
 
         return answer
 
     return decorate
+
+
+def private(response: HttpResponse) -> HttpResponse:
+    """The answer with the headers of a guest's page."""
+    for name, value in HEADERS.items():
+        response[name] = value
+    return response
+
+
+def elsewhere(request: HttpRequest, token: str, methods: tuple[str, ...]) -> HttpResponse:
+    """Answer a method that this address does not have: who only looks is shown the reservation."""
+    if request.method in ("GET", "HEAD"):
+        return redirect("guest", token=token)
+    response = render(request, "reservations/guest/undone.html", {"token": token}, status=405)
+    response["Allow"] = ", ".join(methods)
+    return response
+
+
+def form_refused(request: HttpRequest, reason: str = "") -> HttpResponse:
+    """Answer a form that came without its CSRF token (CSRF_FAILURE_VIEW): a guest by a page, others as Django does."""
+    found = request.resolver_match
+    if found is None or not str(found.url_name).startswith("guest"):
+        return csrf_failure(request, reason=reason)
+    token = found.kwargs["token"]
+    return private(render(request, "reservations/guest/undone.html", {"token": token}, status=403))
 
 
 @by_link("GET", "HEAD")

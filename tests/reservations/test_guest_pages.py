@@ -94,7 +94,7 @@ def test_the_page_says_what_is_booked_and_how_it_stands(
         response = guest.get(page(reservation))
     assert response.status_code == 200
     text = words(response)
-    for part in (said, "Trattoria", "Saturday 3 May 2031", "19:30 by the clock of Europe/Rome", "K7QX2M", "Guests 4"):
+    for part in (said, "Trattoria", "Saturday 3 May 2031", "19:30 (Europe/Rome time)", "K7QX2M", "Guests 4"):
         assert part in text
     assert "A quiet corner" in text
     assert "T77" not in text
@@ -153,7 +153,7 @@ def test_the_style_is_served(client: Client) -> None:
 @pytest.mark.parametrize("step", ["", "/", "/cancel", "/cancel/", "/accept", "/decline/"])
 def test_both_slash_forms_are_served(venue: Venue, guest: Client, step: str) -> None:
     response = guest.get(page(make.reservation(venue)) + step)
-    assert response.status_code == (405 if step.strip("/") in ("accept", "decline") else 200)
+    assert response.status_code == (302 if step.strip("/") in ("accept", "decline") else 200)
 
 
 def mangled(token: str) -> list[str]:
@@ -211,13 +211,44 @@ def test_without_the_token_of_the_form_nothing_is_done(venue: Venue, guest: Clie
     assert (answer.status_code, row(reservation)) == (403, before)
 
 
+def test_a_form_that_is_refused_says_so_and_leads_back(venue: Venue, guest: Client) -> None:
+    reservation = offered(venue)
+    response = guest.post(page(reservation, "accept"))
+    assert response.status_code == 403
+    assert words(response).startswith("Nothing was done Your browser did not send all that this step needs")
+    assert f'href="{page(reservation)}"' in response.content.decode()
+    assert (response["Cache-Control"], response["Referrer-Policy"]) == ("no-store, private", "same-origin")
+    # Elsewhere it is Django's own page.
+    response = guest.post("/admin/login/")
+    assert (response.status_code, "CSRF verification failed" in response.content.decode()) == (403, True)
+
+
+def test_an_address_of_a_step_that_is_opened_again_shows_the_reservation(venue: Venue, guest: Client) -> None:
+    reservation = offered(venue)
+    for step in ("accept", "decline"):
+        assert guest.get(page(reservation, step))["Location"] == page(reservation)
+    for path, allowed in ((page(reservation), "GET, HEAD"), (page(reservation, "accept"), "POST")):
+        response = Client().put(path)
+        assert (response.status_code, response["Allow"]) == (405, allowed)
+        assert words(response).startswith("Nothing was done")
+        assert response["Cache-Control"] == "no-store, private"
+
+
+def test_a_name_turns_nothing_around_it(venue: Venue, guest: Client) -> None:
+    reservation = make.reservation(venue, customer_name="Ada \u202eecalevoL", special_requests="\u202etluciffid")
+    for step in ("", "cancel"):
+        shown = guest.get(page(reservation, step)).content.decode()
+        assert "<bdi>Ada \u202eecalevoL</bdi>" in shown
+        assert "<bdi>\u202etluciffid</bdi>" in shown
+
+
 def test_a_guest_cancels_in_two_steps(venue: Venue, guest: Client) -> None:
     make.table(venue)
     reservation = make.reservation(venue, status="confirmed")
     assert reservation.tables == ["T1"]
     with time_machine.travel(NOW, tick=False):
         asked = guest.get(page(reservation, "cancel"))
-        assert "Shall this be cancelled? It cannot be undone." in words(asked)
+        assert "Cancel this reservation? It cannot be undone." in words(asked)
         response = press(guest, reservation, "cancel", seen_on="cancel")
         assert (response.status_code, response["Location"]) == (302, page(reservation))
         assert "This reservation is cancelled." in words(guest.get(page(reservation)))
@@ -242,7 +273,7 @@ def test_after_the_start_a_guest_cannot_cancel_and_is_told(venue: Venue, now: da
     before = row(reservation)
     with time_machine.travel(now, tick=False):
         response = Client().post(page(reservation, "cancel"))
-        assert "Shall this be cancelled?" not in words(Client().get(page(reservation, "cancel")))
+        assert "Cancel this reservation?" not in words(Client().get(page(reservation, "cancel")))
     assert (response.status_code, row(reservation)) == (409, before)
     assert "It is too late to cancel here. Please call the restaurant." in words(response)
 
