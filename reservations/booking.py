@@ -154,11 +154,11 @@ def change(
 ) -> None:
     """Change what the staff have changed, and nothing else: None, or what `guest` does not name, is left as it is.
 
-    They move a reservation outside of the hours and the pacing if they like, never onto a taken table. `tables` are its
-    new ones; an empty list takes them away. Where they name none it keeps those that it holds; where they are taken at
-    the new time, or the party is of another size, it gets the best that is free; what holds none stays without, and so
-    does a party that is gone. A party that waits and is given a table waits for the staff's word only. Where all is so
-    already, nothing is told.
+    They move a reservation outside of the hours and the pacing if they like, never onto a taken table. `tables` are
+    its new ones; an empty list takes them away. Where they name none it keeps those that it holds; where they are
+    taken at the new time, or the party is of another size, it gets the best that is free; what holds none stays
+    without, and so does a party that is gone. A party that waits and is given a table waits for the staff's word only.
+    Where all is so already, nothing is told.
 
     Raises NoContact, NoSuchTime, NoSuchTable, TableTaken; SlotUnavailable when a party that had a table finds none;
     IllegalMove when it is cancelled, or is gone and to be given a table. Then nothing is changed.
@@ -191,9 +191,10 @@ def change(
             is_freed = seat_as_named(reservation, sorted(set(tables)), held=held, is_moved=is_moved)
         if not is_freed and before == {name: getattr(reservation, name) for name in REWRITTEN}:
             return
-        is_offered = reservation.pending_reason == WAITLIST and reservation.offered_until and reservation.tables
-        until = min(reservation.offered_until, reservation.starts_at) if is_offered else None
-        reservation.offered_until = until
+        if reservation.offered_until is not None:
+            is_offered = reservation.pending_reason == WAITLIST and reservation.tables
+            until = min(reservation.offered_until, reservation.starts_at)
+            reservation.offered_until = until if is_offered else None
         rewrite(reservation, is_moved=is_moved, actor=actor, now=now)
         if is_freed:
             waiting.look_again(reservation.venue)

@@ -1,5 +1,6 @@
 """The form in which staff write a reservation down."""
 
+from datetime import time
 from typing import Any, ClassVar
 
 from django import forms
@@ -22,6 +23,14 @@ class ReservationForm(forms.ModelForm[Reservation]):
 
     customer_phone = forms.CharField(required=False, max_length=40, help_text="International, with a plus")
 
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        # The page sends back what it was shown with, so that what nobody touched is known from what is to be changed
+        # back. Who sends a form that was not shown says all of it; it is compared with the row.
+        was_shown = any(name.startswith("initial-") for name in self.data)
+        for field in self.fields.values():
+            field.show_hidden_initial = not self.instance._state.adding and (was_shown or not self.is_bound)  # noqa: SLF001  # Django's documented attribute
+
     class Meta:
         model = Reservation
         fields = ["venue", *ASKED, "tables"]
@@ -39,6 +48,16 @@ class ReservationForm(forms.ModelForm[Reservation]):
         """The number without what people write between its digits, as the API keeps it."""
         number = self.cleaned_data["customer_phone"]
         return judged(Phone(), number) if number else None
+
+    def clean_time(self) -> time:
+        """Hours and minutes, as the API tells them."""
+        at: time = self.cleaned_data["time"]
+        return at.replace(second=0, microsecond=0)
+
+    def clean_special_requests(self) -> str:
+        """The text with the ends of lines that the API keeps."""
+        text: str = self.cleaned_data["special_requests"]
+        return text.replace("\r\n", "\n")
 
     def clean(self) -> dict[str, Any]:
         """Ask for a contact, and for a moment that the venue's clock knows; say why it could not be stored."""

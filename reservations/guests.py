@@ -3,8 +3,10 @@
 from datetime import datetime
 from enum import StrEnum, auto
 
+from django.db import transaction
+
 from config.api.refusal import Code, Refusal
-from reservations import booking, waiting
+from reservations import booking, seating, waiting
 from reservations.models import Reservation
 
 Status = Reservation.Status
@@ -48,6 +50,9 @@ def standing(reservation: Reservation, *, now: datetime) -> Standing:
 
 def cancel(reservation: Reservation, *, now: datetime) -> None:
     """Cancel before the reservation begins. To cancel twice changes nothing. Raises TooLate."""
-    if standing(reservation, now=now) in (Standing.OVER, Standing.BEGUN):
-        raise TooLate("It is too late to cancel here. Please call the restaurant.", param="status")
-    booking.move(reservation, Status.CANCELLED, now=now, actor="guest")
+    with transaction.atomic():
+        # What stands is what it says once nobody else writes it: the staff may have seen them arrive meanwhile.
+        seating.lock(reservation)
+        if standing(reservation, now=now) in (Standing.OVER, Standing.BEGUN):
+            raise TooLate("It is too late to cancel here. Please call the restaurant.", param="status")
+        booking.move(reservation, Status.CANCELLED, now=now, actor="guest")

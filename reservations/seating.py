@@ -5,7 +5,7 @@ quicker it takes nothing and looks again. `ON CONFLICT DO NOTHING` waits for a r
 inserts would wait for each other until the server ends one of them, a second later.
 
 Every transaction takes its locks in one order: the reservation's row, the slot where it is paced, the tables, and the
-venue's tally last, by storing the status.
+venue's tally last, by storing another status.
 """
 
 from collections.abc import Sequence
@@ -111,6 +111,16 @@ class Lost(Exception):
 def has_tables(venue_id: Any) -> bool:
     """Whether the venue gives its tables by the book. One query."""
     return Table.objects.filter(venue_id=venue_id, is_active=True).exists()
+
+
+def lock(reservation: Reservation) -> None:
+    """Lock the row and read it anew; its venue stays loaded. Call it first in a transaction.
+
+    Whoever else would move, change, offer, accept or take back waits for its end, and then reads what has come of it.
+    """
+    venue = reservation.venue
+    reservation.refresh_from_db(from_queryset=Reservation.objects.select_for_update(no_key=True))
+    reservation.venue = venue
 
 
 def seat(reservation: Reservation, *, pacing_covers: int | None = None) -> list[str] | None:

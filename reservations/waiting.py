@@ -90,7 +90,7 @@ def take_back(reservation: Reservation, *, now: datetime) -> bool:
     A party that its mail has not reached has let nothing lapse.
     """
     with transaction.atomic():
-        lock(reservation)
+        seating.lock(reservation)
         if reservation.offered_until is None or is_held(reservation, now=now):
             return False
         if is_mail_left_behind(reservation):
@@ -180,7 +180,7 @@ def offer(reservation: Reservation, *, pacing_covers: int | None = None, actor: 
     Raises NotWaiting, NoRoom; then nothing is changed.
     """
     with transaction.atomic():
-        lock(reservation)
+        seating.lock(reservation)
         if not is_waiting(reservation) or reservation.starts_at <= now:
             raise NotWaiting("This party does not wait for a table.", param="status")
         if reservation.offered_until is not None:
@@ -201,7 +201,7 @@ def accept(reservation: Reservation, *, actor: str, now: datetime) -> None:
     Raises OfferLapsed when it is not held any more, IllegalMove when the reservation is cancelled.
     """
     with transaction.atomic():
-        lock(reservation)
+        seating.lock(reservation)
         if reservation.status == Reservation.Status.PENDING and not is_held(reservation, now=now):
             raise lapsed(reservation)
         if reservation.move_to(Reservation.Status.CONFIRMED, now=now):
@@ -216,7 +216,7 @@ def decline(reservation: Reservation, *, actor: str, now: datetime) -> None:
     and IllegalMove when the reservation is confirmed: that is cancelled by booking.move.
     """
     with transaction.atomic():
-        lock(reservation)
+        seating.lock(reservation)
         if reservation.status == Reservation.Status.CANCELLED:
             return
         if reservation.status == Reservation.Status.CONFIRMED:
@@ -255,16 +255,6 @@ def is_held(reservation: Reservation, *, now: datetime) -> bool:
 def lapsed(reservation: Reservation) -> OfferLapsed:
     """What a guest is told who answers an offer that is over."""
     return OfferLapsed(LAPSED if is_waiting(reservation) else WITH_STAFF, param="status")
-
-
-def lock(reservation: Reservation) -> None:
-    """Lock the row and read it anew. Call it first in a transaction.
-
-    Whoever else wants to offer, accept, decline or take back waits for its end, and then reads what has come of it.
-    """
-    venue = reservation.venue
-    reservation.refresh_from_db(from_queryset=Reservation.objects.select_for_update(no_key=True))
-    reservation.venue = venue
 
 
 def store(reservation: Reservation, *, offered_until: datetime | None, now: datetime) -> None:

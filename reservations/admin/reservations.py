@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, cast
 
 from django.contrib import admin, messages
 from django.db.models import QuerySet
@@ -144,13 +144,15 @@ class ReservationAdmin(LongTableAdmin):
             status = Status.CONFIRMED if form.cleaned_data["is_confirmed"] else Status.PENDING
             booking.write_down(obj, status=status, now=now, actor=actor)
             return
+        # What staff did not touch may have changed since they opened the page.
+        new = {name: form.cleaned_data[name] for name in form.changed_data}
         booking.change(
             obj,
-            day=obj.date,
-            at=obj.time,
-            party_size=obj.party_size,
-            tables=obj.tables if "tables" in form.changed_data else None,
-            guest=booking.Guest(obj.customer_name, obj.customer_email, obj.customer_phone, obj.special_requests),
+            day=new.pop("date", None),
+            at=new.pop("time", None),
+            party_size=new.pop("party_size", None),
+            tables=new.pop("tables", None),
+            guest=cast("booking.Guest", new),
             now=now,
             actor=actor,
         )

@@ -1,15 +1,17 @@
 """Reservations of a venue with tables are confirmed, cancelled and changed by the rules by which they are taken."""
 
 from collections.abc import Callable
-from datetime import UTC, date, datetime, time
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from accounts.models import Event, Venue
 from config.api.refusal import Refusal
-from reservations import booking, seating
-from reservations.availability import OutsideServiceHours, SlotUnavailable
+from reservations import arrivals, booking, guests, seating
+from reservations.availability import SlotUnavailable
 from reservations.models import IllegalMove, Notice, Reservation, Seating
 from tests import make
 from tests.reservations import audit
@@ -122,6 +124,23 @@ def test_who_cancels_frees_the_table(dinner: Venue) -> None:
     assert audit.problems() == []
 
 
+def test_a_guest_who_has_arrived_meanwhile_does_not_cancel(dinner: Venue) -> None:
+    stale = book(dinner)
+    early = EVENING - timedelta(minutes=10)
+    arrivals.mark(Reservation.objects.get(), Reservation.Arrival.ARRIVED, actor="staff:s@example.com", now=early)
+    unchanged(guests.TooLate, lambda: guests.cancel(stale, now=early))
+    assert Reservation.objects.get().status == "confirmed"
+
+
+def test_tables_are_freed_before_the_status_and_so_the_tally_are_written(dinner: Venue) -> None:
+    reservation = book(dinner)
+    with CaptureQueriesContext(connection) as asked:
+        booking.move(reservation, "cancelled", now=LATER, actor="guest")
+    written = [query["sql"] for query in asked if query["sql"].startswith(("DELETE", "UPDATE"))]
+    assert 'DELETE FROM "reservations_seating"' in written[0]
+    assert ['"status" = ' in query.split("WHERE")[0] for query in written] == [False, False, True]
+
+
 def test_to_stay_where_it_is_is_told_to_nobody(dinner: Venue) -> None:
     reservation = book(dinner)
     before = state()
@@ -137,84 +156,16 @@ def test_cancelled_is_final_and_takes_no_table(dinner: Venue) -> None:
     assert stale.status == "cancelled"
 
 
-# Guests change their mind ------------------------------------------------------------------------------------------
-def reschedule(reservation: Reservation, *, at: str = "19:30", party_size: int = 4, day: date = SATURDAY) -> None:
-    """Another time or size for a guest."""
-    booking.reschedule(
-        reservation, day=day, at=time.fromisoformat(at), party_size=party_size, now=LATER, actor="guest"
-    )
-
-
-def test_a_guest_moves_to_another_time_with_the_tables_chosen_anew(dinner: Venue) -> None:
-    reservation = book(dinner)
-    # Its own table is in nobody's way.
-    reschedule(reservation, at="20:00", party_size=3)
-    reschedule(reservation, at="21:00", party_size=2)
-    assert (reservation.time, reservation.party_size, reservation.tables) == (time(21, 0), 2, ["T2"])
-    assert reservation.starts_at == datetime(2026, 11, 28, 20, 0, tzinfo=UTC)
-    assert reservation.ends_at == datetime(2026, 11, 28, 21, 30, tzinfo=UTC)
-    assert (reservation.status, reservation.version, reservation.updated_at) == ("confirmed", 3, LATER)
-    assert told(2) == [("reservation.updated", "guest")] * 2
-    assert Notice.objects.filter(kind="moved").count() == 2
-    assert book(dinner).tables == ["T4"]
-    assert audit.problems() == []
-
-
-def test_a_guest_for_whom_there_is_no_room_keeps_what_there_was(dinner: Venue) -> None:
-    reservation = book(dinner, at="18:00")
-    book(dinner, at="20:00")
-    refused = unchanged(SlotUnavailable, lambda: reschedule(reservation, at="20:00"))
-    assert refused.extra == {"alternatives": ["18:00", "18:15", "21:45", "22:00"]}
-    unchanged(OutsideServiceHours, lambda: reschedule(reservation, at="17:45"))
-    unchanged(booking.InThePast, lambda: reschedule(reservation, day=date(2026, 11, 20)))
-    unchanged(booking.TooFarAhead, lambda: reschedule(reservation, day=date(2028, 11, 20)))
-    assert unchanged(booking.StaffDecide, lambda: reschedule(reservation, party_size=9)).param == "party_size"
-    dinner.when_full = Venue.WhenFull.WAITLIST
-    dinner.save()
-    unchanged(SlotUnavailable, lambda: reschedule(reservation, at="20:00"))
-    booking.move(reservation, "cancelled", now=LATER, actor="guest")
-    unchanged(IllegalMove, lambda: reschedule(reservation, at="21:45"))
-
-
-def test_who_waits_and_asks_for_a_time_that_has_room_is_confirmed(dinner: Venue) -> None:
-    dinner.when_full = Venue.WhenFull.WAITLIST
-    dinner.save()
-    book(dinner)
-    waiting = book(dinner)
-    reschedule(waiting, at="20:00")
-    assert (waiting.status, waiting.pending_reason, waiting.version) == ("pending", "waitlist", 2)
-    reschedule(waiting, at="21:30")
-    assert (waiting.status, waiting.pending_reason, waiting.tables) == ("confirmed", None, ["T4"])
-    assert [kind for kind, _ in told(3)] == ["reservation.updated", "reservation.updated", "reservation.confirmed"]
-    assert audit.problems() == []
-
-
-def test_to_ask_for_what_is_so_already_changes_nothing(dinner: Venue) -> None:
-    reservation = book(dinner)
-    before = state()
-    reschedule(reservation)
-    assert state() == before
-
-
-def test_without_tables_a_guest_may_change_what_the_staff_have_not_confirmed(venue: Venue) -> None:
-    reservation = book(venue)
-    reschedule(reservation, at="03:00")
-    assert (reservation.time, reservation.status, reservation.version) == (time(3, 0), "pending", 2)
-    booking.move(reservation, "confirmed", now=LATER, actor="system")
-    unchanged(booking.StaffDecide, lambda: reschedule(reservation, at="03:30"))
-
-
 # The staff ---------------------------------------------------------------------------------------------------------
 def change(reservation: Reservation, **changes: Any) -> None:
     """What the staff do."""
-    asked: dict[str, Any] = {"day": SATURDAY, "at": time(19, 30), "party_size": 4} | changes
-    booking.change(reservation, now=LATER, actor="staff:s@example.com", **asked)
+    booking.change(reservation, now=LATER, actor="staff:s@example.com", **changes)
 
 
 def test_the_staff_move_a_party_outside_of_the_hours_and_it_keeps_its_table(dinner: Venue) -> None:
     book(dinner, 2)
     reservation = book(dinner, 2)
-    change(reservation, at=time(3, 7), party_size=2)
+    change(reservation, at=time(3, 7))
     assert (reservation.tables, reservation.starts_at) == (["T4"], datetime(2026, 11, 28, 2, 7, tzinfo=UTC))
     assert (reservation.ends_at, reservation.version) == (datetime(2026, 11, 28, 3, 37, tzinfo=UTC), 2)
     assert told(4) == [("reservation.updated", "staff:s@example.com")]
@@ -226,7 +177,7 @@ def test_a_party_whose_table_is_taken_at_the_new_time_gets_another(dinner: Venue
     first = book(dinner, 2, at="18:00")
     other = book(dinner, 2, at="20:00")
     assert (first.tables, other.tables) == (["T2"], ["T2"])
-    change(first, at=time(20, 15), party_size=2)
+    change(first, at=time(20, 15))
     assert first.tables == ["T4"]
     third = book(dinner, 4, at="18:00")
     refused = unchanged(SlotUnavailable, lambda: change(third, at=time(20, 0)))
@@ -245,15 +196,15 @@ def test_a_party_of_another_size_gets_the_table_that_fits(dinner: Venue) -> None
 def test_the_staff_name_the_tables_and_never_taken_ones(dinner: Venue) -> None:
     reservation, rival = book(dinner, 2), book(dinner, 2)
     assert (reservation.tables, rival.tables) == (["T2"], ["T4"])
-    refused = unchanged(seating.TableTaken, lambda: change(reservation, party_size=2, tables=["T2", "T4"]))
+    refused = unchanged(seating.TableTaken, lambda: change(reservation, tables=["T2", "T4"]))
     assert (refused.code.value, refused.param, refused.message) == ("slot_unavailable", "tables", "Taken then: T4.")
-    unknown = unchanged(seating.NoSuchTable, lambda: change(reservation, party_size=2, tables=["T9"]))
+    unknown = unchanged(seating.NoSuchTable, lambda: change(reservation, tables=["T9"]))
     assert unknown.message == "The venue has no table T9."
-    change(rival, party_size=2, tables=[])
-    change(reservation, party_size=2, tables=["T4", "T2"])
+    change(rival, tables=[])
+    change(reservation, tables=["T4", "T2"])
     assert (reservation.tables, rival.tables) == (["T2", "T4"], [])
     # What has no table stays without, until the staff say otherwise.
-    change(rival, party_size=2, at=time(22, 0))
+    change(rival, at=time(22, 0))
     assert rival.tables == []
 
 
@@ -267,7 +218,15 @@ def test_one_who_waits_and_is_given_a_table_waits_for_the_staff_only(dinner: Ven
 
 def test_the_staff_mend_what_a_guest_is_called_without_a_mail(dinner: Venue) -> None:
     reservation = book(dinner)
-    change(reservation, guest=booking.Guest("Grace Hopper", None, "+15550100999", "quiet"))
+    change(
+        reservation,
+        guest={
+            "customer_name": "Grace Hopper",
+            "customer_email": None,
+            "customer_phone": "+15550100999",
+            "special_requests": "quiet",
+        },
+    )
     reservation.refresh_from_db()
     assert (reservation.customer_name, reservation.customer_email) == ("Grace Hopper", None)
     assert (reservation.customer_phone, reservation.special_requests) == ("+15550100999", "quiet")
