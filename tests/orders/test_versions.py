@@ -21,7 +21,7 @@ def move(api: Client, order: Order, status: str, if_match: str) -> tuple[int, st
     return response.status_code, response.json().get("error", {}).get("code")
 
 
-@pytest.mark.parametrize("if_match", ['"1"', '"7", "1"', "*"])
+@pytest.mark.parametrize("if_match", ['"1"', '"7", "1"', '"x,y" ,,W/"2",\t"1",', "*"])
 def test_an_order_moves_from_the_version_that_the_caller_saw(api: Client, venue: Venue, if_match: str) -> None:
     order = make.order(venue)
     assert move(api, order, "completed", if_match) == (200, None)
@@ -29,7 +29,10 @@ def test_an_order_moves_from_the_version_that_the_caller_saw(api: Client, venue:
     assert (order.status, order.version) == ("completed", 2)
 
 
-@pytest.mark.parametrize("if_match", ['"2"', 'W/"1"', '"x"', "1", '""'])
+@pytest.mark.parametrize(
+    "if_match",
+    ['"2"', 'W/"1"', '"x"', "1", '""', '"01"', 'x"1"', 'foo "1" bar', '"1""2"', '"1" "2"', '"1', "", '"\u0661"'],
+)
 def test_an_order_of_another_version_stays_as_it_is(api: Client, venue: Venue, if_match: str) -> None:
     order = make.order(venue)
     assert move(api, order, "completed", if_match) == (412, "version_conflict")
@@ -58,4 +61,5 @@ def test_an_order_that_the_caller_has_is_not_sent_again(api: Client, venue: Venu
         response = api.get(path, headers={"if-none-match": tag})
         assert (response.status_code, response.content, response["ETag"]) == (304, b"", etag)
         assert response["X-RateLimit-Limit"] == "1000"
-    assert api.get(path, headers={"if-none-match": '"2"'}).status_code == 200
+    for tag in ('"2"', f"x{etag}", f"{etag}{etag}"):
+        assert api.get(path, headers={"if-none-match": tag}).status_code == 200
