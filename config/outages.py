@@ -21,12 +21,12 @@ class Outage:
         self.server = server
         self.meanwhile = meanwhile
         self.lock = threading.Lock()
-        self.began_at: float | None = None
+        self.is_away = False
         self.rests_until = 0.0
 
     def may_ask(self) -> bool:
         """Whether this caller is to ask the server: always while it is there, one caller a second while it is not."""
-        if self.began_at is None:
+        if not self.is_away:
             return True
         with self.lock:
             now = time.monotonic()
@@ -38,17 +38,16 @@ class Outage:
     def begins(self, error: Exception) -> None:
         """The server has failed."""
         with self.lock:
-            now = time.monotonic()
-            self.rests_until = now + REST_S
-            if self.began_at is None:
-                self.began_at = now
+            self.rests_until = time.monotonic() + REST_S
+            if not self.is_away:
+                self.is_away = True
                 logger.warning("%s: away, so %s: %s", self.server, self.meanwhile, error)
 
     def ends(self) -> None:
-        """The server has answered."""
-        if self.began_at is None:
+        """The server has answered. Since when it could have is not known to a process that had nothing to ask."""
+        if not self.is_away:
             return
         with self.lock:
-            began_at, self.began_at = self.began_at, None
-            if began_at is not None:
-                logger.warning("%s: back after %.1f s", self.server, time.monotonic() - began_at)
+            if self.is_away:
+                self.is_away = False
+                logger.warning("%s: back", self.server)
