@@ -16,6 +16,8 @@ from config.api.refusal import Refusal
 
 SHOWN_ONCE = "Keep the key now: it is not shown again."
 LENGTH = re.compile(r"([1-9][0-9]{0,4})([hd])")
+# What the column holds; a larger number would be stored as what is left of it in 32 bits.
+MOST_ALLOWED = 2**31 - 1
 WORDS_OF_OVERLAPS = ("0", "1h", "24h", "7d")
 
 
@@ -59,9 +61,9 @@ class Command(BaseCommand):
 
     def create(self, options: dict[str, Any], now: datetime) -> None:
         """Issue a key and show its text."""
-        if options["allowance"] < 1:
-            raise CommandError("--allowance must be at least 1.")
-        if not 1 <= len(options["name"]) <= 100:
+        if not 1 <= options["allowance"] <= MOST_ALLOWED:
+            raise CommandError(f"--allowance must be 1 to {MOST_ALLOWED}.")
+        if not options["name"].strip() or len(options["name"]) > 100:
             raise CommandError("--name must have 1 to 100 letters.")
         wanted = options["scope"] or every_scope()
         issued = ApiKey.issue(
@@ -69,7 +71,7 @@ class Command(BaseCommand):
             name=options["name"],
             allowance=options["allowance"],
             scopes=[scope for scope in every_scope() if scope in wanted],
-            expires_at=end_of(options["expires"], now) if options["expires"] else None,
+            expires_at=None if options["expires"] is None else end_of(options["expires"], now),
         )
         self.show(issued, options, [])
 
