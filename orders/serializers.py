@@ -33,7 +33,12 @@ class NewOrder(Shape):
     customer_id = Text(min_length=1, max_length=64, help_text="Identifies the customer; opaque to us.")
     items = Shapes(child=NewOrderItem(), min_length=1, max_length=100, help_text="The lines.")
     delivery_address = Text(
-        max_length=500, required=False, allow_null=True, lines=True, help_text="Left out or null: pick-up."
+        max_length=500,
+        required=False,
+        allow_null=True,
+        allow_blank=True,
+        lines=True,
+        help_text="Left out, null or empty: pick-up.",
     )
     payment_method = Text(
         pattern=PAYMENT_LABEL,
@@ -44,6 +49,10 @@ class NewOrder(Shape):
         " bank_transfer, voucher, usdc. A venue may take some of them only.",
     )
     metadata = Metadata(required=False, help_text="Your own notes on the order.")
+
+    def validate_delivery_address(self, address: str | None) -> str | None:
+        """One word for pick-up: null."""
+        return address if address and address.strip() else None
 
 
 class NewStatus(Shape):

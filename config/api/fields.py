@@ -118,7 +118,7 @@ class Metadata(serializers.Field[dict[str, str], Any, dict[str, str], Any]):
                 self.fail("key", name=key[: self.KEY_LENGTH], most=self.KEY_LENGTH)
             if not isinstance(text, str) or len(text) > self.TEXT_LENGTH:
                 self.fail("text", name=key, most=self.TEXT_LENGTH)
-            if not re.match(CLEAN_LINE, key) or not re.match(CLEAN, text):
+            if not re.fullmatch(CLEAN_LINE, key) or not re.fullmatch(CLEAN, text):
                 self.fail("control", name=key)
         return dict(data)
 
