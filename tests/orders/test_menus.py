@@ -3,6 +3,7 @@
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
+from difflib import SequenceMatcher
 from threading import Barrier
 from typing import Any
 
@@ -220,15 +221,34 @@ def test_an_order_from_a_menu_costs_eight_statements_however_long(
     assert order.total == count
 
 
-def test_a_hundred_unknown_ids_are_compared_with_a_long_menu_in_little_time(api: Client, venue: Venue) -> None:
+def test_unknown_ids_are_compared_with_the_few_that_come_near(
+    venue: Venue, monkeypatch: pytest.MonkeyPatch, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
     menu = make.menu(venue)
     category = menu.categories.get()
     MenuItem.objects.bulk_create(
         MenuItem(menu=menu, category=category, ref=f"dish-{'x' * 50}-{number}", name="Dish", price=1)
         for number in range(2000)
     )
-    found = refused(post(api, *(f"dish-{'y' * 50}-{number}" for number in range(100))))
-    assert len(found) == 100
+    compared: list[str] = []
+    compare = SequenceMatcher.set_seq1
+
+    def noted(matcher: SequenceMatcher[str], word: str) -> None:
+        compared.append(word)
+        compare(matcher, word)
+
+    monkeypatch.setattr(SequenceMatcher, "set_seq1", noted)
+    items = [{"menu_item_id": f"dish-{'x' * 50}-{number}x", "quantity": 1} for number in range(100)]
+    # The menu, its items, and what comes near; BEGIN, and two to roll back.
+    with (
+        django_assert_num_queries(6),
+        pytest.raises(InvalidRequest, match=f"Did you mean `dish-{'x' * 50}-0`") as refused,
+    ):
+        ordering.place(venue, now=NOON, actor="system", customer_id="c", payment_method="card", items=items)
+    said = [problem.message for problem in refused.value.details]
+    assert (len(said), sum("Did you mean" in words for words in said)) == (100, 3)
+    # Each is made with an empty word.
+    assert len(list(filter(None, compared))) == 15
 
 
 @pytest.mark.django_db(transaction=True)
