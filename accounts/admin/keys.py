@@ -6,17 +6,19 @@ from django import forms
 from django.contrib import admin, messages
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.db.models import QuerySet
-from django.forms import ModelForm
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.utils import timezone
 
-from accounts.models import OVERLAPS, ApiKey, CannotRotate, Scope
+from accounts.models import OVERLAPS, ApiKey, CannotProlong, CannotRotate, Scope
+from config.stale_forms import StaleForm, StaleFormAdmin
 
+# So many are named on the page that asks.
+MOST_NAMED = 20
 WORDS_OF_OVERLAPS = ("not at all", "for an hour", "for a day", "for a week")
 
 
-class KeyForm(ModelForm[ApiKey]):
+class KeyForm(StaleForm):
     """A key, with a box to tick for each scope."""
 
     scopes = forms.TypedMultipleChoiceField(
@@ -31,6 +33,20 @@ class KeyForm(ModelForm[ApiKey]):
         model = ApiKey
         fields = ["venue", "name", "scopes", "allowance", "expires_at"]
 
+    def clean(self) -> dict[str, Any]:
+        """Refuse an end that is over for a key that is to begin, and a later one for a key that was made to end."""
+        values = super().clean()
+        end = values.get("expires_at")
+        is_new = self.instance._state.adding  # noqa: SLF001  # documented by Django, underscore and all
+        if is_new and end is not None and end <= timezone.now():
+            self.add_error("expires_at", "This is over.")
+        elif not is_new and "expires_at" in self.changed_data and "expires_at" in values:
+            try:
+                self.instance.must_not_end_later(end)
+            except CannotProlong as refusal:
+                self.add_error("expires_at", refusal.message)
+        return values
+
 
 class OverlapForm(forms.Form):
     """How long a key that is replaced may still be used."""
@@ -44,7 +60,7 @@ class OverlapForm(forms.Form):
 
 
 @admin.register(ApiKey)
-class ApiKeyAdmin(admin.ModelAdmin[ApiKey]):
+class ApiKeyAdmin(StaleFormAdmin):
     """API keys, without their secrets. A new one is shown once, after it is saved."""
 
     form = KeyForm
@@ -91,12 +107,10 @@ class ApiKeyAdmin(admin.ModelAdmin[ApiKey]):
         """Its scopes."""
         return "everything" if set(key.scopes) == set(Scope.values) else ", ".join(key.scopes) or "nothing"
 
-    def save_model(self, request: HttpRequest, obj: ApiKey, form: ModelForm[ApiKey], change: bool) -> None:
+    def save_model(self, request: HttpRequest, obj: ApiKey, form: KeyForm, change: bool) -> None:
         """Issue a new key, and show its text this once."""
         if change:
-            # Only what was changed: a key that is revoked meanwhile stays so.
-            changed = [name for name in form.changed_data if name != "venue"]
-            obj.save(update_fields=changed)
+            super().save_model(request, obj, form, change)
             return
         issued = ApiKey.issue(
             obj.venue, name=obj.name, allowance=obj.allowance, scopes=obj.scopes, expires_at=obj.expires_at
@@ -121,7 +135,11 @@ class ApiKeyAdmin(admin.ModelAdmin[ApiKey]):
         chosen = ApiKey.objects.filter(family__in=queryset.order_by().values("family"))
         self.message_user(request, f"{chosen.revoke(now=timezone.now())} revoked.", messages.SUCCESS)
 
-    @admin.action(description="Rotate the selected keys: issue new ones in their place", permissions=["change"])
+    def has_rotate_permission(self, request: HttpRequest) -> bool:
+        """Who rotates changes a key and adds another."""
+        return self.has_change_permission(request) and self.has_add_permission(request)
+
+    @admin.action(description="Rotate the selected keys: issue new ones in their place", permissions=["rotate"])
     def rotate(self, request: HttpRequest, queryset: QuerySet[ApiKey]) -> HttpResponse | None:
         """Ask for the overlap, then replace each key and show the new ones this once."""
         form = OverlapForm(request.POST if "confirmed" in request.POST else None)
@@ -140,8 +158,10 @@ class ApiKeyAdmin(admin.ModelAdmin[ApiKey]):
             **self.admin_site.each_context(request),
             "title": "Rotate keys?",
             "form": form,
-            "keys": queryset.order_by("created_at", "pk"),
+            "unnamed": max(queryset.count() - MOST_NAMED, 0),
+            "examples": queryset.order_by("created_at", "pk")[:MOST_NAMED],
             "checkbox": ACTION_CHECKBOX_NAME,
             "selected": request.POST.getlist(ACTION_CHECKBOX_NAME),
+            "select_across": request.POST.get("select_across", "0"),
         }
         return TemplateResponse(request, "accounts/confirm_rotation.html", context)

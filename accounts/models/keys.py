@@ -5,7 +5,7 @@ import secrets
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Self
 from uuid import UUID
 
@@ -25,10 +25,15 @@ CHECKSUM_LENGTH = 6
 # For how long a key that was replaced may still be used: what people are offered.
 OVERLAPS = (timedelta(0), timedelta(hours=1), timedelta(hours=24), timedelta(days=7))
 MINUTE = timedelta(minutes=1)
+LAST_DAY = datetime(9999, 12, 31, tzinfo=UTC)
 
 
 class CannotRotate(InvalidRequest):
     """The key has ended, or another has replaced it."""
+
+
+class CannotProlong(InvalidRequest):
+    """The key was revoked, or another has replaced it: it ends no later than it does."""
 
 
 def checksum(text: str) -> str:
@@ -200,7 +205,7 @@ class ApiKey(models.Model):
             if not row.usable(now).update(expires_at=Least("expires_at", Value(until))):
                 raise CannotRotate(f"The key {self.shown} has ended; issue a new one.")
             old = row.select_related("venue").get()
-            newer = ApiKey.objects.filter(family=old.family, pk__gt=old.pk).order_by("pk").first()
+            newer = old.successor()
             if newer is not None:
                 raise CannotRotate(f"The key {self.shown} was replaced before, by {newer.shown}; rotate that one.")
             return ApiKey.issue(
@@ -208,9 +213,24 @@ class ApiKey(models.Model):
                 name=old.name,
                 allowance=old.allowance,
                 scopes=old.scopes,
-                expires_at=now + (before - old.created_at) if before else None,
+                expires_at=now + min(before - old.created_at, LAST_DAY - now) if before else None,
                 family=old.family,
             )
+
+    def successor(self) -> "ApiKey | None":
+        """The key that has replaced this one."""
+        return ApiKey.objects.filter(family=self.family, pk__gt=self.pk).order_by("pk").first()
+
+    def must_not_end_later(self, moment: datetime | None) -> None:
+        """Raise CannotProlong where the key was revoked or replaced and would end later than it does; None is never.
+
+        Call inside the transaction that stores the new end: the row is held until then. It is held before the
+        successor is looked for, so that a rotation which is going on is waited for, and seen.
+        """
+        row = ApiKey.objects.select_for_update().get(pk=self.pk)
+        ends_later = row.expires_at is not None and (moment is None or moment > row.expires_at)
+        if ends_later and (row.revoked_at is not None or row.successor() is not None):
+            raise CannotProlong(f"The key {row.shown} was revoked or replaced: it can end sooner, but no later.")
 
     def revoke(self, *, now: datetime) -> bool:
         """Make the key worthless from now on; false when it was revoked before."""

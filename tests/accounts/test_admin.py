@@ -1,19 +1,23 @@
 """The back office of accounts: its pages, and keys that are issued, shown once and revoked."""
 
 import re
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
+from threading import Event
 from typing import Any
 
 import pytest
 import time_machine
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import Permission
+from django.db import connection, transaction
 from django.test import Client
 from django.urls import reverse
 from pytest_django import DjangoAssertNumQueries
 
-from accounts.models import Account, ApiKey, Membership, User, Venue, every_scope
+from accounts.models import Account, ApiKey, CannotProlong, Membership, User, Venue, every_scope
 from tests import make
+from tests.pages import form_of
 
 KEYS = "/admin/accounts/apikey/"
 NOON = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
@@ -142,12 +146,92 @@ def test_an_end_is_set_and_taken_back(staff: Client, venue: Venue) -> None:
         assert row.expires_at == end
 
 
-def test_saving_a_form_that_was_opened_before_does_not_undo_a_revocation(staff: Client, venue: Venue) -> None:
-    row = ApiKey.issue(venue, name="Till").row
-    row.revoke(now=NOON)
-    staff.post(f"{KEYS}{row.pk}/change/", key_fields(venue, name="another"))
+def test_saving_a_form_that_was_opened_before_does_not_undo_a_rotation(staff: Client, venue: Venue) -> None:
+    issued = ApiKey.issue(venue, name="Till")
+    path = f"{KEYS}{issued.row.pk}/change/"
+    form = form_of(staff.get(path), "apikey_form")
+    issued.row.rotate(overlap=timedelta(0), now=NOON)
+    ApiKey.objects.filter(pk=issued.row.pk).update(allowance=7, scopes=["orders:read"])
+    assert staff.post(path, form | {"name": "another"}).status_code == 302
+    row = ApiKey.objects.get(pk=issued.row.pk)
+    assert (row.name, row.expires_at, row.allowance, row.scopes) == ("another", NOON, 7, ["orders:read"])
+    assert make.client_with(issued.text).get("/api/v1/orders").status_code == 401
+
+
+def test_what_was_shown_is_remembered_when_a_form_is_refused(staff: Client, venue: Venue) -> None:
+    row = ApiKey.issue(venue, name="Till", scopes=[]).row
+    path = f"{KEYS}{row.pk}/change/"
+    form = form_of(staff.get(path), "apikey_form")
+    end = {"expires_at_0": "2031-01-31", "expires_at_1": "12:00:00"}
+    refused = staff.post(path, form | end | {"scopes": ["orders:read"], "name": ""})
+    assert refused.status_code == 200
+    form = form_of(refused, "apikey_form")
+    ApiKey.objects.update(allowance=7)
+    assert staff.post(path, form | {"name": "another"}).status_code == 302
     row.refresh_from_db()
-    assert (row.name, row.revoked_at) == ("another", NOON)
+    assert (row.name, row.expires_at, row.scopes, row.allowance) == (
+        "another",
+        datetime(2031, 1, 31, 12, 0, tzinfo=UTC),
+        ["orders:read"],
+        7,
+    )
+
+
+@pytest.mark.parametrize("ends", ["rotated", "revoked"])
+@pytest.mark.parametrize("day", ["", "2031-02-01"])
+def test_a_key_that_was_replaced_or_revoked_ends_no_later(staff: Client, venue: Venue, ends: str, day: str) -> None:
+    end = datetime(2031, 1, 31, tzinfo=UTC)
+    row = ApiKey.issue(venue, name="Till", expires_at=end).row
+    if ends == "rotated":
+        row.rotate(overlap=timedelta(days=9999), now=NOON)
+    else:
+        row.revoke(now=NOON)
+    path = f"{KEYS}{row.pk}/change/"
+    form = form_of(staff.get(path), "apikey_form")
+    later = {"expires_at_0": day, "expires_at_1": "00:00:00" if day else ""}
+    refused = staff.post(path, form | later)
+    assert refused.status_code == 200
+    assert refused.context["adminform"].errors == {
+        "expires_at": [f"The key {row.shown} was revoked or replaced: it can end sooner, but no later."]
+    }
+    row.refresh_from_db()
+    assert row.expires_at == end
+    assert staff.post(path, form | {"expires_at_0": "2031-01-30"}).status_code == 302
+    row.refresh_from_db()
+    assert row.expires_at == end - timedelta(days=1)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_key_is_not_prolonged_beside_its_rotation() -> None:
+    # Ends so soon that the rotation leaves its end as it is.
+    row = ApiKey.issue(make.venue(), name="Till", expires_at=NOON + timedelta(hours=1)).row
+    held, seen = Event(), Event()
+
+    def rotate() -> None:
+        try:
+            with transaction.atomic():
+                ApiKey.objects.get(pk=row.pk).rotate(overlap=timedelta(days=1), now=NOON)
+                held.set()
+                seen.wait(timeout=0.5)
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(1) as threads:
+        rotated = threads.submit(rotate)
+        assert held.wait(timeout=10)
+        with transaction.atomic(), pytest.raises(CannotProlong):
+            row.must_not_end_later(None)
+        rotated.result()
+
+
+@time_machine.travel(NOON, tick=False)
+def test_a_key_is_not_made_that_has_ended_already(staff: Client, venue: Venue) -> None:
+    over = {"expires_at_0": "2026-11-21", "expires_at_1": "12:00:00"}
+    refused = staff.post(f"{KEYS}add/", key_fields(venue, **over))
+    assert refused.status_code == 200
+    assert refused.context["adminform"].errors == {"expires_at": ["This is over."]}
+    assert not ApiKey.objects.exists()
+    assert staff.post(f"{KEYS}add/", key_fields(venue, **over | {"expires_at_1": "12:00:01"})).status_code == 302
 
 
 @time_machine.travel(NOON, tick=False)
@@ -171,6 +255,18 @@ def test_rotating_asks_for_the_overlap_and_shows_the_new_key_once(staff: Client,
         f"The key {old.shown} was replaced before, by {new.shown}; rotate that one."
     )
     assert ApiKey.objects.count() == 2
+
+
+def test_all_keys_that_were_selected_are_rotated_not_those_of_one_page(staff: Client, venue: Venue) -> None:
+    keys = [ApiKey.issue(venue, name="Till").row for _ in range(101)]
+    asked = staff.post(KEYS, {"action": "rotate", "_selected_action": [str(keys[0].pk)], "select_across": "1"})
+    page = asked.content.decode()
+    assert (page.count("<li>Till"), "… and 81 more" in page) == (20, True)
+    sent = dict(re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)">', page))
+    response = staff.post(KEYS, sent | {"confirmed": "Yes, rotate them", "overlap": "0"})
+    assert len(make.messages_of(response)) == 101
+    assert ApiKey.objects.usable(datetime.now(UTC)).count() == 101
+    assert ApiKey.objects.count() == 202
 
 
 def test_an_overlap_that_is_not_offered_rotates_nothing(staff: Client, venue: Venue) -> None:
@@ -202,6 +298,19 @@ def test_staff_who_may_only_look_cannot_revoke(venue: Venue) -> None:
     assert host.get("/admin/accounts/venue/").status_code == 403
     row.refresh_from_db()
     assert (row.revoked_at, row.expires_at, ApiKey.objects.count()) == (None, None, 1)
+
+
+def test_who_may_not_add_keys_cannot_rotate_any(venue: Venue) -> None:
+    row = ApiKey.issue(venue, name="test").row
+    user = User.objects.create_user("host@example.com", is_staff=True)
+    host = Client()
+    host.force_login(user)
+    for rights, number in (({"change_apikey"}, 1), ({"add_apikey"}, 1), ({"change_apikey", "add_apikey"}, 2)):
+        user.user_permissions.set(Permission.objects.filter(codename__in=rights | {"view_apikey"}))
+        page = host.get(KEYS).content.decode()
+        assert ('value="rotate"' in page, 'value="revoke"' in page) == (number == 2, "change_apikey" in rights)
+        host.post(KEYS, {"action": "rotate", "_selected_action": [str(row.pk)], "confirmed": "yes", "overlap": "0"})
+        assert ApiKey.objects.count() == number
 
 
 def test_what_holds_orders_cannot_be_deleted_with_them(staff: Client, venue: Venue) -> None:
