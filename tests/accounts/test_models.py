@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 
 import pytest
+import time_machine
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, connection
 from hypothesis import given
@@ -161,7 +162,16 @@ def test_a_user_without_a_password_cannot_sign_in() -> None:
     assert not user.is_staff
 
 
-@pytest.mark.parametrize("zone", ["Europe/Rom", "Europe", "", "../etc/passwd", "CEST"])
+def test_a_key_that_ends_with_the_calendar_is_replaced_by_one_that_does(venue: Venue) -> None:
+    with time_machine.travel(NOON, tick=False):
+        old = ApiKey.issue(venue, name="Till", expires_at=datetime(9999, 12, 31, tzinfo=UTC)).row
+    new = old.rotate(overlap=timedelta(0), now=NOON + timedelta(days=3)).row
+    assert new.expires_at == datetime(9999, 12, 31, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    "zone", ["Europe/Rom", "Europe", "", "../etc/passwd", "CEST", "localtime", "Factory", "posixrules"]
+)
 def test_a_venue_lives_in_a_zone_that_exists(venue: Venue, zone: str) -> None:
     venue.full_clean()
     venue.timezone = zone
