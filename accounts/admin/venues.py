@@ -8,10 +8,11 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from accounts.models import Account, Venue
+from config.stale_forms import StaleForm, StaleFormAdmin
 
 
-class VenueForm(forms.ModelForm[Venue]):
-    """A venue, whose clock is kept while guests are expected by it."""
+class VenueForm(StaleForm):
+    """A venue. Its clock is kept while guests are expected by it, its currency while dishes have prices in it."""
 
     def clean_timezone(self) -> str:
         """Refuse another zone while a reservation would change its time by that."""
@@ -23,6 +24,16 @@ class VenueForm(forms.ModelForm[Venue]):
         if expected.exists():
             raise forms.ValidationError("Guests are expected by this clock; it can be changed once none are.")
         return zone
+
+    def clean_currency(self) -> str:
+        """Refuse another currency while dishes are priced in this one: 9.50 euro are not 9.50 yen."""
+        currency: str = self.cleaned_data["currency"]
+        if "currency" in self.changed_data and Venue.objects.filter(pk=self.instance.pk, menu__items__isnull=False):
+            raise forms.ValidationError(
+                f"The prices of the menu are in {self.instance.currency}."
+                " Take its dishes off first, and then change the currency."
+            )
+        return currency
 
 
 class VenueInline(admin.TabularInline[Venue, Account]):
@@ -36,7 +47,7 @@ class VenueInline(admin.TabularInline[Venue, Account]):
 
 
 @admin.register(Venue)
-class VenueAdmin(admin.ModelAdmin[Venue]):
+class VenueAdmin(StaleFormAdmin):
     """Restaurants of accounts."""
 
     form = VenueForm

@@ -6,14 +6,15 @@ from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from django.contrib import admin, messages
-from django.db.models import Count, ForeignKey, QuerySet
-from django.forms import ModelChoiceField, ModelForm, NumberInput
+from django.db.models import Count, ForeignKey, QuerySet, Value
+from django.forms import ModelChoiceField, NumberInput
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from config.stale_forms import StaleForm, StaleFormAdmin
 from orders import pricing
 from orders.models import Menu, MenuCategory, MenuItem
 from orders.models.menus import MenuItems
@@ -26,13 +27,14 @@ class MenuCategoryInline(admin.TabularInline[MenuCategory, Menu]):
     """The parts of the menu. One that has dishes cannot be removed before they are."""
 
     model = MenuCategory
+    form = StaleForm
     fields = ["position", "name", "served_from", "served_until"]
     ordering = ["position", "name"]
     extra = 1
 
 
 @admin.register(Menu)
-class MenuAdmin(admin.ModelAdmin[Menu]):
+class MenuAdmin(StaleFormAdmin):
     """Menus, with their categories; the dishes have a list of their own."""
 
     list_display = ["venue", "is_published", "dishes"]
@@ -48,8 +50,13 @@ class MenuAdmin(admin.ModelAdmin[Menu]):
     list_per_page = 50
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Menu]:
-        """With the number of dishes."""
-        return super().get_queryset(request).annotate(number_of_items=Count("items"))
+        """With the number of dishes, and where they may lead who looks."""
+        menus: QuerySet[Menu] = super().get_queryset(request)
+        return menus.annotate(
+            number_of_items=Count("items"),
+            shows_items=Value(request.user.has_perms(["orders.view_menuitem"])),
+            adds_items=Value(request.user.has_perms(["orders.add_menuitem"])),
+        )
 
     def get_fields(self, request: HttpRequest, obj: Menu | None = None) -> list[Any]:
         """Dishes are added once there is a menu to put them on."""
@@ -60,13 +67,13 @@ class MenuAdmin(admin.ModelAdmin[Menu]):
         return ["venue", "dishes"] if obj else []
 
     @admin.display(description="Dishes and drinks")
-    def dishes(self, menu: Menu) -> SafeString:
+    def dishes(self, menu: Any) -> SafeString:
         """The way to the items."""
+        number = f"{menu.number_of_items} on the menu"
         of_menu = f"{reverse('admin:orders_menuitem_changelist')}?{OF_MENU}={menu.pk}"
-        number: int = menu.number_of_items  # type: ignore[attr-defined]  # annotated above
-        return format_html(
-            '<a href="{}">{} on the menu</a> · <a href="{}">Add one</a>', of_menu, number, add_to(menu.pk)
-        )
+        shown = format_html('<a href="{}">{}</a>', of_menu, number) if menu.shows_items else number
+        add = format_html(' · <a href="{}">Add one</a>', add_to(menu.pk)) if menu.adds_items else ""
+        return format_html("{}{}", shown, add)
 
     @admin.action(description="Publish: orders must follow the menu, and are priced", permissions=["change"])
     def publish(self, request: HttpRequest, queryset: QuerySet[Menu]) -> None:
@@ -79,7 +86,7 @@ class MenuAdmin(admin.ModelAdmin[Menu]):
         self.message_user(request, f"{queryset.update(is_published=False)} withdrawn.", messages.SUCCESS)
 
 
-class MenuItemForm(ModelForm[MenuItem]):
+class MenuItemForm(StaleForm):
     """Shows amounts as people write them: 9.50 and 10, not 9.500 and 10.000."""
 
     class Meta:
@@ -94,9 +101,14 @@ class MenuItemForm(ModelForm[MenuItem]):
             self.initial["price"] = pricing.written(self.instance.price, self.instance.menu.venue.currency)
             self.initial["tax_percent"] = f"{self.instance.tax_percent.normalize():f}"
 
+    def _get_validation_exclusions(self) -> set[str]:
+        """Not the menu: it cannot be changed here, yet the id is judged beside the others on it."""
+        excluded: set[str] = super()._get_validation_exclusions()  # type: ignore[misc]  # not in the stubs
+        return excluded - {"menu"}
+
 
 @admin.register(MenuItem)
-class MenuItemAdmin(admin.ModelAdmin[MenuItem]):
+class MenuItemAdmin(StaleFormAdmin):
     """Dishes and drinks. They are added from the page of their menu."""
 
     form = MenuItemForm
@@ -123,10 +135,6 @@ class MenuItemAdmin(admin.ModelAdmin[MenuItem]):
         """In the list of one menu, whose it is goes without saying."""
         return [name for name in self.list_display if name != "venue" or OF_MENU not in request.GET]
 
-    def get_changelist_form(self, request: HttpRequest, **options: Any) -> type[ModelForm[MenuItem]]:
-        """The list shows amounts as the page of one does."""
-        return super().get_changelist_form(request, **{"form": MenuItemForm} | options)
-
     def get_queryset(self, request: HttpRequest) -> QuerySet[MenuItem]:
         """With the menu's venue, by whose currency and clock a dish is shown."""
         return super().get_queryset(request).select_related("menu__venue", "category")
@@ -147,10 +155,6 @@ class MenuItemAdmin(admin.ModelAdmin[MenuItem]):
     def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
         """The menu that the address names."""
         return super().get_changeform_initial_data(request) | {"menu": menu_of(request)}
-
-    def save_model(self, request: HttpRequest, obj: MenuItem, form: ModelForm[MenuItem], change: bool) -> None:
-        """Store what was changed alone: a colleague may mark the dish as sold out at the same moment."""
-        obj.save(update_fields=form.changed_data if change else None)
 
     def response_add(self, request: HttpRequest, obj: MenuItem, post_url_continue: str | None = None) -> HttpResponse:
         """The next dish goes on the same menu."""

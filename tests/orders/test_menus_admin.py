@@ -1,17 +1,22 @@
 """Menus in the back office: written, published, and taken off for today."""
 
+import re
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
 from typing import Any
 
 import pytest
 import time_machine
+from django.contrib.auth.models import Permission
+from django.db import IntegrityError, transaction
 from django.test import Client
+from psycopg.errors import CheckViolation
 from pytest_django import DjangoAssertNumQueries
 
-from accounts.models import Venue
+from accounts.models import User, Venue
 from orders.models import Menu, MenuCategory, MenuItem
 from tests import make
+from tests.pages import form_of
 
 MENUS = "/admin/orders/menu/"
 DISHES = "/admin/orders/menuitem/"
@@ -269,3 +274,113 @@ def test_payment_labels_of_a_venue_are_what_the_api_takes(staff: Client, venue: 
     assert staff.post(path, form | {"payment_methods": "cash, bank_transfer"}).status_code == 302
     venue.refresh_from_db()
     assert venue.payment_methods == ["cash", "bank_transfer"]
+
+
+# Forms that are older than their rows ------------------------------------------------------------------------------
+def test_saving_the_form_of_a_dish_undoes_nothing_that_came_between(staff: Client, venue: Venue) -> None:
+    item = make.menu(venue).items.get()
+    path = f"{DISHES}{item.pk}/change/"
+    form = form_of(staff.get(path), "menuitem_form")
+    MenuItem.objects.update(sold_out_on=date(2026, 11, 21), is_available=False, price=12)
+    assert staff.post(path, form | {"description": "With basil"}).status_code == 302
+    item.refresh_from_db()
+    assert (item.description, item.sold_out_on, item.is_available, item.price) == (
+        "With basil",
+        date(2026, 11, 21),
+        False,
+        Decimal(12),
+    )
+
+
+def test_saving_a_list_of_dishes_undoes_nothing_that_came_between(staff: Client, venue: Venue) -> None:
+    item = make.menu(venue).items.get()
+    form = form_of(staff.get(DISHES), "changelist-form") | {"_save": "Save"}
+    MenuItem.objects.update(price=12, is_available=False)
+    # Nothing was changed in the list that was open; then the price alone.
+    for change, price in (({}, Decimal(12)), ({"form-0-price": "7.00"}, Decimal(7))):
+        response = staff.post(DISHES, form | change)
+        assert make.messages_of(response) == (["1 menu item was changed successfully."] if change else [])
+        item.refresh_from_db()
+        assert (item.price, item.is_available) == (price, False)
+
+
+def test_saving_a_menu_undoes_nothing_that_came_between(staff: Client, venue: Venue) -> None:
+    menu = make.menu(venue)
+    path = f"{MENUS}{menu.pk}/change/"
+    form = form_of(staff.get(path), "menu_form")
+    menu.categories.update(served_from=time(11), served_until=time(15), position=7)
+    Menu.objects.update(is_published=False)
+    assert staff.post(path, form | {"categories-0-name": "Lunch"}).status_code == 302
+    category = menu.categories.get()
+    assert (category.name, category.position, category.served_from) == ("Lunch", 7, time(11))
+    assert not Menu.objects.get().is_published
+
+
+def test_what_was_changed_back_to_what_is_stored_is_no_surprise(staff: Client, venue: Venue) -> None:
+    item = make.menu(venue).items.get()
+    path = f"{DISHES}{item.pk}/change/"
+    form = form_of(staff.get(path), "menuitem_form")
+    MenuItem.objects.update(name="Regina")
+    # The later of two who change the same field wins.
+    assert staff.post(path, form | {"name": "Bufala"}).status_code == 302
+    item.refresh_from_db()
+    assert item.name == "Bufala"
+
+
+def test_a_dish_that_is_renamed_to_an_id_in_use_is_refused_in_the_form(staff: Client, venue: Venue) -> None:
+    menu = make.menu(venue, water="2.00")
+    path = f"{DISHES}{menu.items.get(ref='water').pk}/change/"
+    response = staff.post(path, form_of(staff.get(path), "menuitem_form") | {"ref": "margherita"})
+    assert errors_of(response) == {"__all__": ["Menu item with this Menu and Menu item id already exists."]}
+    assert menu.items.filter(ref="water").count() == 1
+
+
+# Rights and money --------------------------------------------------------------------------------------------------
+def test_who_may_only_look_at_menus_is_led_nowhere(venue: Venue) -> None:
+    menu = make.menu(venue)
+    user = User.objects.create_user("host@example.com", is_staff=True)
+    host = Client()
+    host.force_login(user)
+    for rights, links in (
+        ({"view_menu"}, set()),
+        ({"view_menu", "view_menuitem"}, {f"{DISHES}?menu__id__exact={menu.pk}"}),
+        (
+            {"view_menu", "view_menuitem", "add_menuitem"},
+            {f"{DISHES}?menu__id__exact={menu.pk}", f"{DISHES}add/?menu={menu.pk}"},
+        ),
+    ):
+        user.user_permissions.set(Permission.objects.filter(codename__in=rights))
+        page = host.get(MENUS).content.decode()
+        assert "1 on the menu" in page
+        assert set(re.findall(rf'href="({DISHES}[^"]*(?:menu=|exact=)[^"]*)"', page)) == links
+
+
+@pytest.mark.parametrize("form", ["venue_form", "account_form"])
+def test_a_venue_keeps_its_currency_while_its_menu_has_dishes(staff: Client, venue: Venue, form: str) -> None:
+    menu = make.menu(venue)
+    inline = "" if form == "venue_form" else "venues-0-"
+    path = f"/admin/accounts/{form[:-5]}/{venue.account_id if inline else venue.pk}/change/"
+    fields = form_of(staff.get(path), form) | {f"{inline}currency": "JPY", f"{inline}name": "Another"}
+    refused = staff.post(path, fields)
+    said = "The prices of the menu are in EUR. Take its dishes off first, and then change the currency."
+    assert refused.status_code == 200
+    assert said in refused.content.decode()
+    venue.refresh_from_db()
+    assert (venue.currency, venue.name) == ("EUR", "Trattoria")
+    menu.items.all().delete()
+    assert staff.post(path, fields).status_code == 302
+    venue.refresh_from_db()
+    assert (venue.currency, venue.name) == ("JPY", "Another")
+
+
+def test_the_database_keeps_the_currency_of_priced_dishes(venue: Venue) -> None:
+    menu = make.menu(venue)
+    Venue.objects.update(currency="EUR")
+    with transaction.atomic(), pytest.raises(IntegrityError) as refused, transaction.atomic():
+        Venue.objects.update(currency="JPY")
+    cause = refused.value.__cause__
+    assert isinstance(cause, CheckViolation)
+    assert cause.diag.constraint_name == "venue_keeps_its_currency_while_its_menu_has_dishes"
+    menu.items.all().delete()
+    Venue.objects.update(currency="JPY")
+    assert Venue.objects.get().currency == "JPY"
