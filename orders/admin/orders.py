@@ -5,7 +5,7 @@ from typing import Any
 from django.contrib import admin, messages
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.db.models import QuerySet
-from django.forms import ModelForm
+from django.forms import CharField, Textarea
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 from django.template.response import TemplateResponse
@@ -15,6 +15,7 @@ from django.utils.safestring import SafeString
 from accounts.authentication import staff
 from accounts.models import Event
 from config.long_tables import LongTableAdmin
+from config.stale_forms import StaleForm
 from orders import ordering, pricing
 from orders.models import IllegalMove, Order, OrderItem, OrderNumber, Orders
 
@@ -26,6 +27,24 @@ def amount(row: Order | OrderItem, name: str) -> str | None:
     """An amount of the row as a bill writes it; None where nothing was priced."""
     value = getattr(row, name)
     return None if value is None else pricing.written(value, row.currency)
+
+
+class Lines(CharField):
+    """Text of several lines, which browsers send with CR LF at each end."""
+
+    def to_python(self, value: Any) -> Any:
+        """Return it with line feeds."""
+        return super().to_python(value.replace("\r\n", "\n") if isinstance(value, str) else value)
+
+
+class OrderForm(StaleForm):
+    """The address in as many lines as it has."""
+
+    class Meta:
+        model = Order
+        fields = ["delivery_address"]
+        field_classes = {"delivery_address": Lines}
+        widgets = {"delivery_address": Textarea(attrs={"rows": 3, "class": "vLargeTextField"})}
 
 
 class OrderItemInline(admin.TabularInline[OrderItem, Order]):
@@ -62,6 +81,7 @@ class OrderItemInline(admin.TabularInline[OrderItem, Order]):
 class OrderAdmin(LongTableAdmin):
     """Orders. Their status changes by the same rule as in the API, through the actions of the list."""
 
+    form = OrderForm
     list_display = [
         "number",
         "status",
@@ -98,7 +118,7 @@ class OrderAdmin(LongTableAdmin):
         named = [name for row in self.fields or () for name in ([row] if isinstance(row, str) else row)]
         return [name for name in named if name != "delivery_address"]
 
-    def save_model(self, request: HttpRequest, obj: Order, form: ModelForm[Order], change: bool) -> None:
+    def save_model(self, request: HttpRequest, obj: Order, form: OrderForm, change: bool) -> None:
         """Store the address alone: the row as it was read may be older than a move."""
         if "delivery_address" in form.changed_data:
             ordering.deliver_to(obj, obj.delivery_address, now=timezone.now(), actor=staff(request))

@@ -17,6 +17,7 @@ from accounts.models import Event, Tally, Venue
 from orders import ordering
 from orders.models import IllegalMove, Order, OrderItem, OrderNumber
 from tests import make
+from tests.pages import form_of
 
 ORDERS = "/admin/orders/order/"
 NOON = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
@@ -101,6 +102,19 @@ def test_saving_an_order_unchanged_is_no_new_version(staff: Client, venue: Venue
     order.refresh_from_db()
     assert (order.version, order.updated_at) == (1, NOON)
     assert not Event.objects.filter(type="order.updated").exists()
+
+
+@pytest.mark.parametrize("address", ["1 Main St\n2nd floor", " 1 Main St\r\n\r\n2nd floor", None])
+def test_an_address_of_several_lines_survives_a_save(staff: Client, venue: Venue, address: str | None) -> None:
+    order = make.order(venue, now=NOON, delivery_address=address)
+    path = f"{ORDERS}{order.pk}/change/"
+    form = form_of(staff.get(path), "order_form")
+    assert staff.post(path, form).status_code == 302
+    order.refresh_from_db()
+    assert (order.delivery_address, order.version) == (address, 1)
+    assert staff.post(path, form | {"delivery_address": "3 Main St\r\nback door"}).status_code == 302
+    order.refresh_from_db()
+    assert (order.delivery_address, order.version) == ("3 Main St\nback door", 2)
 
 
 def test_mending_an_address_does_not_write_over_a_move_that_came_between(staff: Client, venue: Venue) -> None:
