@@ -1,14 +1,15 @@
 """Where staff take, confirm and cancel reservations, offer tables to who waits, and mark who has come."""
 
 from collections.abc import Callable
-from datetime import datetime, timedelta
-from typing import Any, cast
+from datetime import datetime
+from typing import Any, ClassVar, cast
 
 from django.contrib import admin, messages
-from django.db.models import QuerySet
+from django.db.models import DateField, F, Func, QuerySet, Value
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from django.utils.html import format_html_join
+from django.utils.text import Truncator
 
 from accounts.authentication import staff
 from accounts.models import Event
@@ -17,7 +18,8 @@ from config.long_tables import LongTableAdmin
 from reservations import arrivals, booking, waiting
 from reservations.forms import NewReservationForm, ReservationForm
 from reservations.letters import hour_of
-from reservations.models import Notice, Reservation
+from reservations.models import Notice, Reservation, Table
+from reservations.models.reservations import legible
 from reservations.telling import is_mailed
 
 Arrival, Status = Reservation.Arrival, Reservation.Status
@@ -37,22 +39,24 @@ class DayFilter(admin.SimpleListFilter):
         return [("today", "Today"), ("tomorrow", "Tomorrow"), ("week", "The next 7 days")]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Reservation]) -> QuerySet[Reservation]:
-        """Keep these days; today is the one in UTC, as the list may show venues of several zones."""
-        today = timezone.now().date()
+        """Keep these days; today is what each venue's own clock says."""
+        now = timezone.now()
         first, days = {"today": (0, 1), "tomorrow": (1, 1), "week": (0, 7)}.get(self.value() or "", (0, 0))
-        if not days:
-            return queryset
-        return queryset.filter(date__gte=today + timedelta(days=first), date__lt=today + timedelta(days=first + days))
+        return queryset.filter(date__gte=day_at(now, first), date__lt=day_at(now, first + days)) if days else queryset
+
+
+def day_at(now: datetime, ahead: int) -> Func:
+    """Of reservations: the day that it will be at their venue, so many days after today."""
+    there = "timezone(%(expressions)s)::date + %(ahead)s"
+    return Func(F("venue__timezone"), Value(now), template=there, ahead=ahead, output_field=DateField())
 
 
 @admin.register(Reservation)
 class ReservationAdmin(LongTableAdmin):
-    """Reservations, soonest first."""
+    """Reservations: all latest first, those of chosen days as they come."""
 
     form = ReservationForm
-    list_display = [
-        "code", "status", "waits_for", "arrival", "date", "time", "party_size", "customer_name", "tables", "venue",
-    ]  # fmt: skip
+    list_display = ["when", "name", "guests", "its_tables", "status", "waits_for", "arrival", "code", "venue"]
     list_select_related = ["venue"]
     list_filter = ["status", "pending_reason", "arrival", DayFilter]
     search_fields = ["code", "customer_name", "customer_email", "customer_phone"]
@@ -79,28 +83,60 @@ class ReservationAdmin(LongTableAdmin):
         "history", "mail",
     ]  # fmt: skip
 
-    @admin.display(description="pending because", empty_value="-", ordering="pending_reason")
-    def waits_for(self, reservation: Reservation) -> str | None:
-        """What a pending reservation waits for, and who has to do something about it."""
-        if reservation.offered_until is not None:
-            return f"offered a table until {hour_of(reservation.offered_until, reservation.venue.timezone)}"
-        if waiting.is_waiting(reservation):
-            return "waiting" if waiting.is_mailed_offers(reservation) else "waiting, call them"
-        return reservation.get_pending_reason_display()
+    class Media:
+        css: ClassVar = {"all": ["reservations/admin.css"]}
 
-    @admin.display(description="history", empty_value="-")
-    def history(self, reservation: Reservation) -> str | None:
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Reservation]:
+        """Those that wait know whether mail reaches them."""
+        return super().get_queryset(request).annotate(is_unreached=waiting.unreached(now=timezone.now()))
+
+    def get_ordering(self, request: HttpRequest) -> list[str]:
+        """Of a day or a week the soonest first."""
+        return ["starts_at", "id"] if request.GET.get(DayFilter.parameter_name) else self.ordering
+
+    @admin.display(description="when", ordering="starts_at")
+    def when(self, reservation: Reservation) -> str:
+        """Day and time by the venue's clock."""
+        return f"{reservation.date} {reservation.time:%H:%M}"
+
+    @admin.display(description="name", ordering="customer_name")
+    def name(self, reservation: Reservation) -> str:
+        """Who is coming, cut where it is long."""
+        return Truncator(legible(reservation.customer_name)).chars(40)
+
+    @admin.display(description="guests", ordering="party_size")
+    def guests(self, reservation: Reservation) -> int:
+        """How many are coming."""
+        return reservation.party_size
+
+    @admin.display(description="tables", ordering="tables")
+    def its_tables(self, reservation: Reservation) -> str:
+        """The names of its tables."""
+        return ", ".join(reservation.tables) or "-"
+
+    @admin.display(description="pending because", ordering="pending_reason")
+    def waits_for(self, reservation: Any) -> str:
+        """What a pending reservation waits for, and who has to do something about it."""
+        if until := waiting.held_until(reservation):
+            return f"offered a table until {hour_of(until, reservation.venue.timezone)}"
+        if waiting.is_waiting(reservation):
+            reads = waiting.is_mailed_offers(reservation) and not reservation.is_unreached
+            return "waiting" if reads else "waiting, call them"
+        return reservation.get_pending_reason_display() or "-"
+
+    @admin.display(description="history")
+    def history(self, reservation: Reservation) -> str:
         """What has happened to it, newest first, and who did it."""
         events = Event.objects.filter(subject=reservation.pk).order_by("-created_at", "-id")[:MOST_LINES]
         lines = ((f"{event.created_at:%Y-%m-%d %H:%M:%S} UTC", event.type, event.actor) for event in events)
-        return format_html_join("", "<div>{} {} by {}</div>", lines) or None
+        return format_html_join("", "<div>{} {} by {}</div>", lines) or "-"
 
-    @admin.display(description="mail to the guest", empty_value="-")
-    def mail(self, reservation: Reservation) -> str | None:
+    @admin.display(description="mail to the guest")
+    def mail(self, reservation: Reservation) -> str:
         """What was written to the guest, newest first, and whether it was sent."""
         notices = reservation.notices.order_by("-created_at", "-id")[:MOST_LINES]
         lines = ((f"{one.created_at:%Y-%m-%d %H:%M:%S} UTC", one.kind, state_of(one)) for one in notices)
-        return format_html_join("", "<div>{} {}: {}</div>", lines) or None
+        return format_html_join("", "<div>{} {}: {}</div>", lines) or "-"
 
     def get_fields(self, request: HttpRequest, obj: Reservation | None = None) -> Any:
         """A new one has no history, and may be confirmed at once."""
@@ -118,6 +154,12 @@ class ReservationAdmin(LongTableAdmin):
             request, obj, change, form=ReservationForm if obj else NewReservationForm, **kwargs
         )
         form.refused = getattr(request, "refused", None)
+        tables = form.base_fields.get("tables")
+        if tables:
+            its = Table.objects.filter(venue=obj.venue_id, is_active=True).order_by("name") if obj else []
+            names = ", ".join(table.name for table in its)
+            known = f" At this venue: {names}." if names else ""
+            tables.help_text = f"Names, separated by commas: T1, T2.{known} Empty: none."
         return form
 
     def changeform_view(

@@ -23,6 +23,15 @@ def new_code() -> str:
     return "".join(secrets.choice(CODE_LETTERS) for _ in range(CODE_LENGTH))
 
 
+# They turn the direction of what is written behind them, to the end of the line.
+TURNS = {turn: f"[U+{turn:04X}]" for turn in (0x61C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))}
+
+
+def legible(name: str) -> str:
+    """A guest's name as staff read it in a line: invisible marks that would turn the words behind it are shown."""
+    return name.translate(TURNS)
+
+
 class IllegalMove(Refusal):
     """The reservation is cancelled, which is final, or asked to go back to pending."""
 
@@ -137,7 +146,7 @@ class Reservation(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.code}: {self.customer_name}, party of {self.party_size}"
+        return f"{self.code}: {legible(self.customer_name)}, party of {self.party_size}"
 
     @property
     def public_id(self) -> str:

@@ -2,6 +2,7 @@
 
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 import time_machine
@@ -91,8 +92,8 @@ def test_a_reservation_opens(staff: Client, venue: Venue, django_assert_num_quer
     reservation = make.reservation(venue)
     # The model's content type, which a process reads once.
     ContentType.objects.get_for_model(Reservation)
-    # Session, user, the reservation, its venue, its history, its mail.
-    with django_assert_num_queries(6):
+    # Session, user, the reservation, its venue, the venue's tables, its history, its mail.
+    with django_assert_num_queries(7):
         assert staff.get(f"{RESERVATIONS}{reservation.pk}/change/").status_code == 200
     assert staff.get(f"{RESERVATIONS}add/").status_code == 200
 
@@ -318,3 +319,45 @@ def test_a_reservation_cannot_be_deleted(staff: Client, venue: Venue) -> None:
 def test_staff_are_told_that_a_sandbox_mails_nobody(staff: Client, venue: Venue) -> None:
     shown = staff.get(f"/admin/accounts/venue/{venue.pk}/change/").content.decode()
     assert "its mail goes to the worker's log only" in shown
+
+
+@pytest.mark.parametrize(("zone", "hour"), [("Pacific/Kiritimati", 11), ("Pacific/Pago_Pago", 9), ("UTC", 12)])
+def test_today_is_what_the_clock_of_each_venue_says(staff: Client, zone: str, hour: int) -> None:
+    venue = make.venue(timezone=zone)
+    now = datetime(2026, 11, 21, hour, 0, tzinfo=UTC)
+    today = now.astimezone(ZoneInfo(zone))
+    for days, code in enumerate(("AAAAAA", "BBBBBB")):
+        make.reservation(venue, starts_at=today.replace(hour=12) + timedelta(days=days), code=code)
+    with time_machine.travel(now, tick=False):
+        found = {
+            day: [one.code for one in staff.get(f"{RESERVATIONS}?day={day}").context["cl"].result_list]
+            for day in ("today", "tomorrow", "week")
+        }
+    assert found == {"today": ["AAAAAA"], "tomorrow": ["BBBBBB"], "week": ["AAAAAA", "BBBBBB"]}
+
+
+def test_a_page_says_a_dash_where_there_is_nothing_and_which_tables_there_are(staff: Client, venue: Venue) -> None:
+    make.table(venue, "T1")
+    make.table(venue, "T2", is_active=False)
+    reservation = make.reservation(venue, status="confirmed", customer_email=None, customer_phone="+15550100999")
+    shown = staff.get(f"{RESERVATIONS}{reservation.pk}/change/").content.decode()
+    assert ">None<" not in shown
+    assert "Names, separated by commas: T1, T2. At this venue: T1. Empty: none." in shown
+
+
+def test_a_long_name_is_cut_in_the_list_and_marks_that_turn_words_are_shown(staff: Client, venue: Venue) -> None:
+    make.reservation(venue, customer_name="x" * 200, code="AAAAAA")
+    turned = make.reservation(venue, customer_name="Ada \u202eecalevoL", code="BBBBBB")
+    shown = staff.get(RESERVATIONS).content.decode()
+    assert f'<td class="field-name">{"x" * 39}…</td>' in shown
+    assert ("Ada [U+202E]ecalevoL" in shown, "\u202e" in shown) == (True, False)
+    assert make.messages_of(act(staff, "confirm", turned)) == [
+        "BBBBBB: Ada [U+202E]ecalevoL, party of 4 is confirmed."
+    ]
+
+
+def test_who_waits_and_is_not_reached_by_mail_is_to_be_called(staff: Client, venue: Venue) -> None:
+    reservation = make.reservation(venue, starts_at=EVENING)
+    Reservation.objects.update(pending_reason="waitlist")
+    reservation.notices.create(kind="waitlisted", state="failed", next_try_at=NOON, created_at=NOON)
+    assert "waiting, call them" in staff.get(RESERVATIONS).content.decode()

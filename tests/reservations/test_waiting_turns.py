@@ -29,7 +29,7 @@ def test_an_offer_that_nobody_was_told_of_counts_for_nothing_and_is_not_made_aga
     full: Venue, settings: Settings, is_tried: bool
 ) -> None:
     first = waits(full, "AAAAAA")
-    first.notices.update(kind="waitlisted", state="pending", sent_at=None, created_at=NOW)
+    first.notices.create(kind="waitlisted", next_try_at=NOW, created_at=NOW)
     working = settings.EMAIL_BACKEND
     # A server that is away. Where it is not even tried no worker runs, and a web process looks.
     settings.EMAIL_BACKEND, settings.EMAIL_PORT = "django.core.mail.backends.smtp.EmailBackend", 1

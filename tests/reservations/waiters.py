@@ -34,7 +34,6 @@ def waits(venue: Venue, code: str, **fields: Any) -> Reservation:
     Reservation.objects.filter(pk=reservation.pk).update(
         pending_reason="waitlist", offers=offers, created_at=NOW - timedelta(days=9) + minute * MINUTE
     )
-    reservation.notices.update(state="sent", sent_at=NOW - timedelta(days=9))
     reservation.refresh_from_db()
     return reservation
 
