@@ -13,7 +13,8 @@ app.autodiscover_tasks()
 
 # One queue per priority works on every broker. A worker that is given them in this order (-Q) empties the first before
 # it looks into the next: on Redis by queue_order_strategy in the settings; other brokers deliver from all of them.
-QUEUES = ("dedicated", "priority", "elevated", "standard")
+# Webhooks come first, as they never hold more than one process: others find their pump at work and leave at once.
+QUEUES = ("webhooks", "dedicated", "priority", "elevated", "standard")
 
 app.conf.task_create_missing_queues = True
 app.conf.beat_schedule = {
@@ -46,7 +47,7 @@ app.conf.beat_schedule = {
         "task": "accounts.tasks.sweep_webhooks",
         "schedule": 10.0,
         # One that no worker has heard when the next comes is one too many.
-        "options": {"expires": 10},
+        "options": {"expires": 10, "queue": "webhooks"},
     },
     "endpoints of webhooks that fail for days": {
         "task": "accounts.tasks.retire_webhook_endpoints",

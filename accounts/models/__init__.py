@@ -1,7 +1,7 @@
 """Who calls, and what is theirs: people, accounts, venues, API keys, and what happens at a venue."""
 
 from accounts.models.calls import IdempotentCall
-from accounts.models.events import Event, EventType, WebhookDelivery, WebhookEndpoint
+from accounts.models.events import Event, EventType, WebhookDelivery, WebhookEndpoint, WebhookLetter
 from accounts.models.keys import (
     BASE62,
     OVERLAPS,
@@ -39,6 +39,7 @@ __all__ = [
     "Venue",
     "WebhookDelivery",
     "WebhookEndpoint",
+    "WebhookLetter",
     "checksum",
     "digest",
     "every_scope",

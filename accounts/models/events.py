@@ -1,7 +1,5 @@
 """The outbox: what has happened at a venue, and where it is to be told."""
 
-from datetime import datetime
-
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
@@ -82,6 +80,7 @@ class WebhookEndpoint(models.Model):
     old_secret_until = models.DateTimeField(null=True, blank=True, editable=False)
     created_at = models.DateTimeField(auto_now_add=True)
     failing_since = models.DateTimeField(null=True, blank=True, editable=False)
+    is_slow = models.BooleanField(default=False, db_default=False, editable=False)
     disabled_at = models.DateTimeField(null=True, blank=True, editable=False)
     disabled_reason = models.CharField(max_length=10, choices=DisabledReason, null=True, blank=True, editable=False)
 
@@ -128,6 +127,7 @@ class WebhookDelivery(models.Model):
     last_answer = models.CharField(max_length=1024, blank=True, default="", help_text="Its first 1 kB")
     last_error = models.CharField(max_length=300, blank=True, default="", help_text="Why there was no answer")
     delivered_at = models.DateTimeField(null=True, blank=True)
+    failed_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField()
 
     class Meta:
@@ -151,11 +151,26 @@ class WebhookDelivery(models.Model):
             models.Index(
                 fields=["endpoint", "next_try_at"], name="delivery_due_of_endpoint", condition=Q(state="pending")
             ),
+            models.Index(
+                fields=["endpoint"],
+                name="delivery_under_way_of_endpoint",
+                condition=Q(state="pending", leased_until__isnull=False),
+            ),
         ]
 
     def __str__(self) -> str:
         return f"{self.event} to {self.endpoint}"
 
-    def is_due(self, now: datetime) -> bool:
-        """Whether a worker may try it now."""
-        return self.state == self.State.PENDING and self.next_try_at is not None and self.next_try_at <= now
+
+class WebhookLetter(models.Model):
+    """A mail to one owner about an endpoint that was switched off, until it is sent."""
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    endpoint = models.ForeignKey(WebhookEndpoint, on_delete=models.CASCADE, related_name="letters")
+    address = models.CharField(max_length=254)
+    subject = models.CharField(max_length=300)
+    text = models.TextField()
+    created_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"{self.address} about {self.endpoint_id}"

@@ -10,6 +10,8 @@ from config.celery import app
 
 # As often as the beat rings for the sweep (config/celery.py).
 SWEEP_S = 10
+# Of their own (config/celery.py): nothing else waits behind them, nor they behind anything.
+QUEUE = "webhooks"
 
 
 @app.task(name="accounts.tasks.deliver_webhooks")
@@ -40,4 +42,4 @@ def purge_events(**_: Any) -> None:
 
 def ring_for_webhooks() -> None:
     """Ask a worker to deliver what is due; call it after the commit. The sweep comes by in any case."""
-    bell.ring(deliver_webhooks, otherwise="webhooks wait for the next sweep", expires_s=SWEEP_S)
+    bell.ring(deliver_webhooks, otherwise="webhooks wait for the next sweep", queue=QUEUE, expires_s=SWEEP_S)

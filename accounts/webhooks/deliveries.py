@@ -4,18 +4,28 @@ Whoever claims or settles locks the endpoint first, then the delivery: in that o
 that is placed meanwhile waits for neither.
 """
 
+import enum
 import random
 from datetime import datetime, timedelta
 from uuid import UUID
 
 from django.db import connection, transaction
 from django.db.models import Q
+from django.db.models.functions import Coalesce
 
 from accounts.models import WebhookDelivery, WebhookEndpoint
-from accounts.webhooks.messages import TIMEOUT_S, Outcome
+from accounts.webhooks.messages import LONGEST_WAIT, TIMEOUT_S, Outcome
 
 State = WebhookDelivery.State
 Reason = WebhookEndpoint.DisabledReason
+
+
+class Pace(enum.Enum):
+    """How fast an endpoint answers, as far as we know: a slow one was so in its last try, or is in this moment."""
+
+    QUICK = "quick"
+    SLOW = "slow"
+
 
 # How long after a try the next one comes; the first comes at once.
 SCHEDULE = (
@@ -33,6 +43,8 @@ MOST_TRIES = len(SCHEDULE) + 1
 JITTER = 0.1
 # A worker that has not settled its try by then is taken for dead. Looking up a name is part of the timeout.
 LEASE = timedelta(seconds=4 * TIMEOUT_S)
+# A try that takes longer than this may be to a receiver that hangs: the next one comes out of the slots for slow ones.
+QUICK = timedelta(seconds=0.5)
 # So many deliveries of one endpoint are under way at a time, in all workers together: a slow receiver holds no more.
 MOST_AT_A_TIME = 4
 MOST_AT_A_TIME_WHILE_FAILING = 1
@@ -42,8 +54,9 @@ SWITCHED_OFF = "the endpoint was switched off"
 BATCH = 5_000
 
 # A delivery that is under way has its next try at the end of its lease: what is due is one range of an index, and what
-# is under way is another. The endpoints with something to deliver are found by one step of the index for each.
-# Endpoints that another worker looks at in this moment are left to it.
+# is under way is another index. Clocks of workers may differ by what a lease is longer than a try. The endpoints with
+# something to deliver are found by one step of the index for each. Endpoints that another worker looks at in this
+# moment are left to it.
 CHOOSE = """
     WITH RECURSIVE waiting AS (
         (SELECT endpoint_id FROM accounts_webhookdelivery WHERE state = 'pending' ORDER BY endpoint_id LIMIT 1)
@@ -63,16 +76,29 @@ CHOOSE = """
         WHERE first.endpoint_id = endpoint.id AND first.state = 'pending' AND first.next_try_at <= %(now)s
         ORDER BY first.next_try_at LIMIT 1
     ) AS due
-    WHERE endpoint.disabled_at IS NULL AND {room}
-    ORDER BY due.next_try_at
+    WHERE endpoint.disabled_at IS NULL AND {room} AND {pace}
+    ORDER BY {order}
     LIMIT %(most)s
     FOR NO KEY UPDATE OF endpoint SKIP LOCKED
 """
 ROOM = """(
         SELECT count(*) FROM accounts_webhookdelivery AS flying
-        WHERE flying.endpoint_id = endpoint.id AND flying.state = 'pending' AND flying.next_try_at > %(now)s
-        AND flying.next_try_at <= %(until)s AND flying.leased_until > %(now)s
+        WHERE flying.endpoint_id = endpoint.id AND flying.state = 'pending' AND flying.leased_until > %(now)s
     ) < CASE WHEN endpoint.failing_since IS NULL THEN %(most_well)s ELSE %(most_failing)s END"""
+SLOW = """(
+        endpoint.is_slow OR EXISTS (
+            SELECT FROM accounts_webhookdelivery AS flying
+            WHERE flying.endpoint_id = endpoint.id AND flying.state = 'pending' AND flying.leased_until > %(now)s
+            AND flying.last_try_at < %(quick)s
+        )
+    )"""
+# The well before the failing, the longest due first. Among the slow lots are drawn: by age the one with the longest
+# backlog would always be first.
+PACES = {
+    None: {"pace": "TRUE", "order": "endpoint.failing_since IS NOT NULL, due.next_try_at"},
+    Pace.QUICK: {"pace": f"NOT {SLOW}", "order": "endpoint.failing_since IS NOT NULL, due.next_try_at"},
+    Pace.SLOW: {"pace": SLOW, "order": "random()"},
+}
 # The room is looked at again under the lock: a worker may have taken it before.
 CLAIM = """
     UPDATE accounts_webhookdelivery AS delivery
@@ -89,8 +115,8 @@ CLAIM = """
 """
 
 
-def claim(*, most: int, now: datetime) -> list[WebhookDelivery]:
-    """Take deliveries that are due, at most one of each endpoint, the longest due first; with event and endpoint.
+def claim(*, most: int, now: datetime, pace: Pace | None = None) -> list[WebhookDelivery]:
+    """Take deliveries that are due, at most one of each endpoint, of those of one pace; with event and endpoint.
 
     Each is the caller's until its `leased_until`. Three statements, and a step of an index for each endpoint with
     something to deliver.
@@ -98,12 +124,13 @@ def claim(*, most: int, now: datetime) -> list[WebhookDelivery]:
     limits: dict[str, datetime | int] = {
         "now": now,
         "until": now + LEASE,
+        "quick": now - QUICK,
         "most": most,
         "most_well": MOST_AT_A_TIME,
         "most_failing": MOST_AT_A_TIME_WHILE_FAILING,
     }
     with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute(CHOOSE.format(room=ROOM), limits)
+        cursor.execute(CHOOSE.format(room=ROOM, **PACES[pace]), limits)
         endpoints = [row[0] for row in cursor.fetchall()]
         if not endpoints:
             return []
@@ -111,6 +138,14 @@ def claim(*, most: int, now: datetime) -> list[WebhookDelivery]:
         claimed = [row[0] for row in cursor.fetchall()]
         rows = WebhookDelivery.objects.filter(pk__in=claimed).select_related("event", "endpoint")
         return list(rows.order_by("created_at", "pk"))
+
+
+def is_anything_due(*, now: datetime) -> bool:
+    """Whether a claim would find something."""
+    with connection.cursor() as cursor:
+        limits = {"now": now, "most": 1, "most_well": MOST_AT_A_TIME, "most_failing": MOST_AT_A_TIME_WHILE_FAILING}
+        cursor.execute(CHOOSE.format(room=ROOM, **PACES[None]), limits)
+        return cursor.fetchone() is not None
 
 
 def settle(delivery: WebhookDelivery, outcome: Outcome, *, now: datetime) -> bool:
@@ -124,26 +159,28 @@ def settle(delivery: WebhookDelivery, outcome: Outcome, *, now: datetime) -> boo
         if outcome.arrived:
             moved = {"state": State.DELIVERED, "delivered_at": now, "next_try_at": None}
         elif outcome.gone or delivery.tries >= MOST_TRIES or endpoint is None or endpoint.disabled_at is not None:
-            moved = {"state": State.FAILED, "next_try_at": None}
+            moved = {"state": State.FAILED, "next_try_at": None, "failed_at": now}
         else:
             moved = {"next_try_at": now + wait_after(delivery.tries, asked=outcome.wait)}
         if endpoint is None or not mine.update(leased_until=None, **moved, **said):
             return False
         if outcome.gone:
             switch_off(endpoint.pk, reason=Reason.GONE, now=now)
-        if outcome.arrived == (endpoint.failing_since is not None):
-            endpoint.failing_since = None if outcome.arrived else now
-            endpoint.save(update_fields=["failing_since"])
+        if outcome.arrived == (endpoint.failing_since is not None) or outcome.is_slow != endpoint.is_slow:
+            endpoint.failing_since = None if outcome.arrived else endpoint.failing_since or now
+            endpoint.is_slow = outcome.is_slow
+            endpoint.save(update_fields=["failing_since", "is_slow"])
     return True
 
 
 def wait_after(tries: int, *, asked: timedelta | None = None) -> timedelta:
-    """How long to wait after so many failed tries; no shorter than the receiver asked for.
+    """How long to wait after so many failed tries; no shorter than the receiver asked for, which is a day at most.
 
     Up to a tenth longer, so that what failed together does not come again together.
     """
+    longer = 1 + random.uniform(0, JITTER)  # noqa: S311  # no secret hangs on it
     wait = SCHEDULE[min(tries, len(SCHEDULE)) - 1]
-    return max(wait, asked or timedelta()) * (1 + random.uniform(0, JITTER))  # noqa: S311  # no secret hangs on it
+    return max(wait * longer, min((asked or timedelta()) * longer, LONGEST_WAIT))
 
 
 def switch_off(endpoint: UUID, *, reason: Reason, now: datetime) -> bool:
@@ -176,23 +213,31 @@ def _give_up(which: Q, *, why: str, now: datetime) -> int:
     batch = rows.select_for_update(of=("self",), skip_locked=True).values("pk")[:BATCH]
     with transaction.atomic():
         return WebhookDelivery.objects.filter(pk__in=batch).update(
-            state=State.FAILED, next_try_at=None, leased_until=None, last_error=why
+            state=State.FAILED, next_try_at=None, leased_until=None, failed_at=now, last_error=why
         )
 
 
 def begin_again(endpoint: UUID, *, now: datetime, only: UUID | None = None, since: datetime | None = None) -> int:
     """Put deliveries of an endpoint back to the beginning of the schedule; return how many, a batch at most.
 
-    One of them, unless it is under way, or those that failed and were made since a moment. Call it while holding the
+    One of them, unless it is under way, or those that failed since a moment. Call it while holding the
     lock of the endpoint.
     """
     rows = WebhookDelivery.objects.filter(endpoint=endpoint)
     if only is not None:
         rows = rows.filter(Q(leased_until__isnull=True) | Q(leased_until__lte=now), pk=only)
     else:
-        rows = rows.filter(state=State.FAILED, created_at__gte=since)
+        # Those of before there was `failed_at`: about then.
+        rows = rows.alias(failed=Coalesce("failed_at", "last_try_at", "created_at"))
+        rows = rows.filter(state=State.FAILED, failed__gte=since)
     return WebhookDelivery.objects.filter(pk__in=rows.order_by("created_at").values("pk")[:BATCH]).update(
-        state=State.PENDING, tries=0, next_try_at=now, leased_until=None, delivered_at=None, last_error=""
+        state=State.PENDING,
+        tries=0,
+        next_try_at=now,
+        leased_until=None,
+        delivered_at=None,
+        failed_at=None,
+        last_error="",
     )
 
 

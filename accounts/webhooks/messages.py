@@ -4,7 +4,7 @@ import json
 import ssl
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from functools import lru_cache
@@ -19,6 +19,8 @@ from config.api.refusal import InvalidRequest
 TIMEOUT_S = 15.0
 MOST_KEPT = 1024
 LONGEST_ERROR = 300
+# Who takes longer than this to answer is slow.
+SLOW_S = 5.0
 # Longer than this no receiver makes us wait.
 LONGEST_WAIT = timedelta(hours=24)
 USER_AGENT = "Tablewire-Webhooks/1"
@@ -32,6 +34,7 @@ class Outcome:
     answer: str = ""
     error: str = ""
     wait: timedelta | None = None
+    is_slow: bool = False
 
     @property
     def arrived(self) -> bool:
@@ -91,6 +94,21 @@ def send(
 
     Nothing is asked of the database. Redirects are not followed, and no proxy of the environment is used.
     """
+    begun = time.monotonic()
+    outcome = attempt(event, endpoint, now=now, timeout_s=timeout_s, resolver=resolver, trusts=trusts)
+    return replace(outcome, is_slow=time.monotonic() - begun >= min(SLOW_S, timeout_s))
+
+
+def attempt(
+    event: Event,
+    endpoint: WebhookEndpoint,
+    *,
+    now: datetime,
+    timeout_s: float,
+    resolver: destinations.Resolver,
+    trusts: ssl.SSLContext | None,
+) -> Outcome:
+    """Send the event, and put into words what stands in the way."""
     try:
         headers = headers_of(event, endpoint, now=now)
         to = destinations.read(endpoint.url)
@@ -171,7 +189,7 @@ def wait_of(value: str | None, *, now: datetime) -> timedelta | None:
         return min(timedelta(seconds=int(value[:9])), LONGEST_WAIT)
     try:
         moment = parsedate_to_datetime(value)
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
     moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment
     return max(timedelta(), min(moment - now, LONGEST_WAIT))

@@ -169,6 +169,8 @@ NOW = datetime(2026, 11, 21, 12, 0, 0, tzinfo=UTC)
         ("Sat, 21 Nov 2026 12:10:00 GMT", 600),
         ("Sat, 21 Nov 2026 11:00:00 GMT", 0),
         ("Thu, 01 Jan 2099 00:00:00 GMT", 86400),
+        ("Fri, 31 Dec 9999 23:59:59 -2359", 86400),
+        ("Mon, 01 Jan 99999999999999 00:00:00 GMT", None),
         ("soon", None),
         ("-5", None),
         ("²", None),
@@ -193,6 +195,14 @@ def test_a_busy_receiver_is_left_alone_for_as_long_as_it_asks(venue: Venue, stat
 
 def test_the_wait_is_never_shorter_than_the_schedule() -> None:
     assert deliveries.wait_after(9, asked=timedelta(seconds=1)) >= timedelta(hours=24)
+
+
+def test_a_receiver_puts_the_next_try_off_by_a_day_at_most() -> None:
+    asked = {deliveries.wait_after(1, asked=messages.LONGEST_WAIT) for _ in range(20)}
+    assert asked == {timedelta(hours=24)}
+    spread = {deliveries.wait_after(1, asked=timedelta(hours=1)) for _ in range(20)}
+    assert len(spread) > 1
+    assert all(timedelta(hours=1) <= wait <= timedelta(minutes=66) for wait in spread)
 
 
 def test_a_receiver_that_drips_bytes_is_left_at_the_timeout(venue: Venue) -> None:

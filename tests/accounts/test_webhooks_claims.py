@@ -20,6 +20,7 @@ from pytest_django import DjangoAssertNumQueries, Settings
 from accounts import events
 from accounts.models import EventType, Venue, WebhookDelivery, WebhookEndpoint
 from accounts.webhooks import deliveries, endpoints, pump
+from accounts.webhooks.deliveries import Pace
 from accounts.webhooks.messages import Outcome
 from config.celery import app
 from tests.accounts.receivers import Answer, Received, receiving
@@ -193,6 +194,192 @@ def test_a_slow_receiver_holds_up_nobody_else(venue: Venue, other_venue: Venue) 
         assert (len(quick.received), len(slow.received)) == (15, 10)
     assert held == [4]
     assert WebhookDelivery.objects.filter(state="delivered").count() == 25
+
+
+def test_forty_receivers_that_hang_hold_up_nobody_else(venue: Venue, other_venue: Venue) -> None:
+    """With ten events each, from the first try on and while they are tried again."""
+    over = threading.Event()
+
+    def hangs(_: Received, before: int) -> Answer:
+        over.wait(10)
+        return Answer(200)
+
+    with receiving(hangs) as hanging, receiving() as quick:
+        for number in range(40):
+            endpoints.create(venue, url=f"{hanging.url}&number={number}")
+        well, _ = endpoints.create(other_venue, url=quick.url)
+        happens(venue, times=10, now=timezone.now() - timedelta(hours=1))
+        pumping = threading.Thread(target=pumped, kwargs={"takes_s": 6.5, "timeout_s": 2.5})
+        pumping.start()
+        try:
+            for _ in range(12):
+                happens(other_venue)
+                time.sleep(0.5)
+        finally:
+            over.set()
+            pumping.join()
+    waits = [
+        (row.delivered_at - row.created_at).total_seconds()
+        for row in WebhookDelivery.objects.filter(endpoint=well)
+        if row.delivered_at is not None
+    ]
+    assert len(waits) == 12
+    assert max(waits) < 2
+
+
+def pumped(takes_s: float = pump.TAKES_S, timeout_s: float = 15.0) -> None:
+    """A pump in a thread of its own."""
+    try:
+        pump.run(clock=timezone.now, takes_s=takes_s, timeout_s=timeout_s)
+    finally:
+        connection.close()
+
+
+def test_what_comes_while_a_slow_try_is_under_way_is_sent_at_once_also_after_the_pump_takes_no_more_slow_ones(
+    venue: Venue, other_venue: Venue
+) -> None:
+    over = threading.Event()
+
+    def hangs(_: Received, before: int) -> Answer:
+        over.wait(10)
+        return Answer(200)
+
+    with receiving(hangs) as hanging, receiving() as quick:
+        endpoints.create(venue, url=hanging.url)
+        endpoints.create(other_venue, url=quick.url)
+        happens(venue)
+        pumping = threading.Thread(target=pumped, kwargs={"takes_s": 0.1})
+        pumping.start()
+        time.sleep(1.0)
+        happens(other_venue)
+        happens(venue)
+        time.sleep(1.0)
+        assert (len(hanging.received), len(quick.received)) == (1, 1)
+        over.set()
+        pumping.join()
+
+
+def test_one_pump_runs_at_a_time_and_a_worker_that_finds_it_is_free_at_once(venue: Venue) -> None:
+    over = threading.Event()
+
+    def hangs(_: Received, before: int) -> Answer:
+        over.wait(10)
+        return Answer(200)
+
+    with receiving(hangs) as hanging:
+        endpoints.create(venue, url=hanging.url)
+        happens(venue)
+        pumping = threading.Thread(target=pumped)
+        pumping.start()
+        while not hanging.received:
+            time.sleep(0.01)
+        happens(venue)
+        begun = time.monotonic()
+        assert pump.run(clock=timezone.now) is False
+        assert time.monotonic() - begun < 0.5
+        over.set()
+        pumping.join()
+        assert len(hanging.received) == 2
+
+
+def test_an_endpoint_that_was_slow_gives_way_until_it_is_quick_again(venue: Venue) -> None:
+    endpoint, _ = endpoints.create(venue, url="https://hooks.example.com/")
+    now = timezone.now()
+    happens(venue, times=3, now=now)
+    (first,) = deliveries.claim(most=1, now=now, pace=Pace.QUICK)
+    deliveries.settle(first, Outcome(status=200, is_slow=True), now=now)
+    assert deliveries.claim(most=1, now=now, pace=Pace.QUICK) == []
+    (second,) = deliveries.claim(most=1, now=now, pace=Pace.SLOW)
+    deliveries.settle(second, WELL, now=now)
+    assert deliveries.claim(most=1, now=now, pace=Pace.SLOW) == []
+    assert len(deliveries.claim(most=1, now=now, pace=Pace.QUICK)) == 1
+    endpoint.refresh_from_db()
+    assert (endpoint.is_slow, endpoint.failing_since) == (False, None)
+
+
+def test_the_well_are_served_before_the_failing(venue: Venue) -> None:
+    failing, _ = endpoints.create(venue, url="https://failing.example.com/")
+    now = timezone.now()
+    WebhookEndpoint.objects.update(failing_since=now)
+    happens(venue, now=now - timedelta(hours=1))
+    well, _ = endpoints.create(venue, url="https://well.example.com/")
+    happens(venue, now=now)
+    taken = [deliveries.claim(most=1, now=now)[0].endpoint_id for _ in range(2)]
+    assert taken == [well.pk, failing.pk]
+
+
+@pytest.mark.parametrize("behind_s", [-30, -0.005, 0.005, 30])
+def test_workers_whose_clocks_differ_send_no_more_to_an_endpoint_together(venue: Venue, behind_s: float) -> None:
+    endpoints.create(venue, url="https://hooks.example.com/")
+    now = timezone.now()
+    happens(venue, times=10, now=now - timedelta(hours=1))
+    assert sum(len(deliveries.claim(most=1, now=now)) for _ in range(6)) == 4
+    assert deliveries.claim(most=16, now=now - timedelta(seconds=behind_s)) == []
+
+
+def bomb(_: Received, before: int) -> Answer:
+    """A date in no year that there is."""
+    return Answer(503, headers=(("Retry-After", "Mon, 01 Jan 99999999999999 00:00:00 GMT"),))
+
+
+def test_a_receiver_with_a_strange_header_harms_nobody_but_itself(venue: Venue, other_venue: Venue) -> None:
+    with receiving(bomb) as strange, receiving() as well:
+        endpoint, _ = endpoints.create(venue, url=strange.url)
+        endpoints.create(other_venue, url=well.url)
+        happens(venue)
+        happens(other_venue, times=5)
+        pump.run(clock=timezone.now, takes_s=0.5)
+        assert len(well.received) == 5
+    assert (endpoint.deliveries.get().last_status, endpoint.deliveries.get().leased_until) == (503, None)
+    assert WebhookDelivery.objects.filter(state="delivered").count() == 5
+
+
+def test_a_try_that_ends_as_nobody_foresaw_is_a_failed_try_of_that_delivery_alone(
+    venue: Venue, other_venue: Venue, caplog: pytest.LogCaptureFixture
+) -> None:
+    def resolver(host: str, port: int) -> list[str]:
+        return ["no address"] if host == "strange.example.com" else ["127.0.0.1"]
+
+    with receiving() as well:
+        endpoint, _ = endpoints.create(venue, url="https://strange.example.com/")
+        endpoints.create(other_venue, url=f"http://well.example.com:{well.server_port}/")
+        happens(venue)
+        happens(other_venue, times=5)
+        pump.run(clock=timezone.now, takes_s=0.5, resolver=resolver)
+        assert len(well.received) == 5
+    delivery = endpoint.deliveries.get()
+    assert (delivery.state, delivery.tries, delivery.leased_until) == ("pending", 1, None)
+    assert delivery.last_error == "something of ours went wrong in the middle of the try"
+    assert "could not be sent" in caplog.text
+    assert WebhookDelivery.objects.filter(state="delivered").count() == 5
+
+
+def test_what_came_of_tries_is_kept_where_the_database_goes_away_in_the_middle(venue: Venue) -> None:
+    """Every connection of this database is ended while the answers are under way."""
+    all_there = threading.Event()
+    ended = threading.Event()
+
+    def after_it(_: Received, before: int) -> Answer:
+        if before == 3:
+            all_there.set()
+        ended.wait(10)
+        return Answer(200)
+
+    with receiving(after_it) as receiver:
+        endpoints.create(venue, url=receiver.url)
+        happens(venue, times=4)
+        pumping = threading.Thread(target=pumped)
+        pumping.start()
+        assert all_there.wait(10)
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+            )
+        ended.set()
+        pumping.join()
+    assert len(receiver.received) == 4
+    assert WebhookDelivery.objects.filter(state="delivered").count() == 4
 
 
 def test_a_pump_that_ends_before_all_is_taken_says_so(venue: Venue) -> None:
