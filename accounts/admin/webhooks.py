@@ -171,7 +171,11 @@ class WebhookEndpointAdmin(admin.ModelAdmin[WebhookEndpoint]):
     def rotate(self, request: HttpRequest, queryset: QuerySet[WebhookEndpoint]) -> None:
         """Give each a new secret, shown this once."""
         for endpoint in queryset:
-            secret = endpoints.rotate(endpoint, now=timezone.now())
+            try:
+                secret = endpoints.rotate(endpoint, now=timezone.now())
+            except Refusal as refusal:
+                self.message_user(request, f"{endpoint}: {refusal.message}", messages.ERROR)
+                continue
             text = f"The new secret of {endpoint}, shown only now: {secret} The old one signs too for 24 hours."
             self.message_user(request, text, messages.WARNING)
 

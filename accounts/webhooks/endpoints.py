@@ -6,13 +6,17 @@ from uuid import UUID
 
 from django.db import transaction
 
-from accounts.models import Event, EventType, Venue, WebhookDelivery, WebhookEndpoint
+from accounts.models import Event, EventType, Venue, WebhookDelivery, WebhookEndpoint, WebhookLetter
 from accounts.tasks.webhooks import ring_for_webhooks
 from accounts.webhooks import deliveries, destinations, secrets
 from config.api.refusal import InvalidRequest
 
 # So long the old secret signs beside the new one.
 OVERLAP = timedelta(hours=24)
+
+
+class StillRotating(InvalidRequest):
+    """A third secret would end the first before its day is over."""
 
 
 class SwitchedOff(InvalidRequest):
@@ -41,16 +45,25 @@ def change(endpoint: WebhookEndpoint, *, url: str, types: Collection[str], descr
     """
     destinations.read(url)
     rows = WebhookEndpoint.objects.filter(pk=endpoint.pk)
-    rows.exclude(url=url).update(failing_since=None)
+    rows.exclude(url=url).update(failing_since=None, is_slow=False)
     rows.update(url=url, types=sorted(types), description=description)
     endpoint.refresh_from_db()
 
 
 def rotate(endpoint: WebhookEndpoint, *, now: datetime) -> str:
-    """Give it a new secret, which is returned this once; the old one signs too for a day."""
+    """Give it a new secret, which is returned this once; the old one signs too for a day. Raises StillRotating.
+
+    Where one of the two that sign cannot be read, a rotation mends it at any time.
+    """
     secret = secrets.make()
     with transaction.atomic():
         row = WebhookEndpoint.objects.select_for_update(no_key=True).get(pk=endpoint.pk)
+        until = row.old_secret_until
+        if row.old_secret and until and now < until and all(map(secrets.is_readable, (row.secret, row.old_secret))):
+            raise StillRotating(
+                f"The secret before this one still signs until {until:%Y-%m-%d %H:%M} UTC: rotate after that. Where"
+                " this one has become known to others, make another endpoint and delete this one."
+            )
         row.old_secret, row.old_secret_until = row.secret, now + OVERLAP
         row.secret = secrets.seal(secret)
         row.save(update_fields=["secret", "old_secret", "old_secret_until"])
@@ -66,8 +79,13 @@ def disable(endpoint: WebhookEndpoint, *, now: datetime) -> bool:
 
 def enable(endpoint: WebhookEndpoint) -> bool:
     """Switch it on, with its failures forgotten. False where it was on. What was given up can be replayed."""
-    rows = WebhookEndpoint.objects.filter(pk=endpoint.pk, disabled_at__isnull=False)
-    return bool(rows.update(disabled_at=None, disabled_reason=None, failing_since=None))
+    with transaction.atomic():
+        rows = WebhookEndpoint.objects.filter(pk=endpoint.pk, disabled_at__isnull=False)
+        if not rows.update(disabled_at=None, disabled_reason=None, failing_since=None, is_slow=False):
+            return False
+        # What they would say is not true any more.
+        WebhookLetter.objects.filter(endpoint=endpoint.pk).delete()
+    return True
 
 
 def remove(endpoint: WebhookEndpoint) -> None:
@@ -105,7 +123,7 @@ def replay(delivery: WebhookDelivery, *, now: datetime) -> bool:
 
 
 def replay_failed(endpoint: WebhookEndpoint, *, since: datetime, now: datetime) -> int:
-    """Send once more all that failed and was made at this moment or later; return how many. Raises SwitchedOff.
+    """Send once more all that failed at this moment or later; return how many. Raises SwitchedOff.
 
     In batches, each a transaction: workers wait for none of them.
     """

@@ -1,21 +1,27 @@
 """Switches off endpoints that have failed for days, and tells the owners of the account."""
 
 import logging
+import time
 from datetime import datetime, timedelta
-from smtplib import SMTPException
+from uuid import UUID
 
 from django.core.mail import send_mail
 from django.db import transaction
 
-from accounts.models import Membership, User, WebhookEndpoint
+from accounts.models import Membership, User, WebhookDelivery, WebhookEndpoint, WebhookLetter
 from accounts.webhooks import deliveries
+from accounts.webhooks.alone import RETIREMENT, alone
 from config.api.addresses import public_url
 
 logger = logging.getLogger("tablewire.worker")
 
 PATIENCE = timedelta(days=5)
-# A mail server that is away so much longer does not keep a dead endpoint alive.
-PATIENCE_WITHOUT_MAIL = PATIENCE + timedelta(days=1)
+# Failing means tried: the longest pause between two tries is 24 hours and a tenth.
+RECENT = timedelta(hours=30)
+# So long a mail is tried again, by each sweep.
+LETTERS_TRIED = timedelta(days=1)
+# A run ends after a while and the next goes on.
+RUN_S = 45.0
 
 TEXT = """\
 Hello,
@@ -35,50 +41,60 @@ what it has missed:
 
 
 def sweep(*, now: datetime) -> int:
-    """Retire what has failed for five days without any success; return how many were switched off.
-
-    The mail goes first. Who dies between the two sends it again, and nobody's endpoint is off without a word; a mail
-    server that is away is asked again by the next sweep, for a day.
-    """
-    overdue = WebhookEndpoint.objects.filter(disabled_at__isnull=True, failing_since__lte=now - PATIENCE)
-    retired = 0
-    for endpoint in overdue.select_related("venue").order_by("failing_since", "pk"):
-        try:
-            tell(endpoint)
-        except (SMTPException, OSError) as error:
-            logger.warning("Endpoint %s fails, and its owners could not be told: %s", endpoint.public_id, error)
-            if endpoint.failing_since is not None and endpoint.failing_since > now - PATIENCE_WITHOUT_MAIL:
-                continue
-        retired += retire(endpoint, now=now)
+    """Retire what has failed for five days without any success, and send the mail; return how many were retired."""
+    with alone(RETIREMENT) as nobody_else:
+        if not nobody_else:
+            return 0
+        overdue = WebhookEndpoint.objects.filter(disabled_at__isnull=True, failing_since__lte=now - PATIENCE)
+        retired = sum(retire(key, now=now) for key in overdue.order_by("failing_since").values_list("pk", flat=True))
+        post(now=now)
     return retired
 
 
-def retire(endpoint: WebhookEndpoint, *, now: datetime) -> bool:
-    """Switch it off, unless it had a success meanwhile."""
+def retire(key: UUID, *, now: datetime) -> bool:
+    """Switch it off and write to the owners of the account, unless it had a success meanwhile or was not tried."""
     with transaction.atomic():
-        rows = WebhookEndpoint.objects.select_for_update(no_key=True)
-        if not rows.filter(pk=endpoint.pk, failing_since__lte=now - PATIENCE).exists():
+        rows = WebhookEndpoint.objects.select_for_update(no_key=True, of=("self",)).select_related("venue")
+        endpoint = rows.filter(pk=key, failing_since__lte=now - PATIENCE).first()
+        tried = WebhookDelivery.objects.filter(endpoint=key, last_try_at__gte=now - RECENT)
+        last = tried.order_by("-last_try_at").first()
+        if endpoint is None or last is None:
             return False
-        return deliveries.switch_off(endpoint.pk, reason=WebhookEndpoint.DisabledReason.FAILING, now=now)
+        if not deliveries.switch_off(key, reason=WebhookEndpoint.DisabledReason.FAILING, now=now):
+            return False
+        text = TEXT.format(
+            url=endpoint.url,
+            venue=endpoint.venue.name,
+            since=endpoint.failing_since,
+            why=last.last_error or (f"it answered {last.last_status}" if last.last_status else "no answer yet"),
+            page=public_url(f"/admin/accounts/webhookendpoint/{key}/change/"),
+        )
+        owners = User.objects.filter(
+            is_active=True, memberships__account=endpoint.venue.account_id, memberships__role=Membership.Role.OWNER
+        )
+        subject = f"A webhook endpoint of {endpoint.venue.name} is switched off"
+        # Each for themselves: owners need not see each other's addresses.
+        WebhookLetter.objects.bulk_create(
+            WebhookLetter(endpoint=endpoint, address=address, subject=subject, text=text, created_at=now)
+            for address in owners.values_list("email", flat=True).distinct()
+        )
+    return True
 
 
-def tell(endpoint: WebhookEndpoint) -> None:
-    """Mail the owners of the account. Raises SMTPException and OSError."""
-    owners = User.objects.filter(
-        is_active=True, memberships__account=endpoint.venue.account_id, memberships__role=Membership.Role.OWNER
-    )
-    addresses = list(owners.order_by("email").values_list("email", flat=True))
-    if not addresses:
-        return
-    last = next(iter(deliveries.recent(endpoint.pk, most=1)), None)
-    why = "we know no more" if last is None else last.last_error or f"it answered {last.last_status}"
-    text = TEXT.format(
-        url=endpoint.url,
-        venue=endpoint.venue.name,
-        since=endpoint.failing_since,
-        why=why,
-        page=public_url(f"/admin/accounts/webhookendpoint/{endpoint.pk}/change/"),
-    )
-    # Each for themselves: owners need not see each other's addresses.
-    for address in addresses:
-        send_mail(f"A webhook endpoint of {endpoint.venue.name} is switched off", text, None, [address])
+def post(*, now: datetime) -> None:
+    """Send the mail that waits; what is refused is tried again for a day. Call it alone.
+
+    Who dies between a mail and the deletion of its row sends it again. In no order: an address that takes long keeps
+    nobody from being told.
+    """
+    until = time.monotonic() + RUN_S
+    for letter in WebhookLetter.objects.order_by("?"):
+        if time.monotonic() > until:
+            return
+        try:
+            send_mail(letter.subject, letter.text, None, [letter.address])
+        except (OSError, ValueError) as error:
+            logger.warning("The owner of endpoint %s could not be told: %s", letter.endpoint_id, error)
+            if letter.created_at >= now - LETTERS_TRIED:
+                continue
+        letter.delete()

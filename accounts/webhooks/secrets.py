@@ -39,6 +39,15 @@ def unseal(sealed: bytes | memoryview) -> str:
         ) from error
 
 
+def is_readable(sealed: bytes | memoryview) -> bool:
+    """Whether a key of ours opens it."""
+    try:
+        unseal(sealed)
+    except Unreadable:
+        return False
+    return True
+
+
 def seal_again(sealed: bytes | memoryview) -> bytes:
     """The same secret under the first key, for when SECRET_KEY was changed. Raises Unreadable."""
     return seal(unseal(sealed))

@@ -110,6 +110,7 @@ def test_rotating_shows_the_new_secret_once(staff: Client, endpoint: WebhookEndp
     endpoint.refresh_from_db()
     assert secrets.unseal(endpoint.secret) in said
     assert endpoint.old_secret_until is not None
+    assert "still signs until" in act(staff, ENDPOINTS, "rotate", endpoint.pk)
 
 
 def test_an_endpoint_is_switched_off_and_on_and_says_so(staff: Client, endpoint: WebhookEndpoint) -> None:

@@ -9,7 +9,7 @@ from django.utils import timezone
 from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
 from accounts import events
-from accounts.models import Event, EventType, Membership, User, Venue, WebhookDelivery, WebhookEndpoint
+from accounts.models import Event, EventType, Membership, User, Venue, WebhookDelivery, WebhookEndpoint, WebhookLetter
 from accounts.webhooks import deliveries, destinations, endpoints, pump, retirement
 from accounts.webhooks.messages import Outcome
 from tests.accounts.receivers import receiving
@@ -116,6 +116,38 @@ def test_all_that_failed_since_a_moment_is_replayed_for_one_endpoint(
     assert WebhookDelivery.objects.filter(state="pending").count() == 1
 
 
+def test_what_failed_is_replayed_by_the_moment_when_it_failed_and_not_by_when_it_was_made(
+    endpoint: WebhookEndpoint,
+) -> None:
+    """Two are eight days old: one was tried until three days ago, one waited until the endpoint went off."""
+    happens(endpoint.venue)
+    happens(endpoint.venue)
+    now = timezone.now()
+    WebhookDelivery.objects.update(tries=9, created_at=now - 8 * DAY, next_try_at=now - 3 * DAY)
+    deliveries.settle(deliveries.claim(most=1, now=now - 3 * DAY)[0], ILL, now=now - 3 * DAY)
+    endpoints.disable(endpoint, now=now - 3 * DAY)
+    endpoints.enable(endpoint)
+    assert WebhookDelivery.objects.filter(state="failed").count() == 2
+    assert endpoints.replay_failed(endpoint, since=now - 2 * DAY, now=now) == 0
+    assert endpoints.replay_failed(endpoint, since=now - 7 * DAY, now=now) == 2
+    assert list(WebhookDelivery.objects.values_list("state", "failed_at")) == [("pending", None)] * 2
+
+
+def test_a_secret_is_not_rotated_again_while_the_one_before_still_signs(
+    endpoint: WebhookEndpoint, settings: Settings
+) -> None:
+    now = timezone.now()
+    endpoints.rotate(endpoint, now=now)
+    before = WebhookEndpoint.objects.values().get()
+    with pytest.raises(endpoints.StillRotating, match="still signs until"):
+        endpoints.rotate(endpoint, now=now + timedelta(hours=23))
+    assert WebhookEndpoint.objects.values().get() == before
+    endpoints.rotate(endpoint, now=now + timedelta(hours=24))
+    # What nobody can read signs nothing, and a rotation mends it at once.
+    settings.SECRET_KEY = "another" * 8
+    endpoints.rotate(endpoint, now=now + timedelta(hours=25))
+
+
 def test_another_address_has_not_failed_yet(endpoint: WebhookEndpoint) -> None:
     now = timezone.now()
     WebhookEndpoint.objects.update(failing_since=now)
@@ -155,7 +187,7 @@ def test_after_five_days_without_success_it_is_switched_off_and_the_owners_are_t
     endpoint.refresh_from_db()
     assert (endpoint.disabled_at, endpoint.disabled_reason) == (now, "failing")
     assert WebhookDelivery.objects.get().state == "failed"
-    assert [message.to for message in mail.outbox] == [["ada@example.com"], ["bob@example.com"]]
+    assert sorted(message.to for message in mail.outbox) == [["ada@example.com"], ["bob@example.com"]]
     assert mail.outbox[0].subject == "A webhook endpoint of Trattoria is switched off"
     assert URL in mail.outbox[0].body
     assert "it answered 500" in mail.outbox[0].body
@@ -175,17 +207,80 @@ def test_less_than_five_days_or_a_success_in_between_keep_it_on(endpoint: Webhoo
     assert (endpoint.disabled_at, endpoint.failing_since, mail.outbox) == (None, None, [])
 
 
+def test_what_was_not_tried_for_a_day_is_not_switched_off(endpoint: WebhookEndpoint) -> None:
+    owner(endpoint.venue, "ada@example.com")
+    fails(endpoint, days=5.5)
+    later = timezone.now() + 1.5 * DAY
+    assert retirement.sweep(now=later) == 0
+    endpoint.refresh_from_db()
+    assert (endpoint.disabled_at, mail.outbox) == (None, [])
+    WebhookDelivery.objects.update(last_try_at=later - DAY)
+    assert retirement.sweep(now=later) == 1
+
+
+def test_the_mail_tells_of_the_last_try_and_not_of_what_was_never_tried(endpoint: WebhookEndpoint) -> None:
+    owner(endpoint.venue, "ada@example.com")
+    fails(endpoint, days=5.5)
+    happens(endpoint.venue)
+    assert retirement.sweep(now=timezone.now()) == 1
+    assert "The last one:\nit answered 500\n" in mail.outbox[0].body
+
+
+def away(settings: Settings) -> None:
+    """Nobody listens where the mail server should."""
+    settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+    settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", 1
+
+
 def test_a_mail_server_that_is_away_is_asked_again_for_a_day(endpoint: WebhookEndpoint, settings: Settings) -> None:
     owner(endpoint.venue, "ada@example.com")
     fails(endpoint, days=5.5)
-    settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
-    settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", 1
-    assert retirement.sweep(now=timezone.now()) == 0
-    endpoint.refresh_from_db()
-    assert endpoint.disabled_at is None
-    assert retirement.sweep(now=timezone.now() + DAY) == 1
+    usual, now = settings.EMAIL_BACKEND, timezone.now()
+    away(settings)
+    assert retirement.sweep(now=now) == 1
     endpoint.refresh_from_db()
     assert endpoint.disabled_reason == "failing"
+    retirement.sweep(now=now + DAY)
+    settings.EMAIL_BACKEND = usual
+    assert retirement.sweep(now=now + DAY) == 0
+    assert [message.to for message in mail.outbox] == [["ada@example.com"]]
+    assert "it answered 500" in mail.outbox[0].body
+    retirement.sweep(now=now + DAY)
+    assert len(mail.outbox) == 1
+
+
+def test_nobody_is_told_of_an_endpoint_that_is_on_again_nor_asked_for_ever(
+    endpoint: WebhookEndpoint, other_venue: Venue, settings: Settings
+) -> None:
+    other, _ = endpoints.create(other_venue, url=URL)
+    for one in (endpoint, other):
+        owner(one.venue, f"{one.pk}@example.com")
+        fails(one, days=5.5)
+    usual, now = settings.EMAIL_BACKEND, timezone.now()
+    away(settings)
+    assert retirement.sweep(now=now) == 2
+    assert endpoints.enable(endpoint) is True
+    assert [letter.endpoint for letter in WebhookLetter.objects.all()] == [other]
+    retirement.sweep(now=now + 1.1 * DAY)
+    settings.EMAIL_BACKEND = usual
+    retirement.sweep(now=now + 1.1 * DAY)
+    assert (mail.outbox, WebhookLetter.objects.count()) == ([], 0)
+
+
+def test_an_address_that_is_refused_keeps_nobody_from_being_told_and_nobody_is_told_twice(
+    endpoint: WebhookEndpoint,
+) -> None:
+    """The first address cannot be written into a mail at all."""
+    owner(endpoint.venue, "aaa@example.com\nBcc: eve@example.com")
+    owner(endpoint.venue, "ada@example.com")
+    owner(endpoint.venue, "bob@example.com")
+    fails(endpoint, days=5.5)
+    now = timezone.now()
+    for _ in range(3):
+        retirement.sweep(now=now)
+    endpoint.refresh_from_db()
+    assert endpoint.disabled_reason == "failing"
+    assert sorted(message.to for message in mail.outbox) == [["ada@example.com"], ["bob@example.com"]]
 
 
 def test_an_operator_seals_all_secrets_again_and_hears_of_those_that_are_lost(
