@@ -83,6 +83,8 @@ def read(url: str) -> Destination:
         raise BadDestination("This cannot be read as an address.", param="url") from error
     if parts.scheme not in PORTS:
         raise BadDestination("An address begins with https:// or http://.", param="url")
+    if "[" in parts.netloc and not re.fullmatch(r"\[[^\]]*\](:[0-9]*)?", parts.netloc):
+        raise BadDestination("Around an IPv6 address in brackets there is a port at most.", param="url")
     if "@" in parts.netloc:
         raise BadDestination("An address has no user and no password: the signature says who we are.", param="url")
     port = PORTS[parts.scheme] if port is None else port
