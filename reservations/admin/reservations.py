@@ -88,9 +88,10 @@ class ReservationAdmin(LongTableAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Reservation]:
         """Those that wait know whether mail reaches them."""
-        return super().get_queryset(request).annotate(is_unreached=waiting.unreached(now=timezone.now()))
+        rows: QuerySet[Reservation] = super().get_queryset(request)
+        return rows.annotate(is_unreached=waiting.unreached(now=timezone.now()))
 
-    def get_ordering(self, request: HttpRequest) -> list[str]:
+    def get_ordering(self, request: HttpRequest) -> Any:
         """Of a day or a week the soonest first."""
         return ["starts_at", "id"] if request.GET.get(DayFilter.parameter_name) else self.ordering
 
