@@ -15,7 +15,7 @@ WORDS = {
     EventType.ORDER_REOPENED: "The staff took back that an order was completed or cancelled.",
     EventType.RESERVATION_CREATED: "A reservation was made; its status says whether it is confirmed.",
     EventType.RESERVATION_UPDATED: "A reservation was changed: its time, its party or its tables.",
-    EventType.RESERVATION_CONFIRMED: "A pending reservation was confirmed.",
+    EventType.RESERVATION_CONFIRMED: "A reservation was confirmed: when it was made, or later while it was pending.",
     EventType.RESERVATION_CANCELLED: "A reservation was cancelled.",
     EventType.WEBHOOK_PING: "A test event, asked for by a person.",
 }
