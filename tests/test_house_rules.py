@@ -79,3 +79,8 @@ def test_every_decision_is_a_sentence_and_says_what_was_given_up() -> None:
         assert text.startswith("# "), file.name
         for part in ("## Because", "## Given up", "## Wrong if"):
             assert part in text, f"{file.name} lacks {part}"
+
+
+def test_the_readme_leads_to_every_page_of_the_docs() -> None:
+    readme = (ROOT / "README.md").read_text()
+    assert [page.name for page in sorted((ROOT / "docs").glob("*.md")) if f"(docs/{page.name})" not in readme] == []
