@@ -27,7 +27,8 @@ TRIES = 50
 HOLDING = Q(status=Reservation.Status.CONFIRMED) | (Q(status=Reservation.Status.PENDING) & ~Q(tables=[]))
 
 # The best free place for a party, taken in the same statement: tables before combinations, the smallest that seats it,
-# then what the venue prefers. No row: nothing is free. False: a rival took it first.
+# then what the venue prefers. No row: nothing is free. False: a rival took it first. The tables keep their names until
+# the transaction ends (reservations.renaming); one that is being renamed is waited for and read anew.
 TAKE = """
     WITH free AS (
         SELECT id, name, seats_min, seats_max, priority
@@ -37,14 +38,13 @@ TAKE = """
             WHERE other.table_id = its.id AND other.during && tstzrange(%(starts_at)s, %(ends_at)s)
         )
     ), place AS (
-        SELECT tables, names
+        SELECT tables
         FROM (
-            SELECT 0 AS pushed, seats_max, priority, name, ARRAY[id] AS tables, ARRAY[name] AS names
+            SELECT 0 AS pushed, seats_max, priority, name, ARRAY[id] AS tables
             FROM free
             WHERE %(party_size)s BETWEEN seats_min AND seats_max
             UNION ALL
-            SELECT 1, several.seats_max, several.priority, several.name,
-                   array_agg(free.id), array_agg(free.name ORDER BY free.name COLLATE "C")
+            SELECT 1, several.seats_max, several.priority, several.name, array_agg(free.id)
             FROM reservations_combination AS several
             JOIN reservations_combination_tables AS part ON part.combination_id = several.id
             LEFT JOIN free ON free.id = part.table_id
@@ -55,42 +55,35 @@ TAKE = """
         ) AS places
         ORDER BY pushed, seats_max, priority, name COLLATE "C"
         LIMIT 1
+    ), kept AS (
+        SELECT id, name FROM reservations_table WHERE id = ANY ((SELECT tables FROM place)::uuid[])
+        ORDER BY id FOR KEY SHARE
     ), taken AS (
         INSERT INTO reservations_seating (reservation_id, table_id, during)
-        SELECT %(reservation)s, its, tstzrange(%(starts_at)s, %(ends_at)s)
-        FROM place, unnest(place.tables) AS its
-        ORDER BY its
+        SELECT %(reservation)s, id, tstzrange(%(starts_at)s, %(ends_at)s) FROM kept ORDER BY id
         ON CONFLICT DO NOTHING
         RETURNING table_id
     )
-    SELECT names, cardinality(tables) = (SELECT count(*) FROM taken) FROM place
+    SELECT (SELECT array_agg(name ORDER BY name COLLATE "C") FROM kept),
+           cardinality(tables) = (SELECT count(*) FROM taken)
+    FROM place
 """
 TAKE_NAMED = """
-    WITH taken AS (
+    WITH kept AS (
+        SELECT id, name FROM reservations_table WHERE venue_id = %(venue)s AND name = ANY(%(names)s)
+        ORDER BY id FOR KEY SHARE
+    ), taken AS (
         INSERT INTO reservations_seating (reservation_id, table_id, during)
-        SELECT %(reservation)s, id, tstzrange(%(starts_at)s, %(ends_at)s)
-        FROM reservations_table
-        WHERE venue_id = %(venue)s AND name = ANY(%(names)s)
-        ORDER BY id
+        SELECT %(reservation)s, id, tstzrange(%(starts_at)s, %(ends_at)s) FROM kept ORDER BY id
         ON CONFLICT DO NOTHING
         RETURNING table_id
     )
-    SELECT name FROM taken JOIN reservations_table ON id = table_id ORDER BY name COLLATE "C"
+    SELECT name FROM taken JOIN kept ON id = table_id ORDER BY name COLLATE "C"
 """
 
 CUT = """
     UPDATE reservations_seating SET during = tstzrange(lower(during), %(now)s)
     WHERE reservation_id = %(reservation)s AND lower(during) < %(now)s AND upper(during) > %(now)s
-"""
-
-RENAME = """
-    UPDATE reservations_reservation AS its
-    SET version = version + 1, updated_at = %(now)s, tables = (
-        SELECT array_agg(name ORDER BY name COLLATE "C")
-        FROM unnest(array_replace(its.tables, %(was)s, %(name)s)) AS name
-    )
-    FROM reservations_seating AS seating
-    WHERE seating.table_id = %(table)s AND seating.reservation_id = its.id
 """
 
 
@@ -184,14 +177,6 @@ def take_named(reservation: Reservation, names: Sequence[str]) -> list[str]:
         raise TableTaken(f"Taken then: {', '.join(wanted)}.", param="tables") from error
     reservation.tables = taken
     return taken
-
-
-def rename(table: Table, *, was: str, now: datetime) -> None:
-    """Store a table under its new name, and name it so in the reservations that have it. Two statements."""
-    with transaction.atomic():
-        table.save(update_fields=["name"])
-        with connection.cursor() as cursor:
-            cursor.execute(RENAME, {"table": table.pk, "was": was, "name": table.name, "now": now})
 
 
 def is_within_pacing(reservation: Reservation, pacing_covers: int) -> bool:

@@ -6,7 +6,7 @@ from django.utils import timezone
 
 from accounts.models import Venue
 from config.celery import app
-from reservations import bells, notices, reminders, waiting
+from reservations import bells, notices, reminders, renaming, waiting
 
 
 @app.task(name=bells.SEND_NOTICES)
@@ -30,6 +30,8 @@ def offer_tables(*, venue: str, **_: Any) -> None:
 
 @app.task(name="reservations.tasks.sweep_waiting_lists")
 def sweep_waiting_lists(**_: Any) -> None:
-    """Ring for each venue where somebody waits."""
-    for venue in waiting.venues(now=timezone.now()):
+    """Ring for each venue where somebody waits, and mend what a rename has left behind."""
+    now = timezone.now()
+    for venue in waiting.venues(now=now):
         bells.ring_for_tables(venue)
+    renaming.mend(now=now, actor="system")

@@ -7,7 +7,8 @@ from django.contrib import admin
 from django.http import HttpRequest
 from django.utils import timezone
 
-from reservations import seating
+from accounts.authentication import staff
+from reservations import renaming
 from reservations.models import Area, Combination, Table
 
 
@@ -68,7 +69,8 @@ class TableAdmin(WithinOneVenue, admin.ModelAdmin[Table]):
     def save_model(self, request: HttpRequest, obj: Table, form: Any, change: bool) -> None:
         """Store the table; under a new name it is found in the reservations that have it."""
         if change and "name" in form.changed_data:
-            seating.rename(obj, was=form.initial["name"], now=timezone.now())
+            renaming.rename(obj, now=timezone.now(), actor=staff(request))
+            return
         super().save_model(request, obj, form, change)
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from django.test import Client
+from pytest_django import DjangoCaptureOnCommitCallbacks
 
 from accounts.models import Venue
 from reservations.models import Area, Closure, Combination, Reservation, Seating, ServicePeriod, Table
@@ -98,11 +99,14 @@ def test_a_name_that_a_table_has_is_no_name_for_another(staff: Client, venue: Ve
     assert list(errors_of(staff.post(f"{ADMIN}table/add/", table_form(venue)))) == ["__all__"]
 
 
-def test_a_table_that_is_renamed_is_renamed_in_the_reservations_that_have_it(staff: Client, venue: Venue) -> None:
+def test_a_table_that_is_renamed_is_renamed_in_the_reservations_that_have_it(
+    staff: Client, venue: Venue, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
+) -> None:
     table, other = make.table(venue, "T1"), make.table(venue, "T2")
     here = make.reservation(venue, starts_at=EVENING, tables=["T1", "T2"])
     there = make.reservation(venue, starts_at=datetime(2026, 11, 29, 18, 30, tzinfo=UTC), tables=["T2"])
-    response = staff.post(f"{ADMIN}table/{table.pk}/change/", table_form(venue, name="Window"))
+    with django_capture_on_commit_callbacks(execute=True):
+        response = staff.post(f"{ADMIN}table/{table.pk}/change/", table_form(venue, name="Window"))
     assert response.status_code == 302
     for reservation, tables in ((here, ["T2", "Window"]), (there, ["T2"])):
         reservation.refresh_from_db()
