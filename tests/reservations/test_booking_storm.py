@@ -160,12 +160,12 @@ def storm(operations: int, *, seed: int) -> Counter[str]:
     return done
 
 
-def told() -> dict[UUID, int]:
+def told() -> dict[UUID | None, int]:
     """The last version of each reservation, where every one before it was told, and told once.
 
     The first is told twice where the reservation is confirmed at once.
     """
-    found: dict[UUID, Counter[int]] = {}
+    found: dict[UUID | None, Counter[int]] = {}
     for subject, kind, record in Event.objects.values_list("subject", "type", "record"):
         is_first = record["version"] == 1 and kind == "reservation.confirmed"
         found.setdefault(subject, Counter())[record["version"]] += not is_first
