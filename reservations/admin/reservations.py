@@ -9,7 +9,6 @@ from django.db.models import DateField, F, Func, QuerySet, Value
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from django.utils.html import format_html_join
-from django.utils.text import Truncator
 
 from accounts.authentication import staff
 from accounts.models import Event
@@ -56,7 +55,7 @@ class ReservationAdmin(LongTableAdmin):
     """Reservations: all latest first, those of chosen days as they come."""
 
     form = ReservationForm
-    list_display = ["when", "name", "guests", "its_tables", "status", "waits_for", "arrival", "code", "venue"]
+    list_display = ["when", "name", "guests", "its_tables", "standing", "code", "venue"]
     list_select_related = ["venue"]
     list_filter = ["status", "pending_reason", "arrival", DayFilter]
     search_fields = ["code", "customer_name", "customer_email", "customer_phone"]
@@ -102,8 +101,8 @@ class ReservationAdmin(LongTableAdmin):
 
     @admin.display(description="name", ordering="customer_name")
     def name(self, reservation: Reservation) -> str:
-        """Who is coming, cut where it is long."""
-        return Truncator(legible(reservation.customer_name)).chars(40)
+        """Who is coming."""
+        return legible(reservation.customer_name)
 
     @admin.display(description="guests", ordering="party_size")
     def guests(self, reservation: Reservation) -> int:
@@ -114,6 +113,12 @@ class ReservationAdmin(LongTableAdmin):
     def its_tables(self, reservation: Reservation) -> str:
         """The names of its tables."""
         return ", ".join(reservation.tables) or "-"
+
+    @admin.display(description="status", ordering="status")
+    def standing(self, reservation: Reservation) -> str:
+        """Whether it is confirmed, and what was seen of the party or what it waits for."""
+        more = reservation.get_arrival_display() or self.waits_for(reservation)
+        return f"{reservation.get_status_display()}{'' if more == '-' else f': {more}'}"
 
     @admin.display(description="pending because", ordering="pending_reason")
     def waits_for(self, reservation: Any) -> str:

@@ -7,6 +7,7 @@ from typing import Self
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import F, Q
+from django.utils.text import Truncator
 
 from accounts.models import Venue
 from config.api.ids import encode, new_id
@@ -28,8 +29,8 @@ TURNS = {turn: f"[U+{turn:04X}]" for turn in (0x61C, 0x200E, 0x200F, *range(0x20
 
 
 def legible(name: str) -> str:
-    """A guest's name as staff read it in a line: invisible marks that would turn the words behind it are shown."""
-    return name.translate(TURNS)
+    """A guest's name as staff read it in a line: cut, and with the marks that would turn what is behind it."""
+    return Truncator(name.translate(TURNS)).chars(40)
 
 
 class IllegalMove(Refusal):

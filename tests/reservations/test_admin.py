@@ -241,7 +241,7 @@ def test_staff_offer_a_table_to_who_waits_and_call_who_has_no_mail(staff: Client
     Reservation.objects.update(pending_reason="waitlist")
     with time_machine.travel(NOON, tick=False):
         shown = staff.get(RESERVATIONS).content.decode()
-        assert (shown.count("waiting, call them"), shown.count(">waiting<")) == (1, 2)
+        assert (shown.count("Pending: waiting, call them"), shown.count("Pending: waiting<")) == (1, 2)
         response = act(staff, "offer_table", *made)
         held, refused = "13:30 on Saturday 21 November 2026", "No table is free for this party."
         said = make.messages_of(response)
