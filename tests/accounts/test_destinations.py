@@ -38,9 +38,6 @@ HOSTILE_URLS = [
     "http://0:PORT/",
     "http://0.0.0.0:PORT/",
     "http://[::1]:PORT/",
-    "http://[::1]x:PORT/",
-    "http://x[::1]:PORT/",
-    "http://[::1]x/",
     "http://[::]:PORT/",
     "http://[0:0:0:0:0:0:0:1]:PORT/",
     "http://[::1%25lo]:PORT/",
@@ -275,6 +272,9 @@ def test_loopback_is_allowed_in_development_and_nothing_else_with_it(settings: S
         "http://localhost.:3000/",
         "http://[::ffff:127.0.0.1]:3000/",
         "http://0:3000/",
+        "http://[::1]x/",
+        "http://[::1]x:3000/",
+        "http://x[::1]:3000/",
     ):
         with pytest.raises(destinations.BadDestination):
             destinations.read(url)
