@@ -72,14 +72,14 @@ class Writer:
     def verbs(self) -> dict[Callable[[], None], int]:
         """What there is to do, and how often it is."""
         return {
-            self.book: 50,
+            self.book: 44,
             self.cancel: 20,
             self.staff: 10,
             self.offer: 8,
             self.accept: 4,
-            self.lapse: 3,
+            self.lapse: 5,
             self.arrive: 4,
-            self.rename: 1,
+            self.rename: 5,
         }
 
     def book(self) -> None:
@@ -180,7 +180,7 @@ def test_of_300_random_bookings_cancellations_and_changes_none_gives_a_table_twi
     assert done["book"] > 50
     assert done["cancel"] > 10
     assert done["staff"] > 3
-    assert min(done[verb] for verb in ("offer", "accept", "lapse", "arrive", "rename")) > 0
+    assert min(done[verb] for verb in ("lapse", "arrive", "rename")) > 0
     assert sum(done.values()) == 304
 
 
@@ -189,6 +189,7 @@ def test_of_300_random_bookings_cancellations_and_changes_none_gives_a_table_twi
 def test_of_10000_random_bookings_cancellations_and_changes_none_gives_a_table_twice() -> None:
     done = storm(10_000, seed=random.randrange(2**32))
     assert sum(done.values()) == 10_000
+    assert min(done["offer"], done["accept"]) > 10
     assert Seating.objects.count() > 20
     print(done)  # noqa: T201  # what the run was made of
 
