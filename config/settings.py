@@ -276,9 +276,7 @@ CELERY_TIMEZONE = "UTC"
 # Words, time, files ------------------------------------------------------------------------------------------------
 LANGUAGE_CODE = "en"
 USE_I18N = False
-# On a 24-hour clock, day before month in no doubt: as the APIs write them.
-DATE_FORMAT, TIME_FORMAT, DATETIME_FORMAT = "Y-m-d", "H:i", "Y-m-d H:i"
-TIME_INPUT_FORMATS = ["%H:%M", "%H:%M:%S"]
+FORMAT_MODULE_PATH = "config.formats"
 USE_TZ = True
 TIME_ZONE = "UTC"
 STATIC_URL = "/static/"

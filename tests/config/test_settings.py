@@ -6,6 +6,7 @@ import re
 import runpy
 import subprocess
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.test import Client
+from django.utils import formats
 
 from config.celery import QUEUES, app
 
@@ -196,3 +198,9 @@ def test_a_request_for_a_strange_host_leaves_one_line_in_the_log(caplog: pytest.
     told = [entry for entry in caplog.records if entry.name == "django.security.DisallowedHost"]
     assert [entry.exc_info for entry in told] == [None]
     assert "Traceback" not in caplog.text
+
+
+def test_the_back_office_shows_days_and_times_that_nobody_can_mistake() -> None:
+    moment = datetime(2026, 12, 3, 19, 30, tzinfo=UTC)
+    shown = [formats.localize(value) for value in (moment, moment.date(), moment.time())]
+    assert shown == ["2026-12-03 19:30 UTC", "2026-12-03", "19:30"]
