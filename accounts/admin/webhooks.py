@@ -105,7 +105,9 @@ class WebhookEndpointAdmin(admin.ModelAdmin[WebhookEndpoint]):
         """On, or off and why."""
         if endpoint.disabled_at is not None:
             return f"off since {moment(endpoint.disabled_at)}: {endpoint.get_disabled_reason_display()}"
-        return "on" if endpoint.failing_since is None else f"on, failing since {moment(endpoint.failing_since)}"
+        slow = ", answers slowly" if endpoint.is_slow else ""
+        failing = f", failing since {moment(endpoint.failing_since)}" if endpoint.failing_since else ""
+        return f"on{slow}{failing}"
 
     @admin.display(description="Arrived in 24 h", empty_value="nothing sent")
     def share_of_day(self, endpoint: WebhookEndpoint) -> SafeString | None:

@@ -143,7 +143,8 @@ def claim(*, most: int, now: datetime, pace: Pace | None = None) -> list[Webhook
 def is_anything_due(*, now: datetime) -> bool:
     """Whether a claim would find something."""
     with connection.cursor() as cursor:
-        limits = {"now": now, "most": 1, "most_well": MOST_AT_A_TIME, "most_failing": MOST_AT_A_TIME_WHILE_FAILING}
+        limits: dict[str, datetime | int] = {"now": now, "most": 1}
+        limits |= {"most_well": MOST_AT_A_TIME, "most_failing": MOST_AT_A_TIME_WHILE_FAILING}
         cursor.execute(CHOOSE.format(room=ROOM, **PACES[None]), limits)
         return cursor.fetchone() is not None
 

@@ -105,6 +105,12 @@ def test_an_endpoint_is_changed_and_keeps_its_secret(staff: Client, endpoint: We
     assert bytes(changed.secret) == endpoint.secret
 
 
+def test_the_list_tells_which_endpoints_answer_slowly(staff: Client, endpoint: WebhookEndpoint) -> None:
+    assert "answers slowly" not in staff.get(ENDPOINTS).content.decode()
+    WebhookEndpoint.objects.update(is_slow=True)
+    assert "on, answers slowly" in staff.get(ENDPOINTS).content.decode()
+
+
 def test_rotating_shows_the_new_secret_once(staff: Client, endpoint: WebhookEndpoint) -> None:
     said = act(staff, ENDPOINTS, "rotate", endpoint.pk)
     endpoint.refresh_from_db()
