@@ -225,6 +225,9 @@ class Doorway(ABC):
             )
             return errors.answer(too_many, request_id=request_id)
         response = self.get_response(request)
+        if response.status_code == 304:
+            # Django says 0, and it would be the length of the whole answer (RFC 9110, 8.6).
+            del response["Content-Length"]
         if response.status_code >= 400 and "json" not in response.get("Content-Type", ""):
             # Middleware of Django's own answers with pages.
             said = errors.answer(errors.plain(response.status_code), request_id=request_id)

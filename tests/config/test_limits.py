@@ -192,6 +192,12 @@ def test_every_answer_carries_the_headers(
     assert response["X-Request-Id"].startswith("req_")
 
 
+def test_what_was_not_modified_tells_no_length(venue: Venue) -> None:
+    path = f"{ORDERS}/{make.order(venue).public_id}"
+    response = make.client(venue).get(path, headers={"if-none-match": '"1"'})
+    assert (response.status_code, response.has_header("Content-Length")) == (304, False)
+
+
 # Counting ----------------------------------------------------------------------------------------------------------
 def test_eight_threads_count_exactly() -> None:
     def count(_: int) -> int:
