@@ -250,7 +250,7 @@ def full(reservation: Reservation, *, now: datetime) -> SlotUnavailable:
     day = Day.of(reservation.venue, reservation.date, now=now)
     if not could_seat(day.places or places_of(reservation.venue), reservation.party_size):
         message = f"There is no table for {reservation.party_size} here."
-        return SlotUnavailable(message, param="party_size", extra={"alternatives": []})
+        return SlotUnavailable(message, param="time", extra={"alternatives": []})
     others = day.alternatives(reservation.time, reservation.party_size)
     message = f"There is no table for {reservation.party_size} at {reservation.time:%H:%M} on {reservation.date}."
     return SlotUnavailable(with_times(message, others), param="time", extra={"alternatives": others})

@@ -9,27 +9,20 @@ from rest_framework import serializers
 
 from config.api.fields import Email, Phone, Text
 from config.api.refusal import Refusal
+from config.stale_forms import StaleForm
 from reservations.clock import moment_of
 from reservations.models import Reservation
 
 ASKED = ["customer_name", "customer_email", "customer_phone", "date", "time", "party_size", "special_requests"]
 
 
-class ReservationForm(forms.ModelForm[Reservation]):
+class ReservationForm(StaleForm):
     """A reservation as staff write it down: the rules of time are those of the API."""
 
     # Why the reservation could not be stored when this form was first tried.
     refused: ClassVar[Refusal | None] = None
 
     customer_phone = forms.CharField(required=False, max_length=40, help_text="International, with a plus")
-
-    def __init__(self, *args: Any, **options: Any) -> None:
-        super().__init__(*args, **options)
-        # The page sends back what it was shown with, so that what nobody touched is known from what is to be changed
-        # back. Who sends a form that was not shown says all of it; it is compared with the row.
-        was_shown = any(name.startswith("initial-") for name in self.data)
-        for field in self.fields.values():
-            field.show_hidden_initial = not self.instance._state.adding and (was_shown or not self.is_bound)  # noqa: SLF001  # Django's documented attribute
 
     class Meta:
         model = Reservation
@@ -61,7 +54,7 @@ class ReservationForm(forms.ModelForm[Reservation]):
 
     def clean(self) -> dict[str, Any]:
         """Ask for a contact, and for a moment that the venue's clock knows; say why it could not be stored."""
-        wanted: dict[str, Any] = super().clean() or {}
+        wanted = super().clean()
         wanted["customer_email"] = wanted.get("customer_email") or None
         wanted["customer_phone"] = wanted.get("customer_phone") or None
         if not (wanted["customer_email"] or wanted["customer_phone"] or self.errors):
