@@ -42,16 +42,16 @@ def notices() -> list[str]:
     return list(Notice.objects.order_by("created_at", "id").values_list("kind", flat=True))
 
 
-def refused(response: Any, code: str, message: str, alternatives: list[str], *, param: str = "time") -> None:
+def refused(response: Any, code: str, message: str, alternatives: list[str]) -> None:
     """Nothing was stored, and the body is exactly this."""
     assert response.status_code == 400
     error = response.json()["error"]
     assert error == {
         "code": code,
         "message": message,
-        "param": param,
+        "param": "time",
         "request_id": error["request_id"],
-        "details": [{"param": param, "message": message}],
+        "details": [{"param": "time", "message": message}],
         "alternatives": alternatives,
     }
 

@@ -66,7 +66,7 @@ def test_a_list_costs_two_queries_however_long(api: Client, venue: Venue, count:
 
 @pytest.mark.django_db
 def test_what_a_reservation_costs_where_there_are_no_tables(api: Client) -> None:
-    # Whether there are tables; the reservation (in a savepoint of its own), the event and the mail, in one transaction.
+    # Whether there are tables; the reservation, in a savepoint, the event and the mail, in one transaction.
     with costing(8):
         api.post(RESERVATIONS, make.reservation_body(), content_type="application/json")
 
