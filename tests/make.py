@@ -10,7 +10,8 @@ from django.contrib.messages import get_messages
 from django.test import Client
 from django.utils import timezone
 
-from accounts.models import Account, ApiKey, IssuedKey, User, Venue
+from accounts import events
+from accounts.models import Account, ApiKey, EventType, IssuedKey, User, Venue
 from orders import ordering
 from orders.models import Menu, MenuItem, Order
 from reservations import booking
@@ -172,3 +173,16 @@ def problems_of(response: Any) -> list[tuple[str, str]]:
     # The headline says which parameter it speaks of, where its words do not.
     assert (error["param"], error["message"]) in ((param, f"`{param}`: {message}"), (param, message))
     return found
+
+
+def event(venue: Venue, *, times: int = 1, now: datetime | None = None) -> None:
+    """Something happens at the venue."""
+    for _ in range(times):
+        events.record(
+            venue,
+            EventType.ORDER_CREATED,
+            record={"id": "ord_1"},
+            subject=None,
+            actor="system",
+            now=now or timezone.now(),
+        )

@@ -9,7 +9,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 import pytest
 from django.conf import settings as project
@@ -17,12 +17,12 @@ from django.db import connection
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries, Settings
 
-from accounts import events
-from accounts.models import EventType, Venue, WebhookDelivery, WebhookEndpoint
+from accounts.models import Venue, WebhookDelivery, WebhookEndpoint
 from accounts.webhooks import deliveries, endpoints, pump
 from accounts.webhooks.deliveries import Pace
 from accounts.webhooks.messages import Outcome
 from config.celery import app
+from tests import make
 from tests.accounts.receivers import Answer, Received, receiving
 from tests.served import database_url
 
@@ -36,19 +36,6 @@ ILL = Outcome(status=500)
 def _to_loopback(settings: Settings) -> None:
     """The receivers are here."""
     settings.WEBHOOKS_TO_LOOPBACK = True
-
-
-def happens(venue: Venue, *, times: int = 1, now: datetime | None = None) -> None:
-    """Something happens at the venue."""
-    for _ in range(times):
-        events.record(
-            venue,
-            EventType.ORDER_CREATED,
-            record={"id": "ord_1"},
-            subject=None,
-            actor="system",
-            now=now or timezone.now(),
-        )
 
 
 def at_once(what: Callable[[], list[WebhookDelivery]], *, threads: int) -> list[list[WebhookDelivery]]:
@@ -71,7 +58,7 @@ def test_of_eight_workers_at_once_none_takes_what_another_has_nor_more_than_an_e
     failing, _ = endpoints.create(venue, url="https://failing.example.com/")
     now = timezone.now()
     WebhookEndpoint.objects.filter(pk=failing.pk).update(failing_since=now)
-    happens(venue, times=10, now=now)
+    make.event(venue, times=10, now=now)
 
     def take() -> list[WebhookDelivery]:
         return [delivery for _ in range(6) for delivery in deliveries.claim(most=16, now=now)]
@@ -91,7 +78,7 @@ def test_a_claim_costs_the_same_for_one_and_for_forty(
     for number in (1, 40):
         for _ in range(number):
             endpoints.create(venue, url="https://hooks.example.com/")
-        happens(venue)
+        make.event(venue)
         # BEGIN, endpoints, claim, rows, COMMIT.
         with django_assert_num_queries(5):
             taken = deliveries.claim(most=100, now=timezone.now())
@@ -101,16 +88,16 @@ def test_a_claim_costs_the_same_for_one_and_for_forty(
 def test_each_endpoint_is_served_before_any_is_served_twice(venue: Venue, other_venue: Venue) -> None:
     now = timezone.now()
     endpoints.create(venue, url="https://busy.example.com/")
-    happens(venue, times=50, now=now - timedelta(hours=1))
+    make.event(venue, times=50, now=now - timedelta(hours=1))
     late, _ = endpoints.create(other_venue, url="https://late.example.com/")
-    happens(other_venue, now=now)
+    make.event(other_venue, now=now)
     assert late.pk in [delivery.endpoint_id for delivery in deliveries.claim(most=16, now=now)]
 
 
 def test_a_lost_lease_is_taken_over_and_its_late_result_changes_nothing(venue: Venue) -> None:
     endpoints.create(venue, url="https://hooks.example.com/")
     now = timezone.now()
-    happens(venue, now=now)
+    make.event(venue, now=now)
     (lost,) = deliveries.claim(most=1, now=now)
     later = now + deliveries.LEASE + timedelta(seconds=1)
     (taken,) = deliveries.claim(most=1, now=later)
@@ -126,7 +113,7 @@ def test_a_lost_lease_is_taken_over_and_its_late_result_changes_nothing(venue: V
 def test_a_replay_does_not_take_a_late_result_for_its_own(venue: Venue) -> None:
     endpoints.create(venue, url="https://hooks.example.com/")
     now = timezone.now()
-    happens(venue, now=now)
+    make.event(venue, now=now)
     (lost,) = deliveries.claim(most=1, now=now)
     later = now + deliveries.LEASE + timedelta(seconds=1)
     assert endpoints.replay(lost, now=later) is True
@@ -139,7 +126,7 @@ def test_a_replay_does_not_take_a_late_result_for_its_own(venue: Venue) -> None:
 def test_what_is_lost_in_its_last_try_is_given_up_with_the_reason(venue: Venue) -> None:
     endpoints.create(venue, url="https://hooks.example.com/")
     now = timezone.now()
-    happens(venue, now=now)
+    make.event(venue, now=now)
     WebhookDelivery.objects.update(tries=9)
     deliveries.claim(most=1, now=now)
     assert deliveries.tidy(now=now) == 0
@@ -150,7 +137,7 @@ def test_what_is_lost_in_its_last_try_is_given_up_with_the_reason(venue: Venue) 
 
 def test_an_event_written_while_its_endpoint_goes_off_does_not_wait_for_ever(venue: Venue) -> None:
     endpoint, _ = endpoints.create(venue, url="https://hooks.example.com/")
-    happens(venue)
+    make.event(venue)
     now = timezone.now()
     WebhookEndpoint.objects.update(disabled_at=now, disabled_reason="staff")
     assert deliveries.claim(most=1, now=now) == []
@@ -161,7 +148,7 @@ def test_an_event_written_while_its_endpoint_goes_off_does_not_wait_for_ever(ven
 def test_what_is_under_way_when_its_endpoint_goes_off_counts_and_is_not_tried_again(venue: Venue) -> None:
     endpoint, _ = endpoints.create(venue, url="https://hooks.example.com/")
     now = timezone.now()
-    happens(venue, times=2, now=now)
+    make.event(venue, times=2, now=now)
     (first,) = deliveries.claim(most=1, now=now)
     (second,) = deliveries.claim(most=1, now=now)
     endpoints.disable(endpoint, now=now)
@@ -173,7 +160,7 @@ def test_what_is_under_way_when_its_endpoint_goes_off_counts_and_is_not_tried_ag
 def test_an_endpoint_that_was_slow_gives_way_until_it_is_quick_again(venue: Venue) -> None:
     endpoint, _ = endpoints.create(venue, url="https://hooks.example.com/")
     now = timezone.now()
-    happens(venue, times=3, now=now)
+    make.event(venue, times=3, now=now)
     (first,) = deliveries.claim(most=1, now=now, pace=Pace.QUICK)
     deliveries.settle(first, Outcome(status=200, is_slow=True), now=now)
     assert deliveries.claim(most=1, now=now, pace=Pace.QUICK) == []
@@ -189,9 +176,9 @@ def test_the_well_are_served_before_the_failing(venue: Venue) -> None:
     failing, _ = endpoints.create(venue, url="https://failing.example.com/")
     now = timezone.now()
     WebhookEndpoint.objects.update(failing_since=now)
-    happens(venue, now=now - timedelta(hours=1))
+    make.event(venue, now=now - timedelta(hours=1))
     well, _ = endpoints.create(venue, url="https://well.example.com/")
-    happens(venue, now=now)
+    make.event(venue, now=now)
     taken = [deliveries.claim(most=1, now=now)[0].endpoint_id for _ in range(2)]
     assert taken == [well.pk, failing.pk]
 
@@ -200,7 +187,7 @@ def test_the_well_are_served_before_the_failing(venue: Venue) -> None:
 def test_workers_whose_clocks_differ_send_no_more_to_an_endpoint_together(venue: Venue, behind_s: float) -> None:
     endpoints.create(venue, url="https://hooks.example.com/")
     now = timezone.now()
-    happens(venue, times=10, now=now - timedelta(hours=1))
+    make.event(venue, times=10, now=now - timedelta(hours=1))
     assert sum(len(deliveries.claim(most=1, now=now)) for _ in range(6)) == 4
     assert deliveries.claim(most=16, now=now - timedelta(seconds=behind_s)) == []
 
@@ -220,7 +207,7 @@ def test_a_worker_that_is_killed_in_the_middle_of_a_try_is_made_up_for(venue: Ve
 
     with receiving(first_time_never) as receiver:
         _, secret = endpoints.create(venue, url=receiver.url)
-        happens(venue)
+        make.event(venue)
         worker = subprocess.Popen(
             [sys.executable, "manage.py", "shell", "-v", "0", "-c", WORKER],
             cwd=project.BASE_DIR,
@@ -246,8 +233,8 @@ def test_the_beat_delivers_retires_and_purges_by_the_tasks_of_the_worker(venue: 
     assert ours == {"accounts.tasks.sweep_webhooks", "accounts.tasks.retire_webhook_endpoints"}
     with receiving() as receiver:
         endpoints.create(venue, url=receiver.url)
-        happens(venue)
-        happens(venue, now=timezone.now() - timedelta(days=91))
+        make.event(venue)
+        make.event(venue, now=timezone.now() - timedelta(days=91))
         for task in (*sorted(ours), "accounts.tasks.purge_events"):
             app.tasks[task]()
         assert len(receiver.received) == 2

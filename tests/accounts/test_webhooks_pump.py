@@ -2,16 +2,16 @@
 
 import threading
 import time
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 import pytest
 from django.db import connection
 from django.utils import timezone
 from pytest_django import Settings
 
-from accounts import events
-from accounts.models import EventType, Venue, WebhookDelivery
+from accounts.models import Venue, WebhookDelivery
 from accounts.webhooks import endpoints, pump
+from tests import make
 from tests.accounts.receivers import Answer, Received, receiving
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -21,19 +21,6 @@ pytestmark = pytest.mark.django_db(transaction=True)
 def _to_loopback(settings: Settings) -> None:
     """The receivers are here."""
     settings.WEBHOOKS_TO_LOOPBACK = True
-
-
-def happens(venue: Venue, *, times: int = 1, now: datetime | None = None) -> None:
-    """Something happens at the venue."""
-    for _ in range(times):
-        events.record(
-            venue,
-            EventType.ORDER_CREATED,
-            record={"id": "ord_1"},
-            subject=None,
-            actor="system",
-            now=now or timezone.now(),
-        )
 
 
 def pumped(takes_s: float = pump.TAKES_S, timeout_s: float = 15.0) -> None:
@@ -62,8 +49,8 @@ def test_a_slow_receiver_holds_up_nobody_else(venue: Venue, other_venue: Venue) 
     with receiving(slowly) as slow, receiving(quickly) as quick:
         endpoints.create(venue, url=slow.url)
         endpoints.create(other_venue, url=quick.url)
-        happens(venue, times=10, now=timezone.now() - timedelta(hours=1))
-        happens(other_venue, times=15)
+        make.event(venue, times=10, now=timezone.now() - timedelta(hours=1))
+        make.event(other_venue, times=15)
         pump.run(clock=timezone.now, takes_s=8.0, timeout_s=15.0)
         assert (len(quick.received), len(slow.received)) == (15, 10)
     assert held == [4]
@@ -82,12 +69,12 @@ def test_forty_receivers_that_hang_hold_up_nobody_else(venue: Venue, other_venue
         for number in range(40):
             endpoints.create(venue, url=f"{hanging.url}&number={number}")
         well, _ = endpoints.create(other_venue, url=quick.url)
-        happens(venue, times=10, now=timezone.now() - timedelta(hours=1))
+        make.event(venue, times=10, now=timezone.now() - timedelta(hours=1))
         pumping = threading.Thread(target=pumped, kwargs={"takes_s": 6.5, "timeout_s": 2.5})
         pumping.start()
         try:
             for _ in range(12):
-                happens(other_venue)
+                make.event(other_venue)
                 time.sleep(0.5)
         finally:
             over.set()
@@ -113,12 +100,12 @@ def test_what_comes_while_a_slow_try_is_under_way_is_sent_at_once_also_after_the
     with receiving(hangs) as hanging, receiving() as quick:
         endpoints.create(venue, url=hanging.url)
         endpoints.create(other_venue, url=quick.url)
-        happens(venue)
+        make.event(venue)
         pumping = threading.Thread(target=pumped, kwargs={"takes_s": 0.1})
         pumping.start()
         time.sleep(1.0)
-        happens(other_venue)
-        happens(venue)
+        make.event(other_venue)
+        make.event(venue)
         time.sleep(1.0)
         assert (len(hanging.received), len(quick.received)) == (1, 1)
         over.set()
@@ -134,12 +121,12 @@ def test_one_pump_runs_at_a_time_and_a_worker_that_finds_it_is_free_at_once(venu
 
     with receiving(hangs) as hanging:
         endpoints.create(venue, url=hanging.url)
-        happens(venue)
+        make.event(venue)
         pumping = threading.Thread(target=pumped)
         pumping.start()
         while not hanging.received:
             time.sleep(0.01)
-        happens(venue)
+        make.event(venue)
         begun = time.monotonic()
         assert pump.run(clock=timezone.now) is False
         assert time.monotonic() - begun < 0.5
@@ -157,8 +144,8 @@ def test_a_receiver_with_a_strange_header_harms_nobody_but_itself(venue: Venue, 
     with receiving(bomb) as strange, receiving() as well:
         endpoint, _ = endpoints.create(venue, url=strange.url)
         endpoints.create(other_venue, url=well.url)
-        happens(venue)
-        happens(other_venue, times=5)
+        make.event(venue)
+        make.event(other_venue, times=5)
         pump.run(clock=timezone.now, takes_s=0.5)
         assert len(well.received) == 5
     assert (endpoint.deliveries.get().last_status, endpoint.deliveries.get().leased_until) == (503, None)
@@ -174,8 +161,8 @@ def test_a_try_that_ends_as_nobody_foresaw_is_a_failed_try_of_that_delivery_alon
     with receiving() as well:
         endpoint, _ = endpoints.create(venue, url="https://strange.example.com/")
         endpoints.create(other_venue, url=f"http://well.example.com:{well.server_port}/")
-        happens(venue)
-        happens(other_venue, times=5)
+        make.event(venue)
+        make.event(other_venue, times=5)
         pump.run(clock=timezone.now, takes_s=0.5, resolver=resolver)
         assert len(well.received) == 5
     delivery = endpoint.deliveries.get()
@@ -198,7 +185,7 @@ def test_what_came_of_tries_is_kept_where_the_database_goes_away_in_the_middle(v
 
     with receiving(after_it) as receiver:
         endpoints.create(venue, url=receiver.url)
-        happens(venue, times=4)
+        make.event(venue, times=4)
         pumping = threading.Thread(target=pumped)
         pumping.start()
         assert all_there.wait(10)
@@ -216,7 +203,7 @@ def test_what_came_of_tries_is_kept_where_the_database_goes_away_in_the_middle(v
 def test_a_pump_that_ends_before_all_is_taken_says_so(venue: Venue) -> None:
     with receiving() as receiver:
         endpoints.create(venue, url=receiver.url)
-        happens(venue, times=3)
+        make.event(venue, times=3)
         assert pump.run(clock=timezone.now, takes_s=0) is True
         assert pump.run(clock=timezone.now, takes_s=1) is False
         assert len(receiver.received) == 3

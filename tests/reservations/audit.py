@@ -1,8 +1,14 @@
 """Asks the database whether the book is right, in its own words and past our code."""
 
+from collections.abc import Callable
 from typing import Any
 
+import pytest
 from django.db import connection
+
+from accounts.models import Event
+from config.api.refusal import Refusal
+from reservations.models import Notice, Reservation, Seating
 
 OVERLAPS = """
     SELECT one.table_id, one.during, other.during
@@ -39,3 +45,17 @@ def problems() -> list[Any]:
         cursor.execute(DISAGREEMENTS)
         found += cursor.fetchall()
     return found
+
+
+def unchanged(refusal: type[Refusal], attempt: Callable[[], Any]) -> Refusal:
+    """The refusal, after which everything is as it was."""
+    before = state()
+    with pytest.raises(refusal) as refused:
+        attempt()
+    assert state() == before
+    return refused.value
+
+
+def state() -> list[Any]:
+    """Everything that a refusal leaves as it is."""
+    return [list(model.objects.order_by("pk").values()) for model in (Reservation, Seating, Event, Notice)]

@@ -1,6 +1,5 @@
 """Reservations of a venue with tables are confirmed, cancelled and changed by the rules by which they are taken."""
 
-from collections.abc import Callable
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
@@ -9,12 +8,12 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from accounts.models import Event, Venue
-from config.api.refusal import Refusal
 from reservations import arrivals, booking, guests, seating
 from reservations.availability import SlotUnavailable
 from reservations.models import IllegalMove, Notice, Reservation, Seating
 from tests import make
 from tests.reservations import audit
+from tests.reservations.audit import state, unchanged
 
 NOON = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 LATER = datetime(2026, 11, 21, 13, 0, tzinfo=UTC)
@@ -44,20 +43,6 @@ def book(venue: Venue, party_size: int = 4, *, at: str = "19:30") -> Reservation
         customer_name="Ada Lovelace",
         customer_email="ada@example.com",
     )
-
-
-def state() -> list[Any]:
-    """Everything that a refusal leaves as it is."""
-    return [list(model.objects.order_by("pk").values()) for model in (Reservation, Seating, Event, Notice)]
-
-
-def unchanged(refusal: type[Refusal], attempt: Callable[[], Any]) -> Refusal:
-    """The refusal, after which everything is as it was."""
-    before = state()
-    with pytest.raises(refusal) as refused:
-        attempt()
-    assert state() == before
-    return refused.value
 
 
 def told(since: int) -> Told:

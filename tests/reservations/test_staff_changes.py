@@ -1,6 +1,5 @@
 """What staff change of a reservation is changed, and nothing else; a table that is not held is not taken for held."""
 
-from collections.abc import Callable
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
@@ -8,11 +7,12 @@ import pytest
 from django.test import Client
 
 from accounts.models import Event, Venue
-from config.api.refusal import InvalidRequest, Refusal
+from config.api.refusal import InvalidRequest
 from reservations import arrivals, booking
-from reservations.models import IllegalMove, Notice, Reservation, Seating
+from reservations.models import IllegalMove, Reservation, Seating
 from tests import make
 from tests.reservations import audit
+from tests.reservations.audit import state, unchanged
 
 EVENING = datetime(2026, 11, 28, 18, 30, tzinfo=UTC)
 LATE = EVENING + timedelta(minutes=30)
@@ -37,20 +37,6 @@ def mark(reservation: Reservation, *seen: str, now: datetime = LATE) -> None:
     """What staff have seen, one after the other."""
     for arrival in seen:
         arrivals.mark(reservation, Reservation.Arrival(arrival), actor=ACTOR, now=now)
-
-
-def state() -> list[Any]:
-    """Everything that a refusal leaves as it is."""
-    return [list(model.objects.order_by("pk").values()) for model in (Reservation, Seating, Event, Notice)]
-
-
-def unchanged(refusal: type[Refusal], attempt: Callable[[], Any]) -> Refusal:
-    """The refusal, after which everything is as it was."""
-    before = state()
-    with pytest.raises(refusal) as refused:
-        attempt()
-    assert state() == before
-    return refused.value
 
 
 def during(reservation: Reservation) -> tuple[datetime, datetime]:
