@@ -40,9 +40,12 @@ RANGE = OpenApiParameter(
 )
 # The manifest is JSON.
 CONTENT: dict[Any, Any] = {
-    (code, media_type): OpenApiResponse(OpenApiTypes.BINARY, description=words)
-    for code, words in ((200, "The whole file."), (206, "The range that was asked for."))
-    for media_type in ("application/gzip", "application/json")
+    (code, media_type): OpenApiResponse(shape, description=words)
+    for code, words, manifest in (
+        (200, "The whole file.", OpenApiTypes.OBJECT),
+        (206, "The range that was asked for.", OpenApiTypes.BINARY),
+    )
+    for media_type, shape in (("application/gzip", OpenApiTypes.BINARY), ("application/json", manifest))
 }
 
 
