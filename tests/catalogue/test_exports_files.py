@@ -140,6 +140,12 @@ def test_a_range_of_another_file_than_the_caller_has_begun_is_the_whole_file(
     assert (other.status_code, len(body(other))) == (200, done["files"][0]["bytes"])
 
 
+def test_the_manifest_is_always_whole_as_a_part_of_it_would_be_no_json(client: Client, done: dict[str, Any]) -> None:
+    answer = fetch(client, done["manifest_url"], range="bytes=4-9")
+    assert (answer.status_code, answer["Accept-Ranges"]) == (200, "none")
+    assert json.loads(body(answer))["id"] == done["id"]
+
+
 def test_a_link_that_we_did_not_make_leads_nowhere(client: Client, done: dict[str, Any]) -> None:
     url: str = done["files"][0]["url"]
     signature = url.rpartition("signature=")[2]
