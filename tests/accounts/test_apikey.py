@@ -53,6 +53,11 @@ def test_a_key_is_printed_once_and_works(venue: Venue) -> None:
     assert make.client_with(printed.strip()).get(ORDERS)["X-RateLimit-Limit"] == "5"
 
 
+def test_a_key_needs_no_name(venue: Venue) -> None:
+    apikey("create", "--venue", venue.name, "--allowance", "7", "--json")
+    assert [(key.name, key.allowance) for key in ApiKey.objects.all()] == [("Command line", 7)]
+
+
 @pytest.mark.usefixtures("_noon")
 def test_a_key_is_printed_as_json(venue: Venue) -> None:
     scopes = ("--scope", "reservations:read", "--scope", "orders:read")

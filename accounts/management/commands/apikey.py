@@ -31,7 +31,7 @@ class Command(BaseCommand):
         verbs = parser.add_subparsers(dest="verb", required=True)
         create = verbs.add_parser("create", help="make a key of a venue")
         create.add_argument("--venue", required=True, help="id or exact name of the venue")
-        create.add_argument("--name", required=True, help="what the key is for")
+        create.add_argument("--name", default="Command line", help="what the key is for (Command line)")
         create.add_argument("--allowance", type=int, default=1000, help="requests an hour (1000)")
         create.add_argument(
             "--scope", action="append", choices=Scope.values, help="may be given several times; without it: all"
