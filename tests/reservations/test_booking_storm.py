@@ -189,7 +189,7 @@ def test_of_300_random_bookings_cancellations_and_changes_none_gives_a_table_twi
 def test_of_10000_random_bookings_cancellations_and_changes_none_gives_a_table_twice() -> None:
     done = storm(10_000, seed=random.randrange(2**32))
     assert sum(done.values()) == 10_000
-    assert min(done["offer"], done["accept"]) > 10
+    assert min(done["offer"], done["accept"]) > 0
     assert Seating.objects.count() > 20
     print(done)  # noqa: T201  # what the run was made of
 
