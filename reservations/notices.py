@@ -13,7 +13,6 @@ from typing import Any
 from django.core import mail
 from django.core.mail.backends.base import BaseEmailBackend
 from django.db import connection
-from django.db.models import Exists, OuterRef
 
 from reservations import letters, waiting
 from reservations.models import Notice, Reservation
@@ -127,10 +126,8 @@ def is_true(notice: Notice, *, now: datetime) -> bool:
 
 def newer_than(notice: Notice) -> bool:
     """Whether another mail to the same guest was written after this one, and is sent or on its way."""
-    newer = Notice.objects.filter(
-        reservation=OuterRef("reservation"), pk__gt=OuterRef("pk"), state__in=[State.PENDING, State.SENT]
-    )
-    return Notice.objects.filter(Exists(newer), pk=notice.pk).exists()
+    newer = Notice.objects.filter(reservation_id=notice.reservation_id, pk__gt=notice.pk)
+    return newer.filter(state__in=[State.PENDING, State.SENT]).exists()
 
 
 def put_off(notice: Notice, error: OSError, *, now: datetime) -> None:
