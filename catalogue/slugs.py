@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from anyascii import anyascii
 
-from catalogue.models import Restaurant
+from catalogue.models import FormerSlug, Restaurant
 
 LONGEST = 100
 _APOSTROPHES = re.compile(r"['`]")
@@ -22,7 +22,7 @@ def slugify(text: str) -> str:
 
 
 def free(places: Sequence[tuple[str, str | None]]) -> list[str]:
-    """A slug for each (name, neighborhood), which neither a restaurant has nor another of these gets.
+    """A slug for each (name, neighborhood), which neither a restaurant has or had nor another of these gets.
 
     The name, else name and neighborhood, else the first with a number from 2 on. Whoever stores them at the same
     moment may be quicker: then the constraint on the slug says so, and the caller asks again. One query, and one
@@ -67,4 +67,6 @@ def _numbered(choices: list[str], numbers: range) -> Iterable[str]:
 
 
 def _taken(slugs: Iterable[str]) -> set[str]:
-    return set(Restaurant.objects.filter(slug__in=set(slugs)).values_list("slug", flat=True))
+    wanted = set(slugs)
+    now = Restaurant.objects.filter(slug__in=wanted).values_list("slug")
+    return {slug for (slug,) in now.union(FormerSlug.objects.filter(slug__in=wanted).values_list("slug"))}

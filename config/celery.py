@@ -23,6 +23,36 @@ app.conf.beat_schedule = {
         # The nights of twelve markets do not fall together: by the hour, each place whose spans have grown short.
         "schedule": crontab(minute="7"),
     },
+    "slots of offers, two weeks ahead": {
+        "task": "catalogue.tasks.lay_out_slots",
+        "schedule": crontab(minute="17"),
+    },
+    "seats of bookings that were cancelled": {
+        "task": "catalogue.tasks.release_seats",
+        "schedule": 60.0,
+        "options": {"expires": 60},
+    },
+    "reviews, counted anew": {
+        "task": "catalogue.tasks.recount_reviews",
+        "schedule": crontab(hour="2", minute="11"),
+    },
+    "holidays of the coming years": {
+        "task": "catalogue.tasks.add_holidays",
+        "schedule": crontab(hour="1", minute="41"),
+    },
+    "places in lists that ratings have changed": {
+        "task": "catalogue.tasks.rank_lists",
+        "schedule": crontab(minute="*/10"),
+    },
+    "the read model, compared with the restaurants": {
+        "task": "catalogue.tasks.check_reading",
+        "schedule": crontab(hour="4", minute="31"),
+    },
+    "places of changes in their feed": {
+        "task": "catalogue.tasks.publish_changes",
+        "schedule": 30.0,
+        "options": {"expires": 30},
+    },
     "insights that are missing or stale": {
         "task": "catalogue.tasks.refresh_insights",
         "schedule": crontab(minute="37"),

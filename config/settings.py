@@ -284,12 +284,18 @@ STATIC_URL = "/static/"
 WHITENOISE_USE_FINDERS = True
 # Files of bulk exports: a place that web servers and workers share.
 EXPORTS_DIR = Path(env.text("EXPORTS_DIR", str(STATE_DIR / "exports"))).absolute()
+# Photos and their smaller sizes: a place that all web servers share.
+PHOTOS_DIR = Path(env.text("PHOTOS_DIR", str(STATE_DIR / "photos"))).absolute()
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
     "exports": {
         "BACKEND": "django.core.files.storage.FileSystemStorage",
         "OPTIONS": {"location": EXPORTS_DIR, "file_permissions_mode": 0o600, "directory_permissions_mode": 0o700},
+    },
+    "photos": {
+        "BACKEND": "django.core.files.storage.FileSystemStorage",
+        "OPTIONS": {"location": PHOTOS_DIR, "file_permissions_mode": 0o600, "directory_permissions_mode": 0o700},
     },
 }
 # smtp+tls://user:password@host:587; unset, mail is printed in the worker's log.

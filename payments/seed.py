@@ -28,6 +28,18 @@ OFFERS: Mapping[str, Offer] = {
         from_tier=PRO,
         prices=("0.004", "0.003", "0.002", "0.001"),
     ),
+    "photos": Offer(
+        name="Photos",
+        description="Photos of a restaurant with their authors and licences",
+        from_tier=PRO,
+        prices=("0.003", "0.002", "0.0015", "0.001"),
+    ),
+    "history": Offer(
+        name="History",
+        description="What a restaurant was: its versions, the record at a moment, the feed of all changes",
+        from_tier=PREMIUM,
+        prices=("0.01", "0.008", "0.006", "0.003"),
+    ),
     "context": Offer(
         name="Neighborhood context",
         description="Landmarks, museums and parks around a restaurant",

@@ -10,6 +10,7 @@ from django.utils import timezone
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
+from catalogue import versions
 from catalogue.admin.folding import fold
 from catalogue.forms import WEEKDAYS, FlowRuleForm, RestaurantForm
 from catalogue.hours import Hours
@@ -67,7 +68,6 @@ class RestaurantAdmin(LongTableAdmin):
         "rating",
         "review_count",
         "star_counts",
-        "spans_until",
         "version",
         "created_at",
         "updated_at",
@@ -86,7 +86,7 @@ class RestaurantAdmin(LongTableAdmin):
         ("Guests", {"fields": ["price_level", ("rating", "review_count", "star_counts")]}),
         ("More", {"fields": ["attributes", "external_ids", "verified_at"]}),
         ("Imports", {"fields": ["locked_fields"]}),
-        ("Record", {"fields": [("version", "created_at", "updated_at", "spans_until"), "shown_version"]}),
+        ("Record", {"fields": [("version", "created_at", "updated_at"), "shown_version"]}),
     ]
 
     @admin.display(description="Opening hours")
@@ -118,13 +118,16 @@ class RestaurantAdmin(LongTableAdmin):
         obj.locked_fields = form.locks()
         if form.before is None:
             obj.created_at = obj.updated_at = now
+            versions.by(f"staff:{request.user.pk}")
             obj.save(force_insert=True)
             transaction.on_commit(ring_for_open_spans)
             return
         if set(form.before.locked_fields) - set(obj.locked_fields):
             # No record has this digest, so the next import reads its row again.
             obj.source_records.update(digest="")
-        obj.save(update_fields=changed | obj.mark_changed(changed, now=now) | {"locked_fields"})
+        obj.updated_at = now
+        versions.by(f"staff:{request.user.pk}")
+        obj.save(update_fields=changed | {"updated_at", "locked_fields"})
         if changed & Restaurant.BEHIND_SPANS:
             transaction.on_commit(ring_for_open_spans)
 
@@ -153,8 +156,10 @@ class RestaurantAdmin(LongTableAdmin):
         """Show what would change; when that was confirmed, change it in one statement."""
         if "confirmed" in request.POST:
             chosen = Restaurant.objects.filter(pk__in=queryset.order_by().values("pk"))
-            changed = chosen.set_status(status, now=timezone.now())
-            transaction.on_commit(ring_for_open_spans)
+            with transaction.atomic():
+                versions.by(f"staff:{request.user.pk}")
+                changed = chosen.set_status(status, now=timezone.now())
+                transaction.on_commit(ring_for_open_spans)
             self.message_user(request, f"{changed} restaurants are now {status.label.lower()}.", messages.SUCCESS)
             return None
         others = queryset.exclude(status=status)

@@ -157,12 +157,10 @@ class RestaurantImport:
             for column in new:
                 setattr(restaurant, column, getattr(place, column))
             if new or restaurant.pk in touched:
-                restaurant.mark_changed(new, now=self.now)
+                restaurant.updated_at = self.now
                 changed.append(restaurant)
             record.digest, record.fields, record.updated_at = place.digest, _stated(place), self.now
-        Restaurant.objects.bulk_update(
-            changed, [*map(_field, COLUMNS), "spans_until", "version", "updated_at"], batch_size=200
-        )
+        Restaurant.objects.bulk_update(changed, [*map(_field, COLUMNS), "updated_at"], batch_size=200)
         SourceRecord.objects.bulk_update(
             [record for record, _ in known], ["digest", "fields", "updated_at"], batch_size=200
         )

@@ -1,25 +1,44 @@
 """The catalogue's rows, by noun."""
 
 from catalogue.models.context import Landmark, LandmarkName
+from catalogue.models.dictionaries import Attribute, Cuisine, Holiday, Market, Source
 from catalogue.models.exports import Export, ExportPart
-from catalogue.models.flow import FlowRule
+from catalogue.models.flow import FlowBooking, FlowRule, FlowSlot, Listing
 from catalogue.models.imports import ImportRun
 from catalogue.models.insights import Insight
-from catalogue.models.places import Cuisine, Market, Restaurant, Source, SourceRecord
+from catalogue.models.matches import MatchCandidate
+from catalogue.models.photos import Photo
+from catalogue.models.places import Restaurant, SourceRecord
+from catalogue.models.reading import Kitchen, Record, SearchRow
+from catalogue.models.reports import Report
 from catalogue.models.reviews import Review
+from catalogue.models.versions import FormerSlug, Version
 
 __all__ = [
+    "Attribute",
     "Cuisine",
     "Export",
     "ExportPart",
+    "FlowBooking",
     "FlowRule",
+    "FlowSlot",
+    "FormerSlug",
+    "Holiday",
     "ImportRun",
     "Insight",
+    "Kitchen",
     "Landmark",
     "LandmarkName",
+    "Listing",
     "Market",
+    "MatchCandidate",
+    "Photo",
+    "Record",
+    "Report",
     "Restaurant",
     "Review",
+    "SearchRow",
     "Source",
     "SourceRecord",
+    "Version",
 ]

@@ -5,7 +5,8 @@ from django.db import models
 from django.db.models import Func, Q
 
 from catalogue.fields import PointField
-from catalogue.models.places import Market, Mercator, Source
+from catalogue.models.dictionaries import Market, Source
+from catalogue.models.places import Mercator
 from config.api.ids import new_id
 
 

@@ -2,7 +2,7 @@
 
 from django.db import models
 
-from catalogue.models.places import Market, Source
+from catalogue.models.dictionaries import Market, Source
 
 
 class ImportRun(models.Model):
@@ -12,16 +12,23 @@ class ImportRun(models.Model):
         RUNNING = "running"
         DONE = "done"
         FAILED = "failed"
+        STOPPED = "stopped", "stopped by the guard"
 
     source = models.ForeignKey(Source, on_delete=models.PROTECT, related_name="runs")
     market = models.ForeignKey(Market, on_delete=models.PROTECT, null=True, blank=True, related_name="+")
     file = models.CharField(max_length=400)
+    forced = models.BooleanField(default=False, db_default=False, help_text="Past the guard")
     state = models.CharField(max_length=10, choices=State, default=State.RUNNING)
     read = models.PositiveIntegerField(default=0)
     created = models.PositiveIntegerField(default=0)
     changed = models.PositiveIntegerField(default=0)
     unchanged = models.PositiveIntegerField(default=0)
     skipped = models.PositiveIntegerField(default=0, help_text="Well-formed rows of something else than a restaurant")
+    merged = models.PositiveIntegerField(
+        default=0, db_default=0, help_text="New records of restaurants that other sources had told of"
+    )
+    queued = models.PositiveIntegerField(default=0, db_default=0, help_text="Pairs for staff to judge")
+    closed = models.PositiveIntegerField(default=0, db_default=0, help_text="Absent in a newer release")
     refused = models.PositiveIntegerField(default=0)
     rejects_file = models.CharField(max_length=400, blank=True)
     error = models.TextField(blank=True)

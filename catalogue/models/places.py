@@ -1,18 +1,17 @@
-"""Restaurants, and the dictionaries that their columns point into."""
+"""Restaurants, and what their sources say of them."""
 
-from collections.abc import Iterable, Set
+from collections.abc import Iterable
 from datetime import datetime
 
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex, GistIndex, OpClass
-from django.contrib.postgres.search import SearchVectorField
 from django.db import models
 from django.db.models import Case, F, Func, Q, Value, When
 from django.db.models.lookups import Exact
 
-from catalogue.fields import PointField, SpansField
+from catalogue.fields import PointField
+from catalogue.models.dictionaries import Cuisine, Market, Source
 from config.api.ids import new_id
-from config.api.zones import is_a_zone
 
 
 class Mercator(Func):
@@ -22,76 +21,8 @@ class Mercator(Func):
     output_field = PointField()
 
 
-class Source(models.Model):
-    """Where records come from, and under which terms they are passed on."""
-
-    key = models.SlugField(primary_key=True, max_length=40)
-    name = models.CharField(max_length=120)
-    license = models.CharField(max_length=60, help_text="SPDX identifier, for example ODbL-1.0")
-    attribution = models.CharField(max_length=200, help_text="The line that an answer with this source carries")
-
-    def __str__(self) -> str:
-        return self.name
-
-
-class Market(models.Model):
-    """One of the cities that the catalogue covers."""
-
-    slug = models.SlugField(primary_key=True, max_length=40)
-    name = models.CharField(max_length=80)
-    country = models.CharField(max_length=2, help_text="ISO 3166-1 alpha-2")
-    timezone = models.CharField(max_length=64, validators=[is_a_zone], help_text="IANA name")
-    currency = models.CharField(max_length=3, help_text="ISO 4217")
-    calling_code = models.CharField(max_length=4, help_text="Digits after the plus, for numbers written nationally")
-    latitude = models.FloatField()
-    longitude = models.FloatField()
-    radius_m = models.PositiveIntegerField(help_text="A place farther from the centre is not of this market")
-
-    class Meta:
-        constraints = [
-            models.CheckConstraint(
-                name="market_country_is_two_capitals",
-                condition=Q(country__regex="^[A-Z]{2}$"),
-                violation_error_message="The country is a code of ISO 3166-1: DK.",
-            ),
-            models.CheckConstraint(
-                name="market_currency_is_three_capitals",
-                condition=Q(currency__regex="^[A-Z]{3}$"),
-                violation_error_message="The currency is a code of ISO 4217: DKK.",
-            ),
-            models.CheckConstraint(
-                name="market_calling_code_is_digits",
-                condition=Q(calling_code__regex="^[1-9][0-9]{0,3}$"),
-                violation_error_message="The calling code is the digits after the plus: 45.",
-            ),
-            models.CheckConstraint(
-                name="market_on_earth",
-                condition=Q(latitude__range=(-85, 85), longitude__range=(-180, 180)),
-                violation_error_message="The centre lies within 85 degrees of latitude and 180 of longitude.",
-            ),
-            models.CheckConstraint(
-                name="market_radius_in_1_m_to_500_km",
-                condition=Q(radius_m__range=(1, 500_000)),
-                violation_error_message="The radius is 1 to 500,000 metres.",
-            ),
-        ]
-
-    def __str__(self) -> str:
-        return self.name
-
-
 def _is_object(column: str) -> Exact:
     return Exact(Func(column, function="jsonb_typeof", output_field=models.TextField()), Value("object"))
-
-
-class Cuisine(models.Model):
-    """A kind of kitchen: `seafood`, shown as "Seafood"."""
-
-    slug = models.SlugField(primary_key=True, max_length=60)
-    label = models.CharField(max_length=80)
-
-    def __str__(self) -> str:
-        return self.label
 
 
 class Restaurants(models.QuerySet["Restaurant"]):
@@ -108,19 +39,17 @@ class Restaurants(models.QuerySet["Restaurant"]):
             .update(
                 status=status,
                 locked_fields=Case(When(is_locked, then=F("locked_fields")), default=lock),
-                spans_until=None,
-                version=F("version") + 1,
                 updated_at=now,
             )
         )
 
 
-# As `sort=rating` orders: a whole number of tenths, none counting as zero.
-TENTHS = Func("rating", template="(coalesce(%(expressions)s, 0) * 10)::integer", output_field=models.IntegerField())
-
-
 class Restaurant(models.Model):
-    """A place to eat, as the catalogue knows it from all its sources."""
+    """A place to eat, as the catalogue knows it from all its sources.
+
+    What follows from a row follows by triggers, whoever writes it: the version goes up with each change, a Version
+    keeps what changed, an old slug becomes a FormerSlug, and SearchRow and Record are made anew (migration 0012).
+    """
 
     # What open spans are worked out from.
     BEHIND_SPANS = frozenset({"hours", "status", "latitude", "longitude"})
@@ -161,6 +90,9 @@ class Restaurant(models.Model):
     star_counts = ArrayField(
         models.IntegerField(), size=5, default=list, blank=True, help_text="From one star to five"
     )
+    review_facets = models.JSONField(
+        default=dict, db_default={}, blank=True, editable=False, help_text="by_lang, with_photos, with_reply"
+    )
     price_level = models.IntegerField(null=True, blank=True, help_text="1 to 4, one step per currency symbol")
     cuisine = models.ForeignKey(Cuisine, on_delete=models.PROTECT, null=True, blank=True, related_name="restaurants")
     cuisines = ArrayField(
@@ -168,15 +100,17 @@ class Restaurant(models.Model):
     )
 
     hours = models.JSONField(null=True, blank=True, help_text="As catalogue.hours.Hours.to_json; null when unknown")
-    open_spans = SpansField(null=True, blank=True, editable=False)
-    spans_until = models.DateTimeField(null=True, blank=True, editable=False)
     attributes = models.JSONField(default=dict, blank=True)
     external_ids = models.JSONField(default=dict, blank=True)
 
     verified_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField()
     updated_at = models.DateTimeField()
-    version = models.PositiveIntegerField(default=1)
+    version = models.PositiveIntegerField(default=1, help_text="The database counts it")
+    merged_into = models.ForeignKey(
+        "self", on_delete=models.PROTECT, null=True, blank=True, editable=False, related_name="merged"
+    )
+    erased_at = models.DateTimeField(null=True, blank=True, editable=False)
     locked_fields = ArrayField(
         models.CharField(max_length=40),
         default=list,
@@ -184,12 +118,6 @@ class Restaurant(models.Model):
         blank=True,
         help_text="What staff decided: imports leave it alone",
     )
-    document = models.GeneratedField(
-        expression=Func("name", "alt_names", "cuisines", "neighborhood", function="restaurant_document"),
-        output_field=SearchVectorField(),
-        db_persist=True,
-    )
-
     objects = Restaurants.as_manager()
 
     class Meta:
@@ -215,6 +143,10 @@ class Restaurant(models.Model):
                 condition=Q(country__regex="^[A-Z]{2}$"),
                 violation_error_message="The country is a code of ISO 3166-1: DK.",
             ),
+            models.CheckConstraint(
+                name="restaurant_is_not_merged_into_itself",
+                condition=Q(merged_into__isnull=True) | ~Q(merged_into=F("id")),
+            ),
             models.CheckConstraint(name="restaurant_attributes_are_an_object", condition=_is_object("attributes")),
             models.CheckConstraint(name="restaurant_external_ids_are_an_object", condition=_is_object("external_ids")),
             models.CheckConstraint(name="restaurant_phone_is_e164", condition=Q(phone__regex=r"^\+[1-9][0-9]{6,14}$")),
@@ -224,15 +156,10 @@ class Restaurant(models.Model):
         ]
         indexes = [
             GistIndex(fields=["position"], name="restaurant_by_position"),
-            GinIndex(fields=["document"], name="restaurant_by_words"),
-            GinIndex(fields=["cuisines"], name="restaurant_by_cuisine"),
             GinIndex(OpClass(Func("name", function="fold"), "gin_trgm_ops"), name="restaurant_by_name_trigrams"),
-            models.Index(Func("line1", function="fold"), name="restaurant_by_address"),
-            models.Index(fields=["spans_until"], name="restaurant_by_spans_until"),
-            models.Index(fields=["market", "-review_count", "id"], name="restaurant_by_market_best"),
-            models.Index(fields=["-review_count", "id"], name="restaurant_by_reviews"),
-            models.Index(TENTHS.desc(), F("review_count").desc(), "id", name="restaurant_by_rating"),
-            models.Index("market", TENTHS.desc(), F("review_count").desc(), "id", name="restaurant_by_market_rating"),
+            models.Index(fields=["phone"], name="restaurant_by_phone", condition=Q(phone__isnull=False)),
+            models.Index(fields=["market", "id"], name="restaurant_by_market"),
+            models.Index(fields=["updated_at", "id"], name="restaurant_by_update"),
         ]
 
     def __str__(self) -> str:
@@ -243,18 +170,6 @@ class Restaurant(models.Model):
         """The fields, and the other halves of the pairs that they are of."""
         given = set(fields)
         return given.union(*(pair for pair in cls.PAIRS if pair & given))
-
-    def mark_changed(self, fields: Set[str], *, now: datetime) -> set[str]:
-        """Note that these fields have new values; which columns have to be written besides them.
-
-        Open spans that no longer hold are marked as missing, and the worker makes them anew. Call it on a locked row.
-        """
-        self.version += 1
-        self.updated_at = now
-        if not fields & self.BEHIND_SPANS:
-            return {"version", "updated_at"}
-        self.spans_until = None
-        return {"version", "updated_at", "spans_until"}
 
 
 class SourceRecord(models.Model):

@@ -3,7 +3,8 @@
 from django.db import models
 from django.db.models import Q
 
-from catalogue.models.places import Restaurant, Source
+from catalogue.models.dictionaries import Source
+from catalogue.models.places import Restaurant
 from config.api.ids import new_id
 
 
@@ -18,6 +19,7 @@ class Review(models.Model):
     author = models.CharField(max_length=120)
     visited_on = models.DateField(null=True, blank=True)
     helpful_count = models.PositiveIntegerField(default=0)
+    photo_count = models.PositiveSmallIntegerField(default=0, db_default=0)
     owner_reply = models.TextField(null=True, blank=True)
     owner_replied_at = models.DateTimeField(null=True, blank=True)
     source = models.ForeignKey(Source, on_delete=models.PROTECT, related_name="+", db_index=False)

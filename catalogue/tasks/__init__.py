@@ -1,12 +1,23 @@
 """Celery tasks of the catalogue. Celery finds what is imported here."""
 
 from catalogue.tasks.exports import ring_for_export, sweep_exports, write_export
+from catalogue.tasks.flow import lay_out_slots, release_seats
+from catalogue.tasks.guests import recount_reviews
+from catalogue.tasks.holidays import add_holidays
 from catalogue.tasks.insights import refresh_insights, ring_for_insights
+from catalogue.tasks.reading import check_reading, publish_changes, rank_lists
 from catalogue.tasks.spans import refresh_open_spans, ring_for_open_spans
 
 __all__ = [
+    "add_holidays",
+    "check_reading",
+    "lay_out_slots",
+    "publish_changes",
+    "rank_lists",
+    "recount_reviews",
     "refresh_insights",
     "refresh_open_spans",
+    "release_seats",
     "ring_for_export",
     "ring_for_insights",
     "ring_for_open_spans",

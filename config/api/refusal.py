@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 class Code(StrEnum):
     """Every value of `error.code`, with the status that it comes with in STATUS."""
 
+    RENAMED = "renamed"
     INVALID_REQUEST = "invalid_request"
     INVALID_TRANSITION = "invalid_transition"
     SLOT_UNAVAILABLE = "slot_unavailable"
@@ -31,6 +32,9 @@ class Code(StrEnum):
     NOT_FOUND = "not_found"
     METHOD_NOT_ALLOWED = "method_not_allowed"
     EXPORT_NOT_READY = "export_not_ready"
+    SLOT_FULL = "slot_full"
+    OFFER_EXPIRED = "offer_expired"
+    TOO_MANY_BOOKINGS = "too_many_bookings"
     GONE = "gone"
     VERSION_CONFLICT = "version_conflict"
     RANGE_NOT_SATISFIABLE = "range_not_satisfiable"
@@ -42,6 +46,7 @@ class Code(StrEnum):
 
 
 STATUS: Mapping[Code, int] = {
+    Code.RENAMED: 308,
     Code.INVALID_REQUEST: 400,
     Code.INVALID_TRANSITION: 400,
     Code.SLOT_UNAVAILABLE: 400,
@@ -63,6 +68,9 @@ STATUS: Mapping[Code, int] = {
     Code.NOT_FOUND: 404,
     Code.METHOD_NOT_ALLOWED: 405,
     Code.EXPORT_NOT_READY: 409,
+    Code.SLOT_FULL: 409,
+    Code.OFFER_EXPIRED: 409,
+    Code.TOO_MANY_BOOKINGS: 409,
     Code.GONE: 410,
     Code.VERSION_CONFLICT: 412,
     Code.RANGE_NOT_SATISFIABLE: 416,

@@ -1,23 +1,32 @@
 """Builders of the catalogue's rows; what a test does not say is something plausible."""
 
 from collections.abc import Iterable
-from datetime import UTC, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from itertools import count
 from typing import Any
+from zoneinfo import ZoneInfo
 
+from accounts.models import Venue
+from catalogue.hours import Hours
 from catalogue.insights import PROVIDER
 from catalogue.models import (
+    Attribute,
     Cuisine,
     FlowRule,
+    FlowSlot,
+    Holiday,
     Insight,
     Landmark,
     LandmarkName,
+    Listing,
     Market,
+    Photo,
     Restaurant,
     Review,
     Source,
     SourceRecord,
 )
+from tests import make
 
 # A Saturday; 19:00 in Copenhagen.
 NOW = datetime(2026, 11, 21, 18, 0, tzinfo=UTC)
@@ -86,9 +95,8 @@ def week(
     opens: str, closes: str, *, timezone: str = "Europe/Copenhagen", days: Iterable[int] = range(7)
 ) -> dict[str, Any]:
     """Hours in JSON: the same every day; a close that is not after its open lies on the next day."""
-    return {
+    stated = {
         "timezone": timezone,
-        "known": True,
         "periods": [
             {
                 "kind": "regular",
@@ -97,10 +105,8 @@ def week(
             }
             for day in days
         ],
-        "special_days": [],
-        "display": [],
-        "osm": None,
     }
+    return Hours.from_json(stated).to_json()
 
 
 def landmark(name: str, *names: str, at: tuple[float, float] = TIVOLI, **fields: Any) -> Landmark:
@@ -118,6 +124,67 @@ def rule(place: Restaurant, *, percent: int = 30, at: str = "17:30", weekdays: I
     return FlowRule.objects.create(
         restaurant=place, percent=percent, time=time.fromisoformat(at), weekdays=list(weekdays)
     )
+
+
+def listing(place: Restaurant, venue: Venue | None = None, **fields: Any) -> Listing:
+    """Joins the restaurant to a venue: a new one with a table for four and dinner from 17:00 to 22:00 without one."""
+    if venue is None:
+        venue = make.venue(timezone=place.market.timezone)
+        make.table(venue)
+        make.period(venue, first="17:00", last="22:00")
+    return Listing.objects.create(restaurant=place, venue=venue, created_at=NOW, **fields)
+
+
+def slot(
+    place: Restaurant, *, starts_at: datetime = NOW + timedelta(hours=1), seats: int = 8, **fields: Any
+) -> FlowSlot:
+    """An offer of 30 percent in an hour that nobody has booked yet."""
+    local = starts_at.astimezone(ZoneInfo(place.market.timezone))
+    given: dict[str, Any] = {
+        "percent": 30,
+        "applies_to": "food",
+        "party_min": 1,
+        "party_max": 8,
+        "seats_left": seats,
+        "book_before": starts_at - timedelta(minutes=30),
+        **fields,
+    }
+    return FlowSlot.objects.create(
+        restaurant=place, starts_at=starts_at, date=local.date(), time=local.time(), seats=seats, **given
+    )
+
+
+def photo(place: Restaurant, **fields: Any) -> Photo:
+    """A painted photo, younger than those made before it."""
+    number = next(numbers)
+    given: dict[str, Any] = {
+        "kind": "food",
+        "alt": "A plate of food",
+        "license": "CC0-1.0",
+        "source": source("demo"),
+        "width": 1200,
+        "height": 900,
+        "created_at": NOW - timedelta(days=300) + timedelta(minutes=number),
+        **fields,
+    }
+    if not given.get("file"):
+        given.setdefault("art", number)
+    return Photo.objects.create(restaurant=place, **given)
+
+
+def attribute(key: str = "outdoor_seating", **fields: Any) -> Attribute:
+    """An attribute; the same one when it is there."""
+    given = {
+        "label": key.replace("_", " ").capitalize(),
+        "kind": "diet" if key.startswith("diet_") else "amenity",
+        **fields,
+    }
+    return Attribute.objects.get_or_create(key=key, defaults=given)[0]
+
+
+def holiday(place: Market, on: date, name: str = "A holiday", **fields: Any) -> Holiday:
+    """A public holiday of a market."""
+    return Holiday.objects.create(market=place, date=on, name=name, **fields)
 
 
 def listed(place: Restaurant, key: str = "osm", record: str | None = None) -> SourceRecord:

@@ -1,0 +1,55 @@
+"""Photos of restaurants and of what guests ate."""
+
+from django.db import models
+from django.db.models import Q
+
+from catalogue.models.dictionaries import Source
+from catalogue.models.places import Restaurant
+from catalogue.models.reviews import Review
+from config.api.ids import new_id
+
+
+class Photo(models.Model):
+    """A picture: a file in the storage, or one that is painted from a number (generated restaurants)."""
+
+    class Kind(models.TextChoices):
+        FOOD = "food"
+        DRINK = "drink"
+        INTERIOR = "interior"
+        EXTERIOR = "exterior"
+        MENU = "menu"
+        OTHER = "other"
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    restaurant = models.ForeignKey(Restaurant, on_delete=models.CASCADE, db_index=False, related_name="photos")
+    review = models.ForeignKey(
+        Review, on_delete=models.CASCADE, null=True, blank=True, db_index=False, related_name="photos"
+    )
+    kind = models.CharField(max_length=10, choices=Kind, default=Kind.FOOD)
+    caption = models.CharField(max_length=300, null=True, blank=True)
+    alt = models.CharField(max_length=300, blank=True, help_text="What is to be seen, for those who do not see it")
+    author = models.CharField(max_length=120, null=True, blank=True)
+    license = models.CharField(max_length=60, help_text="SPDX identifier")
+    source = models.ForeignKey(Source, on_delete=models.PROTECT, related_name="+", db_index=False)
+    width = models.PositiveIntegerField(help_text="Pixels")
+    height = models.PositiveIntegerField(help_text="Pixels")
+    file = models.CharField(max_length=200, blank=True, help_text="Its name in the storage")
+    art = models.BigIntegerField(null=True, blank=True, editable=False, help_text="The number it is painted from")
+    is_hidden = models.BooleanField(default=False, help_text="Not shown")
+    created_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                name="a_photo_has_a_file_or_is_painted",
+                condition=Q(file="", art__isnull=False) | (~Q(file="") & Q(art__isnull=True)),
+            ),
+            models.CheckConstraint(name="a_photo_has_a_size", condition=Q(width__gte=1, height__gte=1)),
+        ]
+        indexes = [
+            models.Index(fields=["restaurant", "-created_at", "-id"], name="photo_newest_of_restaurant"),
+            models.Index(fields=["review"], name="photo_of_review", condition=Q(review__isnull=False)),
+        ]
+
+    def __str__(self) -> str:
+        return self.caption or self.alt or str(self.pk)

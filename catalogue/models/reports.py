@@ -1,0 +1,61 @@
+"""What readers say is wrong with a record, and what staff made of it."""
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+from catalogue.models.places import Restaurant
+from config.api.ids import new_id
+
+
+class Report(models.Model):
+    """One reader's word that something is wrong."""
+
+    class Kind(models.TextChoices):
+        CLOSED = "closed"
+        MOVED = "moved"
+        HOURS_WRONG = "hours_wrong"
+        PHONE_WRONG = "phone_wrong"
+        ADDRESS_WRONG = "address_wrong"
+        LOCATION_WRONG = "location_wrong"
+        DUPLICATE = "duplicate"
+        NOT_A_RESTAURANT = "not_a_restaurant"
+        OTHER = "other"
+
+    class State(models.TextChoices):
+        OPEN = "open"
+        APPLIED = "applied"
+        DISMISSED = "dismissed"
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    restaurant = models.ForeignKey(Restaurant, on_delete=models.CASCADE, related_name="reports")
+    kind = models.CharField(max_length=20, choices=Kind)
+    text = models.CharField(max_length=1000, blank=True)
+    same_as = models.ForeignKey(
+        Restaurant, on_delete=models.CASCADE, null=True, blank=True, related_name="+", help_text="Of a duplicate"
+    )
+    contact = models.CharField(max_length=254, blank=True, help_text="An e-mail address, for questions")
+    reporter = models.CharField(max_length=64, help_text="Hash of where it came from: one voice counts once")
+    state = models.CharField(max_length=10, choices=State, default=State.OPEN)
+    created_at = models.DateTimeField()
+    decided_at = models.DateTimeField(null=True, blank=True)
+    decided_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["restaurant", "kind", "reporter"],
+                condition=Q(state="open"),
+                name="one_open_report_of_a_kind_and_reporter",
+            ),
+            models.CheckConstraint(
+                name="a_decided_report_says_when",
+                condition=Q(state="open", decided_at__isnull=True) | (~Q(state="open") & Q(decided_at__isnull=False)),
+            ),
+        ]
+        indexes = [models.Index(fields=["state", "created_at"], name="report_oldest_of_state")]
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.restaurant_id}"

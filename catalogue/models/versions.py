@@ -1,0 +1,51 @@
+"""What restaurants were: their versions, and the slugs by which they were known."""
+
+from django.db import models
+from django.db.models import Q
+
+from catalogue.models.places import Restaurant
+
+
+class Version(models.Model):
+    """One version of a restaurant: who made it out of the one before, when, and what changed.
+
+    A trigger writes it with the change (migration 0012). `patch` maps columns to [before, after]; the first version
+    has none. `seq` is its place in the feed of changes, given after the commit by catalogue.versions: in the order of
+    commits, so whoever has read up to a number has missed nothing below it.
+    """
+
+    class Kind(models.TextChoices):
+        CREATED = "created"
+        UPDATED = "updated"
+        RENAMED = "renamed"
+        CLOSED = "closed"
+        REOPENED = "reopened"
+        MERGED = "merged"
+        ERASED = "erased"
+
+    id = models.BigAutoField(primary_key=True)
+    restaurant = models.ForeignKey(Restaurant, on_delete=models.CASCADE, db_index=False, related_name="versions")
+    version = models.PositiveIntegerField()
+    at = models.DateTimeField()
+    actor = models.CharField(max_length=80, help_text="import:osm, staff:12, system")
+    kind = models.CharField(max_length=10, choices=Kind)
+    patch = models.JSONField(default=dict)
+    seq = models.BigIntegerField(null=True, unique=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["restaurant", "version"], name="a_version_is_there_once")]
+        indexes = [models.Index(fields=["id"], name="version_without_seq", condition=Q(seq__isnull=True))]
+
+    def __str__(self) -> str:
+        return f"version {self.version}: {self.kind}"
+
+
+class FormerSlug(models.Model):
+    """A slug that a restaurant once had: it still leads there, and nobody else gets it."""
+
+    slug = models.CharField(primary_key=True, max_length=120)
+    restaurant = models.ForeignKey(Restaurant, on_delete=models.CASCADE, related_name="former_slugs")
+    until = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return self.slug

@@ -1,0 +1,14 @@
+"""Public holidays."""
+
+from typing import Any
+
+from django.utils import timezone
+
+from catalogue import holidays
+from config.celery import app
+
+
+@app.task(name="catalogue.tasks.add_holidays")
+def add_holidays(**_: Any) -> None:
+    """Add the holidays of this year and the next two that are missing."""
+    holidays.add(now=timezone.now())

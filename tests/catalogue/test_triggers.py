@@ -1,0 +1,104 @@
+"""What the database does by itself when a restaurant changes: versions, former slugs, the read model."""
+
+import orjson
+import pytest
+from django.db import IntegrityError, transaction
+from django.db.models import F
+
+from catalogue import versions
+from catalogue.models import FormerSlug, Insight, Kitchen, Record, Restaurant, SearchRow, Version
+from tests.catalogue import make
+
+pytestmark = pytest.mark.django_db
+
+
+def card(place: Restaurant) -> dict[str, object]:
+    row = SearchRow.objects.get(pk=place.pk)
+    return orjson.loads("{" + row.card + "}")  # type: ignore[no-any-return]
+
+
+def test_a_new_restaurant_is_rendered_and_begins_its_history() -> None:
+    place = make.restaurant(name="Bæst", cuisines=["pizza", "italian"], rating="4.5", review_count=7)
+    assert card(place) == {
+        "slug": place.slug,
+        "name": "Bæst",
+        "neighborhood": None,
+        "market": "copenhagen",
+        "rating": 4.5,
+        "review_count": 7,
+        "price_level": None,
+        "cuisine": "Pizza",
+        "cuisines": ["pizza", "italian"],
+        "phone": None,
+        "location": {"lat": 55.6737, "lng": 12.5681},
+    }
+    assert Record.objects.get(pk=place.pk).slug == place.slug
+    assert set(Kitchen.objects.values_list("cuisine", flat=True)) == {"pizza", "italian"}
+    (version,) = Version.objects.all()
+    assert (version.version, version.kind, version.actor, version.patch) == (1, "created", "system", {})
+
+
+def test_a_change_is_a_version_with_what_was_and_what_is_and_who_did_it() -> None:
+    place = make.restaurant(name="Old")
+    with transaction.atomic():
+        versions.by("staff:7")
+        Restaurant.objects.filter(pk=place.pk).update(name="New")
+    place.refresh_from_db()
+    version = place.versions.get(version=2)
+    assert place.version == 2
+    assert (version.kind, version.actor, version.patch) == ("renamed", "staff:7", {"name": ["Old", "New"]})
+    assert version.at == place.updated_at > make.NOW
+    assert card(place)["name"] == "New"
+
+
+def test_a_write_that_changes_nothing_is_no_version() -> None:
+    place = make.restaurant(name="Same")
+    Restaurant.objects.filter(pk=place.pk).update(name="Same", updated_at=F("updated_at"), locked_fields=["name"])
+    place.refresh_from_db()
+    assert (place.version, place.updated_at, place.versions.count()) == (1, make.NOW, 1)
+
+
+def test_an_old_slug_leads_to_its_restaurant_and_to_nobody_else() -> None:
+    place = make.restaurant(slug="first")
+    Restaurant.objects.filter(pk=place.pk).update(slug="second")
+    assert FormerSlug.objects.get(slug="first").restaurant_id == place.pk
+    with pytest.raises(IntegrityError), transaction.atomic():
+        make.restaurant(slug="first")
+    other = make.restaurant(slug="other")
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Restaurant.objects.filter(pk=other.pk).update(slug="first")
+    Restaurant.objects.filter(pk=place.pk).update(slug="first")
+    assert list(FormerSlug.objects.values_list("slug", flat=True)) == ["second"]
+
+
+def test_who_closes_for_good_leaves_the_lists_and_keeps_the_record() -> None:
+    place = make.restaurant()
+    Restaurant.objects.filter(pk=place.pk).update(status="permanently_closed")
+    assert not SearchRow.objects.exists()
+    assert not Kitchen.objects.exists()
+    assert Record.objects.get(pk=place.pk).status == "permanently_closed"
+    assert place.versions.get(version=2).kind == "closed"
+    Restaurant.objects.filter(pk=place.pk).update(status="open")
+    assert SearchRow.objects.get(pk=place.pk).spans_until is None
+    assert place.versions.get(version=3).kind == "reopened"
+
+
+def test_sources_and_dishes_of_an_insight_are_rendered_with_the_restaurant() -> None:
+    place = make.restaurant()
+    make.listed(place, "osm", "node/1")
+    assert SearchRow.objects.get(pk=place.pk).sources == ["osm"]
+    assert Record.objects.get(pk=place.pk).sources == ["osm"]
+    make.insight(place, detail={"dishes": [{"name": "Tarte Tatin"}]})
+    assert "'tatin':" in str(SearchRow.objects.get(pk=place.pk).document)
+    Insight.objects.update(hidden=True)
+    assert "'tatin':" not in str(SearchRow.objects.get(pk=place.pk).document)
+
+
+def test_a_rank_moves_at_most_once_an_hour() -> None:
+    place = make.restaurant(rating="4.0", review_count=10)
+    Restaurant.objects.filter(pk=place.pk).update(rating="4.5")
+    row = SearchRow.objects.get(pk=place.pk)
+    assert (row.rank_stars, row.former_stars) == (45, 40)
+    Restaurant.objects.filter(pk=place.pk).update(rating="4.9")
+    row.refresh_from_db()
+    assert (str(row.rating), row.rank_stars, row.former_stars) == ("4.9", 45, 40)
