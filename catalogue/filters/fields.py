@@ -1,4 +1,4 @@
-"""The parameters of the catalogue's addresses: how each of them is written, and what it is read as."""
+"""How the values of parameters are written, and what each is read as."""
 
 import re
 from datetime import datetime, time
@@ -10,10 +10,9 @@ from rest_framework import serializers
 from rest_framework.request import Request
 
 from catalogue.groups import GROUPS
-from catalogue.openings import MOST_DAYS
-from catalogue.search import OPEN_AHEAD, RADIUS_M, Sort
+from catalogue.search import Sort
 from config.api import query
-from config.api.fields import Day, Text
+from config.api.fields import Text
 from config.api.refusal import unknown
 
 SLUG = "[a-z0-9]+(-[a-z0-9]+)*"
@@ -165,116 +164,3 @@ class Parameters(serializers.Serializer[Any]):
         form = cls(data=query.read(request, list(parameters.fields)))
         form.is_valid(raise_exception=True)
         return dict(form.validated_data)
-
-
-class Search(Parameters):
-    """The parameters of GET /v1/restaurants; catalogue.search.Query has the same names."""
-
-    near = Words(
-        required=False,
-        max_length=120,
-        help_text="The reference point by its name: a landmark, museum, park, neighborhood, city, or the name or"
-        " address of a restaurant. A market after a comma tells equal names apart: `Soho, New York`. Sorts by"
-        " distance.",
-    )
-    ll = LatLng(required=False, help_text="The reference point itself: latitude,longitude. Instead of `near`.")
-    radius = Whole(
-        required=False,
-        min_value=1,
-        max_value=20_000,
-        help_text=f"Metres around the reference point; {RADIUS_M} when left out.",
-    )
-    q = Words(
-        required=False,
-        max_length=120,
-        help_text="Words of the name, the cuisine or the neighborhood; the last one may be unfinished. Where nothing"
-        " has these words, names that are spelt like them.",
-    )
-    market = Text(required=False, max_length=40, pattern=f"^{SLUG}$", help_text="A slug of GET /v1/markets.")
-    neighborhood = Words(required=False, max_length=120, help_text="The name of a neighborhood, in any case.")
-    open = OpenAt(
-        required=False,
-        help_text="Only restaurants that are open then: `now`; the next HH:MM on the clock of the place that is asked"
-        f" about; or a moment of RFC 3339 within {OPEN_AHEAD.days} days.",
-    )
-    cuisine = Listed(
-        required=False,
-        of=SLUG,
-        max_length=400,
-        hint="This must be slugs of GET /v1/cuisines with commas between them: seafood,danish.",
-        help_text="Slugs of GET /v1/cuisines with commas between them; a restaurant has at least one of them.",
-    )
-    price = PriceLevels(
-        required=False,
-        of="[1-4]",
-        max_length=40,
-        hint="This must be price levels with commas between them, each from 1 to 4: 1,2.",
-        help_text="Price levels with commas between them: 1,2.",
-    )
-    price_max = Whole(required=False, min_value=1, max_value=4, help_text="The highest price level.")
-    rating_min = Stars(required=False, help_text="The lowest star rating.")
-    reviews_min = Whole(required=False, min_value=0, max_value=999_999_999, help_text="The fewest reviews.")
-    sort = SortBy(
-        required=False,
-        default=Sort.BEST,
-        help_text="`best` is by relevance with `q`, by distance with a reference point, else by number of reviews;"
-        " `distance` needs a reference point.",
-    )
-    limit = Whole(required=False, default=20, min_value=1, max_value=50, help_text="Restaurants on a page.")
-    cursor = Text(
-        required=False,
-        max_length=400,
-        help_text="`next_cursor` of the page before, with the same parameters; good for an hour.",
-    )
-    fields = FieldGroups(required=False, in_lists=True, help_text="Field groups; lists have `core` only.")  # type: ignore[assignment]  # a name of the contract
-
-    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Leave out the selector, which a list does not need."""
-        return {name: value for name, value in attrs.items() if name != "fields"}
-
-
-class Selection(Parameters):
-    """The parameters of GET /v1/restaurants/{slug}."""
-
-    fields = FieldGroups(  # type: ignore[assignment]  # a name of the contract
-        required=False,
-        default=("core",),
-        help_text="Field groups with commas between them, in any order. `core` is free, the others are paid for.",
-    )
-
-
-class Days(Parameters):
-    """The parameters of GET /v1/restaurants/{slug}/hours."""
-
-    to = Day(required=False, help_text=f"The last day, at most {MOST_DAYS} days in all; six days after `from`.")
-
-    def get_fields(self) -> dict[str, Any]:
-        """Add the parameter whose name is a word of Python."""
-        first = Day(required=False, help_text="The first day, on the restaurant's clock; today when left out.")
-        return {"from": first, **super().get_fields()}
-
-
-class LookUp(Parameters):
-    """The parameters of GET /v1/landmarks."""
-
-    q = Words(required=False, max_length=120, help_text="A name, or its beginning; may be misspelt.")
-    ll = LatLng(
-        required=False,
-        help_text="latitude,longitude: of equal matches the nearest first. Without `q` the landmarks within 20 km.",
-    )
-    limit = Whole(required=False, default=20, min_value=1, max_value=50, help_text="Landmarks on a page.")
-    cursor = Text(required=False, max_length=400, help_text="`next_cursor` of the page before; good for an hour.")
-
-
-class Pages(Parameters):
-    """The parameters of a list that is only paged."""
-
-    limit = Whole(required=False, default=20, min_value=1, max_value=50, help_text="Records on a page.")
-    cursor = Text(required=False, max_length=400, help_text="`next_cursor` of the page before; good for an hour.")
-
-
-class Link(Parameters):
-    """What signs a link to a file. Without either of them a session has to come along."""
-
-    until = Whole(required=False, min_value=0, max_value=10**12, help_text="When the link is over, in Unix seconds.")
-    signature = Text(required=False, max_length=100, help_text="As the link in the record has it.")
