@@ -9,7 +9,7 @@ from catalogue.hours import Hours, InvalidHoursError
 from catalogue.importers.form import Form
 from catalogue.importers.place import COLUMNS
 from catalogue.importers.rows import RejectedError, check_storable
-from catalogue.models import Cuisine, FlowRule, Restaurant
+from catalogue.models import Cuisine, Restaurant
 
 WEEKDAYS = [(0, "Mon"), (1, "Tue"), (2, "Wed"), (3, "Thu"), (4, "Fri"), (5, "Sat"), (6, "Sun")]
 # What importers write, and staff can therefore lock.
@@ -122,9 +122,3 @@ class RestaurantForm(forms.ModelForm[Restaurant]):
         """What imports have to leave alone: what staff ticked, and what they changed. Call it on a valid form."""
         wanted = Restaurant.with_pairs({*self.cleaned_data["locked_fields"], *self.changed_fields()})
         return [name for name in LOCKABLE if name in wanted]
-
-
-class FlowRuleForm(forms.ModelForm[FlowRule]):
-    """A weekly discount, its days to be ticked."""
-
-    weekdays = forms.TypedMultipleChoiceField(choices=WEEKDAYS, coerce=int, widget=forms.CheckboxSelectMultiple)

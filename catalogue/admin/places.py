@@ -11,12 +11,12 @@ from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
 from catalogue import versions
+from catalogue.admin.flow import FlowRuleInline, LaysOutSlots
 from catalogue.admin.folding import fold
-from catalogue.forms import WEEKDAYS, FlowRuleForm, RestaurantForm
+from catalogue.forms import RestaurantForm
 from catalogue.hours import Hours
 from catalogue.models import (
     Cuisine,
-    FlowRule,
     Market,
     Restaurant,
     Source,
@@ -41,16 +41,8 @@ class SourceRecordInline(admin.TabularInline[SourceRecord, Restaurant]):
         return False
 
 
-class FlowRuleInline(admin.TabularInline[FlowRule, Restaurant]):
-    """The discounts of a restaurant."""
-
-    model = FlowRule
-    form = FlowRuleForm
-    extra = 0
-
-
 @admin.register(Restaurant)
-class RestaurantAdmin(LongTableAdmin):
+class RestaurantAdmin(LaysOutSlots, LongTableAdmin):
     """Restaurants. They are closed, never deleted, for others hold their slugs."""
 
     form = RestaurantForm
@@ -186,23 +178,6 @@ class SourceRecordAdmin(LongTableAdmin):
     search_fields = ["record__exact"]
     search_help_text = "The source's own id, whole"
     autocomplete_fields = ["restaurant"]
-
-
-@admin.register(FlowRule)
-class FlowRuleAdmin(LongTableAdmin):
-    """Discounts that come back every week."""
-
-    form = FlowRuleForm
-    list_display = ["restaurant", "days", "time", "percent", "active"]
-    list_select_related = ["restaurant"]
-    search_fields = ["restaurant__slug__exact"]
-    search_help_text = "The slug of the restaurant, whole"
-    autocomplete_fields = ["restaurant"]
-
-    @admin.display(description="Days")
-    def days(self, rule: FlowRule) -> str:
-        """The weekdays in words."""
-        return " ".join(dict(WEEKDAYS)[day] for day in sorted(rule.weekdays))
 
 
 @admin.register(Market)

@@ -1,7 +1,7 @@
 """Celery tasks of the catalogue. Celery finds what is imported here."""
 
 from catalogue.tasks.exports import ring_for_export, sweep_exports, write_export
-from catalogue.tasks.flow import lay_out_slots, release_seats
+from catalogue.tasks.flow import lay_out_slots, release_seats, ring_for_slots
 from catalogue.tasks.guests import recount_reviews
 from catalogue.tasks.holidays import add_holidays
 from catalogue.tasks.insights import refresh_insights, ring_for_insights
@@ -21,6 +21,7 @@ __all__ = [
     "ring_for_export",
     "ring_for_insights",
     "ring_for_open_spans",
+    "ring_for_slots",
     "sweep_exports",
     "write_export",
 ]
