@@ -7,13 +7,11 @@ from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from catalogue import filters, groups, openings, search, serializers
+from catalogue import filters, groups, openings, search, selling, serializers
 from catalogue.models import Restaurant
 from config.api import openapi
 from config.api.viewsets import StrictViewSet
-from payments import gate, wire
 from payments.authentication import WalletAuthentication
-from payments.callers import caller_of
 
 SLUG = OpenApiParameter(
     "slug",
@@ -96,18 +94,7 @@ class RestaurantViewSet(StrictViewSet[Restaurant]):
         now = timezone.now()
         record = groups.record(slug, groups=selection["fields"], now=now)
         answer = serializers.RestaurantRecord(record.values).data
-        if not record.sold:
-            return Response(answer)
-        receipt = gate.collect(
-            gate.Purchase.of(request),
-            products=record.sold,
-            caller=caller_of(request),
-            # Who asks for the head alone gets no goods.
-            proof=None if request.method == "HEAD" else wire.proof(request.headers),
-            receipt_token=request.headers.get("X-Receipt"),
-            now=now,
-        )
-        return wire.Paid(answer, receipt)
+        return selling.answer(request, answer, sold=record.sold, now=now)
 
     @extend_schema(
         operation_id="get_restaurant_hours",

@@ -16,7 +16,7 @@ from django.views import defaults
 from rest_framework import exceptions
 from rest_framework.response import Response
 
-from config.api.refusal import Code, InvalidRequest, NotFound, Problem, Refusal, Unavailable
+from config.api.refusal import Code, InvalidRequest, NotFound, Problem, Refusal, Renamed, Unavailable
 
 logger = logging.getLogger("tablewire.api")
 
@@ -79,9 +79,22 @@ def handle(error: Exception, context: Mapping[str, Any]) -> Response | None:
     refusal = as_refusal(error, context)
     if refusal is None:
         return None
-    return Response(
-        body(refusal, request_id=id_of(context["request"])), status=refusal.status, headers=dict(refusal.headers)
-    )
+    headers = dict(refusal.headers)
+    if isinstance(refusal, Renamed):
+        headers["Location"] = moved(context["request"], refusal)
+    return Response(body(refusal, request_id=id_of(context["request"])), status=refusal.status, headers=headers)
+
+
+# Behind the version and the noun: /v1/restaurants/noma.
+NAME_AT = 3
+
+
+def moved(request: HttpRequest, refusal: Renamed) -> str:
+    """The address of this request with the new name in place of the former, its query string with it."""
+    path, mark, asked = request.get_full_path().partition("?")
+    steps = path.split("/")
+    steps[steps.index(refusal.former, NAME_AT)] = refusal.name
+    return "/".join(steps) + mark + asked
 
 
 def id_of(request: Any) -> str:

@@ -137,6 +137,17 @@ class NotFound(Refusal):
         super().__init__(message, **rest)
 
 
+class Renamed(Refusal):
+    """What was asked for has another name now. The answer leads there: `former` in the path becomes `name`."""
+
+    code = Code.RENAMED
+
+    def __init__(self, message: str, *, former: str, name: str, **rest: Any) -> None:
+        super().__init__(message, **rest)
+        self.former = former
+        self.name = name
+
+
 class Unavailable(Refusal):
     """A part that this request needs is away; nothing was done."""
 

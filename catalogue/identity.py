@@ -1,0 +1,66 @@
+"""Which restaurant a slug means: itself, the one it leads to now, or one that is gone."""
+
+from typing import Any
+
+from django.db import connection
+
+from catalogue.models import Restaurant
+from config.api.refusal import Code, NotFound, Refusal, Renamed
+
+__all__ = ["Gone", "Renamed", "find", "missing"]
+
+# How long others may remember where a slug leads: it may be given back.
+HEADERS = {"Cache-Control": "public, max-age=60"}
+
+# From a present or former slug along the mergers to the last of them.
+TRAIL = """
+WITH RECURSIVE trail AS (
+    SELECT id, slug, merged_into_id, erased_at, 0 AS step
+    FROM catalogue_restaurant
+    WHERE slug = %(slug)s OR id = (SELECT restaurant_id FROM catalogue_formerslug WHERE slug = %(slug)s)
+    UNION ALL
+    SELECT next.id, next.slug, next.merged_into_id, next.erased_at, trail.step + 1
+    FROM trail JOIN catalogue_restaurant AS next ON next.id = trail.merged_into_id
+) CYCLE id SET is_loop USING path
+SELECT slug, erased_at IS NOT NULL FROM trail WHERE merged_into_id IS NULL ORDER BY step DESC LIMIT 1
+"""
+
+
+class Gone(Refusal):
+    """A restaurant that was here, and about which nothing is told any more."""
+
+    code = Code.GONE
+
+
+def find(slug: str) -> Restaurant:
+    """The restaurant of this slug, with its market and cuisine. One query, and one more where there is none.
+
+    Raises Renamed, Gone and NotFound.
+    """
+    restaurant = (
+        Restaurant.objects.select_related("market", "cuisine")
+        .filter(slug=slug, merged_into=None, erased_at=None)
+        .first()
+    )
+    if restaurant is None:
+        raise missing(slug)
+    return restaurant
+
+
+def missing(slug: str) -> Refusal:
+    """Why no restaurant is found by this slug. One query."""
+    with connection.cursor() as cursor:
+        cursor.execute(TRAIL, {"slug": slug})
+        row: tuple[Any, ...] | None = cursor.fetchone()
+    if row is None:
+        return NotFound("There is no restaurant of this slug.")
+    survivor, is_erased = row
+    if is_erased:
+        return Gone("This restaurant was erased: nothing about it is told any more.", headers=HEADERS)
+    return Renamed(
+        f"The restaurant of this slug is `{survivor}` now.",
+        former=slug,
+        name=survivor,
+        extra={"slug": survivor},
+        headers=HEADERS,
+    )

@@ -1,0 +1,83 @@
+"""How answers of the data API leave: free ones with an ETag that caches keep, sold ones through the gate."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from django.utils.cache import patch_vary_headers
+from django.utils.crypto import salted_hmac
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from config.api import versions
+from config.api.renderers import JSON
+from payments import gate, wire
+from payments.callers import caller_of
+from payments.gate import TierRequired
+from payments.tiers import Tier
+
+# A minute is as fresh as "open now" is asked for; five more while a cache fetches the next.
+SHARED = "public, max-age=60, stale-while-revalidate=300"
+OWN = "private, no-store"
+# What makes a caller another caller: tiers see different things at one address.
+CALLER = ("Authorization", "X-Payment", "PAYMENT-SIGNATURE")
+SAFE = ("GET", "HEAD")
+
+
+def answer(
+    request: Request, body: Any, *, sold: Sequence[str] = (), now: datetime, etag_of: bytes | None = None
+) -> Response:
+    """The answer with this body, bytes of JSON or plain values; paid for first where products are `sold` with it.
+
+    An answer that the caller has already, by If-None-Match, is 304 and free. `etag_of` is what counts as the content
+    where the body also tells what changes by itself, a cursor or a moment; the ETag is weak then. Raises what
+    payments.gate.collect raises; call it outside of any transaction, when nothing can fail any more.
+    """
+    content = body if isinstance(body, bytes) else JSON().render(body)
+    etag = tag(content) if etag_of is None else f"W/{tag(etag_of)}"
+    if has(request, etag, any_will_do=not sold):
+        return stamped(Response(status=304), etag, OWN if sold else SHARED)
+    if not sold:
+        return stamped(Response(content), etag, SHARED)
+    receipt = gate.collect(
+        gate.Purchase.of(request),
+        products=sold,
+        caller=caller_of(request),
+        # Who asks for the head alone gets no goods.
+        proof=None if request.method == "HEAD" else wire.proof(request.headers),
+        receipt_token=request.headers.get("X-Receipt"),
+        now=now,
+    )
+    return stamped(wire.Paid(content, receipt), etag, OWN)
+
+
+def require_tier(request: Request, tier: Tier) -> None:
+    """Refuse a caller below this tier what is free but not for everybody. Raises TierRequired."""
+    theirs = caller_of(request).tier
+    if theirs < tier:
+        raise TierRequired(
+            f"This is for the {tier.name} tier and above, and you call on the {theirs.name} tier.",
+            extra={"tier": theirs.name, "tier_required": tier.name},
+            headers={"Cache-Control": "no-store"},
+        )
+
+
+def tag(content: bytes) -> str:
+    """The entity tag of a content. Keyed, so that a sold one cannot be guessed and then confirmed for free."""
+    return f'"{salted_hmac("catalogue.selling", content, algorithm="sha256").hexdigest()[:32]}"'
+
+
+def has(request: Request, etag: str, *, any_will_do: bool) -> bool:
+    """Whether If-None-Match names the content; `*` is for what everybody may have, as it proves nothing."""
+    known = request.headers.get("If-None-Match", "").strip()
+    if request.method not in SAFE or (known == "*" and not any_will_do):
+        return False
+    return versions.is_known(request, etag.removeprefix("W/").strip('"'))
+
+
+def stamped(response: Response, etag: str, caching: str) -> Response:
+    """The same answer with what caches need to know."""
+    response["ETag"] = etag
+    response["Cache-Control"] = caching
+    patch_vary_headers(response, CALLER)
+    return response
