@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID, uuid5
 
-from django.db import connection
-
+from catalogue import recount
 from catalogue.importers.place import Place, ReviewLine
 from catalogue.models import FlowRule, Restaurant, Review
 
@@ -22,24 +21,6 @@ REVIEW_COLUMNS = (
 )
 RULE_COLUMNS = ("weekdays", "time", "percent", "active")
 
-# Numeric rounding goes away from zero: 4.25 is shown as 4.3.
-COUNT_STARS = """
-UPDATE catalogue_restaurant AS restaurant
-SET review_count = counted.reviews, star_counts = counted.stars, rating = counted.rating
-FROM (
-    SELECT wanted.id, count(review.id) AS reviews, round(avg(review.stars), 1) AS rating,
-        ARRAY[
-            count(*) FILTER (WHERE review.stars = 1), count(*) FILTER (WHERE review.stars = 2),
-            count(*) FILTER (WHERE review.stars = 3), count(*) FILTER (WHERE review.stars = 4),
-            count(*) FILTER (WHERE review.stars = 5)
-        ]::integer[] AS stars
-    FROM unnest(%s::uuid[]) AS wanted (id)
-    LEFT JOIN catalogue_review AS review ON review.restaurant_id = wanted.id
-    GROUP BY wanted.id
-) AS counted
-WHERE restaurant.id = counted.id
-"""
-
 
 def write(places: Sequence[tuple[Restaurant, Place]], *, source: str) -> set[UUID]:
     """Make reviews and rules what the places state; the restaurants whose own differed.
@@ -49,9 +30,7 @@ def write(places: Sequence[tuple[Restaurant, Place]], *, source: str) -> set[UUI
     reviewed = _write_reviews(
         {restaurant.pk: place.reviews for restaurant, place in places if place.reviews is not None}, source=source
     )
-    if reviewed:
-        with connection.cursor() as cursor:
-            cursor.execute(COUNT_STARS, [list(reviewed)])
+    recount.restaurants(reviewed)
     return reviewed | _write_rules(
         {restaurant.pk: place for restaurant, place in places if place.flow_rules is not None}
     )
