@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 
 from catalogue.hours.clock import instant
 from catalogue.models import Restaurant
-from catalogue.opening import CLOSED, stated, up_to_date
+from catalogue.opening import CLOSED, read_again, stated
 from config.api.refusal import InvalidRequest, NotFound
 
 DAYS = 7
@@ -58,7 +58,14 @@ def of_days(slug: str, *, first: date | None, last: date | None, now: datetime) 
     if restaurant.status in CLOSED:
         spans = []
     elif hours:
-        hours = up_to_date(hours, restaurant, now=now, first=first)
+        lat, lng = restaurant.latitude, restaurant.longitude
+        hours = read_again(
+            hours,
+            today=today,
+            first=first,
+            point=None if lat is None or lng is None else (lat, lng),
+            is_locked="hours" in restaurant.locked_fields,
+        )
         if hours.speaks_of(last):
             start, end = instant(zone, first.toordinal(), 0), instant(zone, last.toordinal() + 1, 0)
             found = hours.spans(start=start, end=end)

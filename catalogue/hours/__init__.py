@@ -1,7 +1,17 @@
 """Opening hours: weekly periods with dated exceptions, when they are open, and how they are read and written."""
 
 from catalogue.hours.opening import Hours, State
-from catalogue.hours.osm import read_osm
+from catalogue.hours.osm import HORIZON_DAYS, read_osm
 from catalogue.hours.periods import ALWAYS, InvalidHoursError, Moment, Period, SpecialDay
 
-__all__ = ["ALWAYS", "Hours", "InvalidHoursError", "Moment", "Period", "SpecialDay", "State", "read_osm"]
+__all__ = [
+    "ALWAYS",
+    "HORIZON_DAYS",
+    "Hours",
+    "InvalidHoursError",
+    "Moment",
+    "Period",
+    "SpecialDay",
+    "State",
+    "read_osm",
+]

@@ -12,11 +12,13 @@ from catalogue.hours.seasons import dates_of, sun_spans
 HORIZON_DAYS = 60
 
 
-def read_osm(text: str, *, timezone: str, on: date, point: tuple[float, float] | None = None) -> Hours:
+def read_osm(
+    text: str, *, timezone: str, on: date, days: int = HORIZON_DAYS, point: tuple[float, float] | None = None
+) -> Hours:
     """Read an opening_hours string; the string itself is kept in `osm`.
 
     Rules for weekdays become weekly periods. Rules for seasons, weeks, dates and Easter become special days
-    for the 60 days from `on`, wherever they change what the week says: such hours have to be read again as
+    for the `days` from `on`, wherever they change what the week says: such hours have to be read again as
     time passes. Hours by the sun need the place's `point` (lat, lng). A comment promises nothing, and
     holidays are left out. What cannot be read for certain makes the hours unknown, and so does a string that
     never says when the place is open, unless it is closed on every day.
@@ -24,7 +26,8 @@ def read_osm(text: str, *, timezone: str, on: date, point: tuple[float, float] |
     try:
         rules = read_rules(text)
         week = [_weekly(rules, day) for day in range(7)]
-        special_days = _special_days(rules, week, timezone=timezone, on=on, point=point)
+        dates = [on + timedelta(days=passed) for passed in range(days)]
+        special_days = _special_days(rules, week, timezone=timezone, dates=dates, point=point)
     except UnreadableHoursError:
         return Hours(timezone, (), (), osm=text, known=False)
     is_ever_open = any(not rule.is_off for rule in rules)
@@ -44,14 +47,13 @@ def _weekly(rules: list[Rule], day: int) -> list[Span]:
 
 
 def _special_days(
-    rules: list[Rule], week: list[list[Span]], *, timezone: str, on: date, point: tuple[float, float] | None
+    rules: list[Rule], week: list[list[Span]], *, timezone: str, dates: list[date], point: tuple[float, float] | None
 ) -> tuple[SpecialDay, ...]:
     """The coming dates that differ from the week; all of them when the week says nothing."""
     if all(rule.weekdays is not None and not rule.sun for rule in rules):
         return ()
     if point is None and any(rule.sun for rule in rules):
         raise UnreadableHoursError("Hours by the sun need a place.")
-    dates = [on + timedelta(days=passed) for passed in range(HORIZON_DAYS)]
     chosen = [
         dates_of(rule.selector, dates=dates)
         if rule.weekdays is None

@@ -7,7 +7,7 @@ import sys
 import pytest
 from django.conf import settings
 
-from catalogue.models import Restaurant
+from catalogue.models import SearchRow
 from tests.catalogue import make
 from tests.served import database_url
 
@@ -30,4 +30,4 @@ def test_a_slice_of_the_open_spans_is_worked_out_although_nobody_hears_the_bell_
     )
     assert done.returncode == 0, done.stderr
     assert "The broker is away, so the open spans are worked out by the next beat" in done.stderr
-    assert Restaurant.objects.filter(spans_until=None).count() == 1
+    assert SearchRow.objects.filter(spans_until=None).count() == 1
