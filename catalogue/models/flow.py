@@ -6,7 +6,7 @@ from django.db.models import F, Q
 
 from accounts.models import Venue
 from catalogue.models.places import Restaurant
-from config.api.ids import new_id
+from config.api.ids import encode, new_id
 from reservations.models import Reservation
 
 
@@ -95,6 +95,9 @@ class FlowSlot(models.Model):
     book_before = models.DateTimeField()
     terms = models.CharField(max_length=500, blank=True)
     withdrawn_at = models.DateTimeField(null=True, blank=True)
+    is_barred = models.BooleanField(
+        default=False, db_default=False, help_text="Withdrawn by staff: no rule brings it back"
+    )
 
     class Meta:
         constraints = [
@@ -109,10 +112,16 @@ class FlowSlot(models.Model):
             models.Index(
                 fields=["starts_at"], name="slot_on_sale", condition=Q(withdrawn_at__isnull=True, seats_left__gt=0)
             ),
+            models.Index(fields=["starts_at"], name="slot_booked", condition=Q(seats_left__lt=F("seats"))),
         ]
 
     def __str__(self) -> str:
         return f"{self.percent} % on {self.date} at {self.time:%H:%M}"
+
+    @property
+    def public_id(self) -> str:
+        """`fo_` and 26 letters."""
+        return encode("fo", self.pk)
 
 
 class FlowBooking(models.Model):
@@ -134,3 +143,8 @@ class FlowBooking(models.Model):
 
     def __str__(self) -> str:
         return f"{self.seats} at {self.slot_id}"
+
+    @property
+    def public_id(self) -> str:
+        """`fb_` and 26 letters."""
+        return encode("fb", self.pk)
