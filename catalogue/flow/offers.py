@@ -1,53 +1,69 @@
-"""Time-based discounts: which one comes next at a restaurant."""
+"""What is on sale: the next offer of each restaurant, and how a slot stands."""
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import date, datetime, time, timedelta
+from datetime import date, datetime, time
+from enum import StrEnum, auto
 from uuid import UUID
-from zoneinfo import ZoneInfo
 
-from catalogue.hours.clock import instant
-from catalogue.models import FlowRule
-from catalogue.opening import CLOSED
+from django.db import connection
 
-HORIZON = timedelta(days=7)
+from config.api.ids import encode
+
+PREFIX = "fo"
+
+# A slot that a party could be booked into at `now`, as far as the slot itself knows.
+IS_BOOKABLE = """(slot.withdrawn_at IS NULL AND slot.starts_at > %(now)s AND slot.book_before > %(now)s
+    AND (slot.bookable_from IS NULL OR slot.bookable_from <= %(now)s))"""
+# The index of the slots that are on sale has the third of these conditions; the second follows from `party_min`.
+IS_ON_SALE = f"{IS_BOOKABLE} AND slot.seats_left >= slot.party_min AND slot.seats_left > 0"
+# A restaurant that is closed for good, moved, merged or erased has no row among those that lists see.
+IS_OFFERING = "listing.is_active AND NOT r.is_shut"
+
+NEXT = f"""
+SELECT listing.restaurant_id, next.id, next.percent, next.time, next.date, next.seats_left
+FROM catalogue_listing AS listing
+JOIN catalogue_searchrow AS r ON r.restaurant_id = listing.restaurant_id
+CROSS JOIN LATERAL (
+    SELECT slot.id, slot.percent, slot.time, slot.date, slot.seats_left
+    FROM catalogue_flowslot AS slot
+    WHERE slot.restaurant_id = listing.restaurant_id AND {IS_ON_SALE}
+    ORDER BY slot.starts_at, slot.percent DESC, slot.id
+    LIMIT 1
+) AS next
+WHERE listing.restaurant_id = ANY (%(restaurants)s::uuid[]) AND {IS_OFFERING}
+"""  # noqa: S608  # constants of ours
+
+
+class Status(StrEnum):
+    """How a slot stands: what is withdrawn is not sold out, and what is over is not scheduled."""
+
+    SCHEDULED = auto()
+    AVAILABLE = auto()
+    SOLD_OUT = auto()
+    EXPIRED = auto()
+    WITHDRAWN = auto()
 
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """The next time that a discount holds; date and time are the restaurant's wall clock."""
+    """The next slot on sale; date and time are the restaurant's wall clock."""
 
     percent: int
     time: time
     date: date
+    id: str
+    seats_left: int
 
 
-def next_offer(rules: Iterable[FlowRule], *, timezone: str, now: datetime) -> Offer | None:
-    """The first offer from `now` until a week later, of two at the same moment the higher; None without one."""
-    zone = ZoneInfo(timezone)
-    today = now.astimezone(zone).date()
-    coming: list[tuple[datetime, int, Offer]] = []
-    for rule in rules:
-        for ahead in range(HORIZON.days + 1):
-            day = today + timedelta(days=ahead)
-            if day.weekday() not in rule.weekdays:
-                continue
-            moment = instant(zone, day.toordinal(), rule.time.hour * 60 + rule.time.minute)
-            if now <= moment < now + HORIZON:
-                coming.append((moment, -rule.percent, Offer(percent=rule.percent, time=rule.time, date=day)))
-                break
-    return min(coming, key=lambda found: found[:2])[2] if coming else None
+def next_offers(restaurants: Iterable[UUID], *, now: datetime) -> dict[UUID, Offer]:
+    """The next slot on sale of each of these restaurants that has one, of two at one moment the higher.
 
-
-def next_offers(zones: Mapping[UUID, str], *, now: datetime) -> dict[UUID, Offer]:
-    """The next offer of each restaurant that has one, by restaurant; `zones` maps restaurants to their time zones.
-
-    One query. A restaurant that is closed, for a while or for good, offers nothing.
+    One query: an index look-up for each restaurant that is listed, and nothing for the others.
     """
-    rules: dict[UUID, list[FlowRule]] = defaultdict(list)
-    active = FlowRule.objects.filter(restaurant__in=list(zones), active=True)
-    for rule in active.exclude(restaurant__status__in=CLOSED):
-        rules[rule.restaurant_id].append(rule)
-    found = {place: next_offer(own, timezone=zones[place], now=now) for place, own in rules.items()}
-    return {place: offer for place, offer in found.items() if offer is not None}
+    with connection.cursor() as cursor:
+        cursor.execute(NEXT, {"restaurants": list(restaurants), "now": now})
+        return {
+            restaurant: Offer(percent=percent, time=at, date=day, id=encode(PREFIX, slot), seats_left=seats_left)
+            for restaurant, slot, percent, at, day, seats_left in cursor.fetchall()
+        }

@@ -7,6 +7,7 @@ from rest_framework import serializers
 
 from catalogue.models import Landmark
 from config.api.fields import ClockTime
+from config.api.ids import pattern
 
 SLUG = r"^[a-z0-9]+(-[a-z0-9]+)*$"
 PHONE = r"^\+[1-9][0-9]{6,14}$"
@@ -29,11 +30,13 @@ class LocationRecord(serializers.Serializer[Any]):
 
 
 class OfferRecord(serializers.Serializer[Any]):
-    """The next discount; date and time are on the restaurant's clock."""
+    """The next discount that can be booked; date and time are on the restaurant's clock."""
 
     percent = serializers.IntegerField(min_value=1, max_value=90)
     time = ClockTime()
+    id = serializers.RegexField(pattern("fo"), help_text="Book it at /v1/flow/offers/{id}/bookings.")
     date = serializers.DateField()
+    seats_left = serializers.IntegerField(min_value=1)
 
 
 class AttributionRecord(serializers.Serializer[Any]):
