@@ -79,7 +79,7 @@ class RestaurantViewSet(StrictViewSet[Restaurant]):
         summary="Look a restaurant up",
         parameters=[SLUG, filters.Selection, *PAYMENT],
         responses={
-            **openapi.answers({200: serializers.RestaurantRecord}, refusals=[403, 404]),
+            **openapi.answers({200: serializers.RestaurantRecord}, refusals=[308, 403, 404, 410]),
             402: OpenApiResponse(serializers.PaymentRequiredRecord, description=CHALLENGE),
         },
     )
@@ -93,8 +93,7 @@ class RestaurantViewSet(StrictViewSet[Restaurant]):
         selection = filters.Selection.read(request)
         now = timezone.now()
         record = groups.record(slug, groups=selection["fields"], now=now)
-        answer = serializers.RestaurantRecord(record.values).data
-        return selling.answer(request, answer, sold=record.sold, now=now)
+        return selling.answer(request, serializers.document(record), sold=record.sold, now=now)
 
     @extend_schema(
         operation_id="get_restaurant_hours",

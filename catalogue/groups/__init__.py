@@ -5,11 +5,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from catalogue import identity
 from catalogue.groups import context, insights, places, reviews
+from catalogue.groups.places import Core
 from catalogue.models import Restaurant
-from config.api.refusal import NotFound
 
-__all__ = ["GROUPS", "Group", "Record", "record"]
+__all__ = ["CORE", "GROUPS", "Core", "Group", "Record", "record"]
+
+CORE = "core"
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,44 +20,50 @@ class Group:
     """Fields that are asked for together.
 
     `read` gives their values, of a restaurant with its market and cuisine loaded, at a moment; the first of them is
-    None where there is no content. `product` is what is paid for that content, None where it is free.
+    None where there is no content. `product` is what is paid for that content. The free one has neither: the database
+    has rendered it.
     """
 
-    read: Callable[[Restaurant, datetime], Mapping[str, Any]]
+    read: Callable[[Restaurant, datetime], Mapping[str, Any]] | None = None
     product: str | None = None
     in_lists: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """The values of one restaurant, and the products among them that cost something: none without content."""
+    """What is told of one restaurant, and the products in it that cost something: none without content.
+
+    `values` are its slug, its name and those of the groups but `core`, which is None where nobody asked for it.
+    """
 
     values: Mapping[str, Any]
-    sold: tuple[str, ...]
+    sold: tuple[str, ...] = ()
+    core: Core | None = None
 
 
 def record(slug: str, *, groups: Sequence[str], now: datetime) -> Record:
     """One restaurant: its slug, its name and the fields of the groups.
 
-    One query, and those of the groups. Raises NotFound.
+    Two queries for `core`; for all other groups one, and those of each. Raises what identity.find raises.
     """
-    restaurant = Restaurant.objects.select_related("market", "cuisine").filter(slug=slug).first()
-    if restaurant is None:
-        raise NotFound("There is no restaurant of this slug.")
+    core = places.core(slug, now=now) if CORE in groups else None
+    wanted = [group for name, group in GROUPS.items() if name in groups and name != CORE]
+    if core and not wanted:
+        return Record({}, core=core)
+    restaurant = identity.find(slug)
     values: dict[str, Any] = {"slug": restaurant.slug, "name": restaurant.name}
     sold: list[str] = []
-    for name, group in GROUPS.items():
-        if name in groups:
-            found = group.read(restaurant, now)
-            if group.product and next(iter(found.values())) is not None:
-                sold.append(group.product)
-            values |= found
-    return Record(values, tuple(sold))
+    for group in wanted:
+        found = group.read(restaurant, now) if group.read else {}
+        if group.product and next(iter(found.values())) is not None:
+            sold.append(group.product)
+        values |= found
+    return Record(values, tuple(sold), core)
 
 
 # The selector knows these; a group that is not here is unknown to a caller.
 GROUPS: Mapping[str, Group] = {
-    "core": Group(places.core, in_lists=True),
+    CORE: Group(in_lists=True),
     "reviews": Group(reviews.newest, product="reviews"),
     "context": Group(context.around, product="context"),
     "ai_insight": Group(insights.insight, product="ai_insight"),

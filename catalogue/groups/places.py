@@ -1,85 +1,108 @@
-"""What a place is: the free fields."""
+"""What a place is: the free fields, as the database has rendered them, with what depends on the moment."""
 
-from dataclasses import asdict
-from datetime import datetime
-from typing import Any
+import logging
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from uuid import UUID
+from zoneinfo import ZoneInfo
 
-from catalogue import flow
-from catalogue.geo import Location
-from catalogue.hours import Hours, State
-from catalogue.models import Restaurant
-from catalogue.opening import CLOSED, stated
-from catalogue.search import Attribution
-from config.api.ids import encode
+import orjson
+from django.db import connection
 
+from catalogue import flow, identity
+from catalogue.flow import Offer
+from catalogue.hours import Hours, InvalidHoursError, State
+from catalogue.opening import CLOSED
 
-def state(restaurant: Restaurant, hours: Hours, *, at: datetime) -> State:
-    """Open or not at a moment. A closure outranks the hours."""
-    if restaurant.status in CLOSED:
-        return State("closed", open_now=False, next_change=None)
-    return hours.state(at)
+logger = logging.getLogger("tablewire.catalogue")
 
+# A change of the state is told within these days, as catalogue.hours does.
+AHEAD = timedelta(days=14)
+UNKNOWN = State("unknown", open_now=None, next_change=None)
+SHUT = State("closed", open_now=False, next_change=None)
 
-def core(restaurant: Restaurant, now: datetime) -> dict[str, Any]:
-    """The free fields. Two queries, for the source records and the flow offer."""
-    zone = restaurant.market.timezone
-    records = restaurant.source_records.select_related("source").order_by("source", "record")
-    hours = stated(restaurant) or Hours(zone, periods=(), special_days=(), known=False)
-    return {
-        "id": encode("rst", restaurant.pk),
-        "alt_names": restaurant.alt_names,
-        "status": restaurant.status,
-        "market": restaurant.market_id,
-        "neighborhood": restaurant.neighborhood,
-        "address": {
-            "line1": restaurant.line1,
-            "locality": restaurant.locality,
-            "region": restaurant.region,
-            "postal_code": restaurant.postal_code,
-            "country": restaurant.country,
-            "formatted": formatted(restaurant),
-        },
-        "location": None
-        if restaurant.latitude is None or restaurant.longitude is None
-        else Location(restaurant.latitude, restaurant.longitude),
-        "phone": restaurant.phone,
-        "phone_verified": restaurant.phone_verified_at is not None,
-        "phone_verified_at": restaurant.phone_verified_at,
-        "website": restaurant.website,
-        "rating": restaurant.rating,
-        "review_count": restaurant.review_count,
-        "price_level": restaurant.price_level,
-        "cuisine": restaurant.cuisine.label if restaurant.cuisine else None,
-        "cuisines": restaurant.cuisines,
-        "hours": {
-            **hours.to_json(),
-            **asdict(state(restaurant, hours, at=now)),
-        },
-        "attributes": restaurant.attributes,
-        "flow_offer": flow.next_offers({restaurant.pk: zone}, now=now).get(restaurant.pk),
-        "external_ids": restaurant.external_ids,
-        "sources": [
-            {
-                "source": each.source_id,
-                "record": each.record,
-                "license": each.source.license,
-                "updated_at": each.updated_at,
-                "fields": each.fields,
-            }
-            for each in records
-        ],
-        "attribution": [
-            Attribution(source=source.key, text=source.attribution, license=source.license)
-            for source in {each.source_id: each.source for each in records}.values()
-        ],
-        "verified_at": restaurant.verified_at,
-        "updated_at": restaurant.updated_at,
-        "version": restaurant.version,
-    }
+# Of the spans the one that is running or comes next.
+READ = """
+SELECT held.restaurant_id, held.status, held.timezone, held.hours_known, held.before, held.hours, held.after,
+    row.spans_until, span.opens, span.closes, row.open_spans IS NOT NULL
+FROM catalogue_record AS held
+LEFT JOIN catalogue_searchrow AS row ON row.restaurant_id = held.restaurant_id
+LEFT JOIN LATERAL (
+    SELECT lower(each) AS opens, upper(each) AS closes
+    FROM unnest(row.open_spans) AS each WHERE upper(each) > %(now)s ORDER BY lower(each) LIMIT 1
+) AS span ON true
+WHERE held.slug = %(slug)s
+"""
 
 
-def formatted(restaurant: Restaurant) -> str | None:
-    """The address in one line: "Flæsketorvet 100, 1711 Copenhagen, DK"; None where only the country is known."""
-    town = " ".join(part for part in (restaurant.postal_code, restaurant.locality) if part)
-    parts = [part for part in (restaurant.line1, town, restaurant.region) if part]
-    return ", ".join([*parts, restaurant.country]) if parts else None
+@dataclass(frozen=True, slots=True)
+class Core:
+    """The free fields of a restaurant: JSON as it is stored, members of objects without their braces, and the rest.
+
+    `before`, then `"hours"` of `hours` and `state`, then `after`, then the offer.
+    """
+
+    restaurant: UUID
+    before: str
+    hours: str
+    after: str
+    state: State
+    offer: Offer | None
+
+
+def core(slug: str, *, now: datetime) -> Core:
+    """The free fields. Two queries, the second for the offer. Raises what identity.find raises."""
+    with connection.cursor() as cursor:
+        cursor.execute(READ, {"slug": slug, "now": now})
+        row = cursor.fetchone()
+    if row is None:
+        raise identity.missing(slug)
+    pk, status, zone, known, before, hours, after, until, opens, closes, has_spans = row
+    # Hours made of special days alone are unknown after the last of them, which spans cannot say.
+    is_told = until is not None and until >= now + AHEAD and '"periods":[]' not in hours
+    if status in CLOSED:
+        state = SHUT
+    elif is_told:
+        state = (
+            of_span(opens, closes, zone=ZoneInfo(zone_of(hours, zone)), now=now) if known and has_spans else UNKNOWN
+        )
+    else:
+        state = of_hours(hours, known=known, restaurant=pk, now=now)
+    return Core(
+        restaurant=pk,
+        before=before,
+        hours=hours,
+        after=after,
+        state=state,
+        offer=flow.next_offers({pk: zone}, now=now).get(pk),
+    )
+
+
+def of_span(opens: datetime | None, closes: datetime | None, *, zone: ZoneInfo, now: datetime) -> State:
+    """Open or not, by the span that is running or comes next."""
+    if opens is None or closes is None:
+        return SHUT
+    is_open = opens <= now
+    change = closes if is_open else opens
+    return State(
+        "open" if is_open else "closed",
+        open_now=is_open,
+        next_change=change.astimezone(zone) if change < now + AHEAD else None,
+    )
+
+
+def of_hours(members: str, *, known: bool, restaurant: UUID, now: datetime) -> State:
+    """Open or not, by the hours themselves, given as the members of their JSON."""
+    if not known:
+        return UNKNOWN
+    try:
+        return Hours.from_json({**orjson.loads("{" + members + "}"), "known": True}).state(now)
+    except InvalidHoursError as error:
+        logger.warning("The hours of restaurant %s are broken: %s", restaurant, error)
+        return UNKNOWN
+
+
+def zone_of(members: str, otherwise: str) -> str:
+    """The time zone of hours, which begin with it."""
+    start = '"timezone":"'
+    return members[len(start) :].partition('"')[0] if members.startswith(start) else otherwise

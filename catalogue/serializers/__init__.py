@@ -11,7 +11,7 @@ from catalogue.serializers.context import (
 from catalogue.serializers.exports import ExportAnswer, ExportRecord, NewExport
 from catalogue.serializers.payments import PaymentRequiredRecord
 from catalogue.serializers.pieces import SLUG
-from catalogue.serializers.restaurants import OpeningsRecord, RestaurantRecord
+from catalogue.serializers.restaurants import OpeningsRecord, RestaurantRecord, document
 from catalogue.serializers.search import SearchAnswer
 
 __all__ = [
@@ -29,4 +29,5 @@ __all__ = [
     "PaymentRequiredRecord",
     "RestaurantRecord",
     "SearchAnswer",
+    "document",
 ]

@@ -5,11 +5,13 @@ from typing import Any
 
 from rest_framework import serializers
 
+from catalogue.groups import Record
 from catalogue.models import Restaurant
 from catalogue.serializers.guests import ContextRecord, InsightRecord, ReviewsRecord
 from catalogue.serializers.pieces import PHONE, SLUG, AttributionRecord, LocationRecord, Moment, OfferRecord
 from config.api.fields import ClockTime
 from config.api.ids import pattern
+from config.api.renderers import JSON
 
 
 class AddressRecord(serializers.Serializer[Any]):
@@ -148,6 +150,29 @@ class RestaurantRecord(serializers.Serializer[Any]):
     def to_representation(self, instance: Mapping[str, Any]) -> dict[str, Any]:
         """Return the fields that the values hold."""
         return {name: value for name, value in super().to_representation(instance).items() if name in instance}
+
+
+def document(record: Record) -> bytes:
+    """The JSON of a RestaurantRecord: what the database has rendered is passed on unread."""
+    values = dict(RestaurantRecord(record.values).data) if record.values else {}
+    if record.core is None:
+        return JSON().render(values)
+    core = record.core
+    offer = OfferRecord(core.offer).data if core.offer else None
+    others = members({name: value for name, value in values.items() if name not in RestaurantRecord.ALWAYS})
+    return b'{%b,"hours":{%b,%b},%b,"flow_offer":%b%b}' % (
+        core.before.encode(),
+        core.hours.encode(),
+        members({"state": core.state.state, "open_now": core.state.open_now, "next_change": core.state.next_change}),
+        core.after.encode(),
+        JSON().render(offer) if offer else b"null",
+        b"," + others if others else b"",
+    )
+
+
+def members(values: Mapping[str, Any]) -> bytes:
+    """The members of a JSON object, without its braces."""
+    return JSON().render(values)[1:-1]
 
 
 class OpeningRecord(serializers.Serializer[Any]):

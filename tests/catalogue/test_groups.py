@@ -1,25 +1,103 @@
 """The groups of a record: what each holds, what it costs, and what is sold of it."""
 
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
+import orjson
 import pytest
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
 from catalogue import groups, insights
+from catalogue.hours import State
 from catalogue.models import Restaurant
-from catalogue.serializers import RestaurantRecord
+from catalogue.opening import refresh
+from catalogue.serializers import RestaurantRecord, document
 from config.api.ids import encode
+from config.api.renderers import JSON
 from tests.catalogue import make
 from tests.catalogue.make import NOW
 
 pytestmark = pytest.mark.django_db
 
 
+OF_OTHER_GROUPS = {"reviews", "context", "ai_insight", "ai_insight_detail", "ai_insight_reason", "photos", "history"}
+
+
 def read(place: Restaurant, *names: str) -> groups.Record:
     return groups.record(place.slug, groups=names, now=NOW)
+
+
+# Core -------------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"cuisines": [], "latitude": None, "longitude": None},
+        {
+            "name": 'A "quoted" \\ name\n<&> Bæst',
+            "alt_names": ["寿司", ""],
+            "line1": "1 Main Street",
+            "phone": "+4532155656",
+            "phone_verified_at": NOW,
+            "website": "https://fiskebaren.example",
+            "rating": Decimal("4.0"),
+            "review_count": 7,
+            "price_level": 2,
+            "hours": make.week("18:00", "02:00"),
+            "attributes": {"outdoor_seating": True, "wheelchair": "limited"},
+            "external_ids": {"osm": "node/1"},
+            "verified_at": NOW,
+        },
+    ],
+)
+def test_what_the_database_has_rendered_is_what_the_serializer_says(fields: dict[str, Any]) -> None:
+    place = make.restaurant(**fields)
+    make.listed(place)
+    make.slot(place)
+    rendered = orjson.loads(document(read(place, "core")))
+    assert orjson.loads(JSON().render(RestaurantRecord(rendered).data)) == rendered
+    stored = Restaurant.objects.select_related("market").get(pk=place.pk)
+    plain = ("slug", "name", "alt_names", "status", "neighborhood", "phone", "website", "review_count", "price_level")
+    for name in (*plain, "cuisines", "attributes", "external_ids", "version"):
+        assert rendered[name] == getattr(stored, name), name
+    assert rendered.keys() == set(RestaurantRecord().fields) - OF_OTHER_GROUPS
+
+
+@pytest.mark.parametrize(
+    "hours",
+    [
+        make.week("12:00", "23:00"),
+        make.week("18:00", "02:00"),
+        make.week("00:00", "00:00"),
+        make.week("12:00", "14:00", days=[0]),
+        make.week("19:00", "19:30", days=[5]),
+        {"timezone": "Europe/Copenhagen", "periods": [], "special_days": [], "known": True},
+        {"timezone": "Asia/Tokyo", "periods": make.week("09:00", "17:00")["periods"], "special_days": []},
+        {
+            "timezone": "Europe/Copenhagen",
+            "periods": [],
+            "special_days": [{"date": "2026-11-22", "periods": [{"open": "10:00", "close": "14:00"}]}],
+        },
+        None,
+    ],
+)
+def test_the_state_is_the_same_by_the_open_spans_as_by_the_hours(hours: dict[str, Any] | None) -> None:
+    place = make.restaurant(hours=hours)
+    moments = [NOW + timedelta(minutes=minutes) for minutes in range(-600, 2 * 24 * 60, 173)]
+    by_hours = [state(place, moment) for moment in moments]
+    refresh(now=NOW - timedelta(hours=10))
+    refresh(now=NOW)
+    # The spans reach 15 days ahead: later moments fall back to the hours, and say the same.
+    assert [state(place, moment) for moment in moments] == by_hours
+    if hours is None:
+        assert {one.state for one in by_hours} == {"unknown"}
+
+
+def state(place: Restaurant, at: datetime) -> State:
+    core = groups.record(place.slug, groups=["core"], now=at).core
+    assert core is not None
+    return core.state
 
 
 # Reviews -----------------------------------------------------------------------------------------------------------
@@ -232,7 +310,7 @@ def test_without_an_insight_the_reason_is_told_and_nothing_sold(
 @pytest.mark.parametrize(
     ("names", "queries"),
     [
-        (["core"], 3),
+        (["core"], 2),
         (["reviews"], 3),
         (["context"], 2),
         (["ai_insight"], 2),
@@ -302,7 +380,7 @@ def test_all_groups_together_keep_the_documented_shapes() -> None:
     for _ in range(8):
         make.review(place, "The tonkotsu ramen was delicious but the service slow. Go early!", stars=4)
     insights.refresh(now=NOW, at_most=100)
-    shown = RestaurantRecord(read(place, *groups.GROUPS).values).data
+    shown = orjson.loads(document(read(place, *groups.GROUPS)))
     assert set(shown) == set(RestaurantRecord().fields)
     assert shown["ai_insight_detail"]["best_time"]["basis"] == ["reviews", "hours", "offers"]
     assert [window["until"] for window in shown["ai_insight_detail"]["best_time"]["windows"]] == ["18:30", None]

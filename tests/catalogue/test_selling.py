@@ -22,8 +22,8 @@ def asked(headers: Mapping[str, str] | None = None, *, method: str = "GET", tier
     return Request(request)
 
 
-def free(headers: Mapping[str, str] | None = None, body: object = b'{"a":1}', **rest: str) -> Response:
-    return selling.answer(asked(headers, **rest), body, now=NOW)
+def free(headers: Mapping[str, str] | None = None, body: object = b'{"a":1}', *, method: str = "GET") -> Response:
+    return selling.answer(asked(headers, method=method), body, now=NOW)
 
 
 def test_plain_values_and_bytes_of_the_same_content_have_one_etag() -> None:
