@@ -226,7 +226,7 @@ def test_a_reading_that_the_database_breaks_off_is_told_without_its_words(caplog
     places(1)
     export = exporting.begun()
     with transaction.atomic(), connection.cursor() as cursor, ThreadPoolExecutor(1) as thread:
-        cursor.execute("LOCK TABLE catalogue_market IN ACCESS EXCLUSIVE MODE")
+        cursor.execute("LOCK TABLE catalogue_record IN ACCESS EXCLUSIVE MODE")
         thread.submit(run_apart, export).result()
     export.refresh_from_db()
     assert export.error == "Part 1 could not be written: the database did not read it through. It is tried again."
