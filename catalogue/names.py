@@ -1,8 +1,9 @@
-"""The names that a question may use: markets and cuisines."""
+"""The names that a question may use: markets, cuisines and attributes."""
 
 import re
+import time
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from zoneinfo import ZoneInfo
@@ -17,10 +18,21 @@ FEWEST_TO_MISSPELL = 5
 # In words: comparing those of a long text with all cuisines takes too long.
 MOST_TO_MISSPELL = 4
 
+# What staff add is understood by its name at once, and meant by other words within this time.
+REMEMBERED_S = 30.0
+# A label in another language than English: a shorter one is too often a word of a name ("Is", "Té"). From here on, one
+# sign is a word.
+FEWEST_IN_ANOTHER_LANGUAGE = 4
+FIRST_IDEOGRAPH = "\u2e80"
+DIET = "diet_"
+
 ALL = """
-SELECT slug, name, timezone, latitude, longitude FROM catalogue_market
+SELECT 'market', slug, name, timezone, latitude, longitude, NULL FROM catalogue_market
 UNION ALL
-SELECT slug, label, NULL, NULL, NULL FROM catalogue_cuisine
+SELECT 'cuisine', slug, label, NULL, NULL, NULL,
+    ARRAY(SELECT value FROM jsonb_each_text(labels)) FROM catalogue_cuisine
+UNION ALL
+SELECT kind, key, label, NULL, NULL, NULL, NULL FROM catalogue_attribute
 """
 
 
@@ -44,61 +56,114 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """Markets and cuisines by slug."""
+    """Markets, cuisines and attributes by slug or key; `called` are the cuisines by the words that call them."""
 
     markets: Mapping[str, Area]
     cuisines: Mapping[str, str]
+    attributes: Mapping[str, str]
+    called: Mapping[str, frozenset[str]]
 
     @classmethod
     def load(cls) -> "Names":
-        """Read both dictionaries, in one query."""
+        """All names as they were at most half a minute ago; one query, where this process has none so young."""
+        global _remembered  # one for the process; threads may both read, and the last one stays
+        now = time.monotonic()
+        if _remembered is None or now - _remembered[0] >= REMEMBERED_S:
+            _remembered = (now, cls.read())
+        return _remembered[1]
+
+    @classmethod
+    def read(cls) -> "Names":
+        """All names as they are, in one query."""
         with connection.cursor() as cursor:
             cursor.execute(ALL)
             rows = cursor.fetchall()
+        called: dict[str, set[str]] = {}
+        for kind, slug, label, *_, others in rows:
+            if kind == "cuisine":
+                words = {_fold(label), _fold(slug)}
+                words |= {_fold(other) for other in others if _is_telling(other)}
+                for word in words - {""}:
+                    called.setdefault(word, set()).add(slug)
         return cls(
             markets={
                 slug: Area(slug, name, ZoneInfo(zone), Location(lat, lng))
-                for slug, name, zone, lat, lng in rows
-                if zone
+                for kind, slug, name, zone, lat, lng, _ in rows
+                if kind == "market"
             },
-            cuisines={slug: label for slug, label, zone, *_ in rows if not zone},
+            cuisines={slug: label for kind, slug, label, *_ in rows if kind == "cuisine"},
+            attributes={key: label for kind, key, label, *_ in rows if kind in ("amenity", "diet")},
+            called={word: frozenset(slugs) for word, slugs in called.items()},
         )
+
+    @property
+    def diets(self) -> Mapping[str, str]:
+        """The diets by the word that `diet` takes: `vegan` is the attribute `diet_vegan`."""
+        return {key.removeprefix(DIET): label for key, label in self.attributes.items() if key.startswith(DIET)}
 
     def market(self, slug: str) -> Area:
         """The market of this slug. Raises InvalidRequest with the nearest known ones."""
-        if slug not in self.markets:
-            raise _unknown("market", slug, self.markets)
-        return self.markets[slug]
+        markets = self.markets if slug in self.markets else type(self).read().markets
+        if slug not in markets:
+            raise _unknown("market", slug, markets, listed_at="/v1/markets")
+        return markets[slug]
 
-    def check_cuisines(self, slugs: Iterable[str]) -> None:
+    def check_cuisines(self, slugs: Iterable[str], *, param: str = "cuisine") -> None:
         """Raise InvalidRequest, with the nearest known ones, unless all of them are known."""
-        for slug in slugs:
-            if slug not in self.cuisines:
-                raise _unknown("cuisine", slug, self.cuisines)
+        self._check(param, slugs, lambda names: names.cuisines, listed_at="/v1/cuisines")
+
+    def check_attributes(self, keys: Iterable[str], *, param: str = "attributes") -> None:
+        """Raise InvalidRequest, with the nearest known ones, unless all of them are keys of attributes."""
+        self._check(param, keys, lambda names: names.attributes, listed_at="/v1/attributes")
+
+    def check_diets(self, words: Iterable[str], *, param: str = "diet") -> None:
+        """Raise InvalidRequest, with the nearest known ones, unless all of them are diets: `vegan`, `halal`."""
+        self._check(param, words, lambda names: names.diets, listed_at="/v1/attributes")
+
+    def _check(
+        self, param: str, given: Iterable[str], known: Callable[["Names"], Mapping[str, str]], *, listed_at: str
+    ) -> None:
+        missing = [name for name in given if name not in known(self)]
+        if missing:
+            # It may be younger than what is remembered.
+            fresh = known(type(self).read())
+            for name in missing:
+                if name not in fresh:
+                    raise _unknown(param, name, fresh, listed_at=listed_at)
 
     def cuisines_in(self, words: str) -> "Asked | None":
         """The cuisines that some of the words call by label or slug, a letter or two aside; the longest such words.
 
         Of "burgers in Soho" it is the burgers, and "in soho" is left.
         """
-        called: dict[str, set[str]] = {}
-        for slug, label in self.cuisines.items():
-            for name in (_fold(label), _fold(slug)):
-                called.setdefault(name, set()).add(slug)
         said = _fold(words).split()
-        longest = min(len(said), max((len(name.split()) for name in called), default=0))
+        longest = min(len(said), max((len(name.split()) for name in self.called), default=0))
         for length in range(longest, 0, -1):
             for start in range(len(said) - length + 1):
                 run = " ".join(said[start : start + length])
-                likely = [run] if run in called else _misspelt(run, called) if len(said) <= MOST_TO_MISSPELL else []
+                likely = (
+                    [run]
+                    if run in self.called
+                    else _misspelt(run, self.called)
+                    if len(said) <= MOST_TO_MISSPELL
+                    else []
+                )
                 if likely:
                     rest = " ".join(said[:start] + said[start + length :])
-                    return Asked(cuisines=tuple(sorted(called[likely[0]])), rest=rest)
+                    return Asked(cuisines=tuple(sorted(self.called[likely[0]])), rest=rest)
         return None
 
     def nearest_market(self, place: Location) -> Area | None:
         """The market whose middle is nearest; None while there are none."""
         return min(self.markets.values(), key=lambda area: distance_m(area.center, place), default=None)
+
+
+# When (time.monotonic) they were read, and what was read.
+_remembered: tuple[float, Names] | None = None
+
+
+def _is_telling(label: str) -> bool:
+    return len(label) >= FEWEST_IN_ANOTHER_LANGUAGE or label[:1] >= FIRST_IDEOGRAPH
 
 
 def _fold(words: str) -> str:
@@ -111,9 +176,9 @@ def _misspelt(run: str, known: Iterable[str]) -> list[str]:
     return get_close_matches(run, list(known), n=1, cutoff=0.85) if len(run) >= FEWEST_TO_MISSPELL else []
 
 
-def _unknown(param: str, slug: str, known: Iterable[str]) -> InvalidRequest:
-    likely = get_close_matches(slug, list(known), n=3, cutoff=0.5)
+def _unknown(param: str, name: str, known: Iterable[str], *, listed_at: str) -> InvalidRequest:
+    likely = get_close_matches(name, list(known), n=3, cutoff=0.5)
     hint = f" Did you mean `{likely[0]}`?" if likely else ""
     return InvalidRequest(
-        f"Unknown {param} `{slug}`.{hint} GET /v1/{param}s lists all.", param=param, extra={"suggestions": likely}
+        f"Unknown {param} `{name}`.{hint} GET {listed_at} lists all.", param=param, extra={"suggestions": likely}
     )

@@ -33,6 +33,12 @@ def _fresh_keyring(monkeypatch: pytest.MonkeyPatch) -> None:
     ring.clear()
 
 
+@pytest.fixture(autouse=True)
+def _fresh_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test knows the markets and cuisines of another, and what it adds is known at once."""
+    monkeypatch.setattr("catalogue.names.REMEMBERED_S", 0.0)
+
+
 @pytest.fixture
 def venue(db: None) -> Venue:
     """A venue in Rome without a menu and without tables."""

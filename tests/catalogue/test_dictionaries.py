@@ -2,6 +2,7 @@
 
 import math
 from concurrent.futures import ThreadPoolExecutor
+from itertools import chain
 
 import pytest
 from django.db import connection
@@ -9,7 +10,10 @@ from django.db.models import Func, Value
 from django.test.utils import CaptureQueriesContext
 
 from catalogue import dictionaries
-from catalogue.models import Cuisine, Landmark, LandmarkName, Market, Source
+from catalogue.demo.places import DIETS
+from catalogue.importers import osm
+from catalogue.models import Attribute, Cuisine, Landmark, LandmarkName, Market, Source
+from catalogue.search import languages
 
 MARKETS = {
     "barcelona", "berlin", "copenhagen", "dubai", "london", "milan",
@@ -40,6 +44,41 @@ def test_every_market_has_twenty_landmarks_within_its_radius_and_itself_as_a_cit
         assert [str(landmark) for landmark in landmarks if metres(market, landmark) > market.radius_m] == []
 
 
+def test_every_cuisine_has_labels_in_the_languages_of_the_markets() -> None:
+    labels = {row["slug"]: row for row in dictionaries.read("cuisine_labels")}
+
+    assert list(labels) == [row["slug"] for row in dictionaries.read("cuisines")]
+    assert set(labels["seafood"]) - {"slug"} <= languages.CODES
+    assert labels["seafood"]["da"] == "Fisk og skaldyr"
+    for lang in ("da", "de", "fr", "it", "es", "ca", "ja", "zh"):
+        assert [slug for slug, row in labels.items() if not row[lang]] == []
+
+
+def test_the_dictionary_has_the_attributes_that_imports_and_the_demo_write() -> None:
+    known = {row["key"]: row for row in dictionaries.read("attributes")}
+
+    written = {key.replace(":", "_") for key in osm.ATTRIBUTES} | {"kind"} | set(chain(*DIETS.values()))
+    assert written - set(known) == set()
+    assert set(known["kind"]["values"].split("|")) == osm.EATING
+    assert {key for key, row in known.items() if row["kind"] == "diet"} == {
+        key for key in known if key.startswith("diet_")
+    }
+    assert list(known) == list(dict.fromkeys(known))
+
+
+@pytest.mark.django_db
+def test_attributes_are_loaded_with_their_words() -> None:
+    dictionaries.load()
+
+    wheelchair = Attribute.objects.get(key="wheelchair")
+    assert (wheelchair.label, wheelchair.kind, wheelchair.values) == (
+        "Wheelchair access",
+        "amenity",
+        ["limited", "designated"],
+    )
+    assert Attribute.objects.get(key="air_conditioning").values == []
+
+
 @pytest.mark.django_db
 def test_no_name_stands_for_two_landmarks_of_a_market() -> None:
     dictionaries.load()
@@ -56,14 +95,14 @@ def test_tivoli_gardens_is_in_copenhagen_under_each_of_its_names(words: str) -> 
 
 
 @pytest.mark.django_db
-def test_loading_again_changes_no_row_and_takes_six_queries() -> None:
+def test_loading_again_changes_no_row_and_takes_eight_queries() -> None:
     dictionaries.load()
     before = list(LandmarkName.objects.order_by("pk").values_list("pk", "landmark", "name"))
     with CaptureQueriesContext(connection) as queries:
         dictionaries.load()
     assert list(LandmarkName.objects.order_by("pk").values_list("pk", "landmark", "name")) == before
     statements = [query["sql"] for query in queries if "SAVEPOINT" not in query["sql"]]
-    assert len(statements) == 6
+    assert len(statements) == 8
 
 
 @pytest.mark.django_db
@@ -76,7 +115,9 @@ def test_loading_adds_what_is_missing_and_leaves_what_staff_mended() -> None:
     Landmark.objects.get(name="Den Frie").delete()
     LandmarkName.objects.get(landmark=tivoli, name="Tivoli Have").delete()
     LandmarkName.objects.create(landmark=tivoli, name="Tivoli Friheden")
-    Cuisine.objects.filter(slug="seafood").update(label="Fish")
+    Cuisine.objects.filter(slug="seafood").update(label="Fish", labels={"da": "Fisk"})
+    Cuisine.objects.filter(slug="pizza").update(labels={})
+    Attribute.objects.filter(key="dog").update(label="Dogs")
     imported = Landmark.objects.create(
         name="Tivoli Hotel", kind="landmark", latitude=55.66, longitude=12.56, source_id="wikidata"
     )
@@ -92,7 +133,9 @@ def test_loading_adds_what_is_missing_and_leaves_what_staff_mended() -> None:
     assert set(tivoli.names.values_list("name", flat=True)) == {
         "Tivoli Gardens", "Tivoli", "Tivoli Have", "Tivoli København", "Tivoli Copenhagen", "Tivoli Friheden",
     }  # fmt: skip
-    assert Cuisine.objects.get(slug="seafood").label == "Fish"
+    assert Cuisine.objects.values_list("label", "labels").get(slug="seafood") == ("Fish", {"da": "Fisk"})
+    assert Cuisine.objects.get(slug="pizza").labels["ja"] == "ピザ"
+    assert Attribute.objects.get(key="dog").label == "Dogs"
     assert list(imported.names.values_list("name", flat=True)) == ["Tivoli Hotel"]
 
 
