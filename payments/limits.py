@@ -12,6 +12,7 @@ from payments.callers import Caller, anonymous, identify
 from payments.tiers import FREE
 
 MINUTE_S = 60
+HOUR_S = 3600
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,14 +21,17 @@ class Apart:
 
     policy: str
     paths: re.Pattern[str]
-    per_minute: int
+    limit: int
+    window_s: int = MINUTE_S
 
 
 APART = (
     # Each try may cost us a trip to the chain. Who comes with an old token can get a new one.
-    Apart("auth", re.compile(r"/v1/auth(/.*)?"), per_minute=30),
+    Apart("auth", re.compile(r"/v1/auth(/.*)?"), limit=30),
     # Fetched in many pieces, by whoever was given the signed link, which needs no token.
-    Apart("files", re.compile(r"/v1/exports/[^/]+/files(/.*)?"), per_minute=600),
+    Apart("files", re.compile(r"/v1/exports/[^/]+/files(/.*)?"), limit=600),
+    # Each takes a table from others. Tries count, so that nobody looks for the last one by trying.
+    Apart("bookings", re.compile(r"/v1/flow/offers/[^/]+/bookings/?"), limit=10, window_s=HOUR_S),
 )
 
 
@@ -57,8 +61,8 @@ class DataDoorway(Doorway):
     def unknown(self, request: HttpRequest) -> Allowance:
         """Free, by address, or the limit of the path."""
         own = apart(request)
-        limit = own.per_minute if own else FREE.per_minute
-        return Allowance(bucket=address_bucket(request), limit=limit, window_s=MINUTE_S)
+        limit, window_s = (own.limit, own.window_s) if own else (FREE.per_minute, MINUTE_S)
+        return Allowance(bucket=address_bucket(request), limit=limit, window_s=window_s)
 
     def policy_of(self, request: HttpRequest) -> str:
         """The tier's, or that of the path."""
