@@ -9,5 +9,8 @@ router.register("landmarks", api.LandmarkViewSet, basename="landmark")
 router.register("markets", api.MarketViewSet, basename="market")
 router.register("cuisines", api.CuisineViewSet, basename="cuisine")
 router.register("exports", api.ExportViewSet, basename="export")
+router.register("flow/offers", api.FlowOfferViewSet, basename="flow-offer")
+router.register("flow/bookings", api.FlowBookingViewSet, basename="flow-booking")
+router.register("restaurants/(?P<slug>[a-z0-9-]{1,120})/flow", api.FlowSlotViewSet, basename="flow-slot")
 
 urlpatterns = router.urls

@@ -1,0 +1,207 @@
+"""Offers and bookings over HTTP."""
+
+from functools import partial
+from hashlib import sha256
+from typing import Any
+
+from django.utils import timezone
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import status
+from rest_framework.decorators import action
+from rest_framework.permissions import AllowAny
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from accounts import idempotency
+from catalogue import identity, selling
+from catalogue.filters.flow import Offers, Slots
+from catalogue.flow import booking, finding
+from catalogue.models import FlowBooking, FlowSlot
+from catalogue.serializers import SLUG as SLUG_PATTERN
+from catalogue.serializers import flow as serializers
+from config.api import openapi
+from config.api.addresses import public_url
+from config.api.parsers import json_body
+from config.api.refusal import InvalidRequest
+from config.api.renderers import JSON
+from config.api.viewsets import StrictViewSet
+from payments.authentication import WalletAuthentication
+
+SLUG = OpenApiParameter("slug", {"type": "string", "pattern": SLUG_PATTERN, "maxLength": 120}, OpenApiParameter.PATH)
+KEY = OpenApiParameter(
+    idempotency.HEADER,
+    {"type": "string", "pattern": "^[\\x21-\\x7e]{1,255}$"},
+    OpenApiParameter.HEADER,
+    required=True,
+    description="Any text of yours, a new one for each booking. Sent again within 24 hours, the same request has no"
+    " second effect and the same answer.",
+)
+TOKEN = OpenApiParameter(
+    "X-Manage-Token",
+    {"type": "string", "maxLength": 200},
+    OpenApiParameter.HEADER,
+    required=True,
+    description="`manage_token` of the booking.",
+)
+# An answer about a person, with the key to it.
+PRIVATE = {"Cache-Control": "no-store, private"}
+# Anything else cannot be an id, and need not be looked up.
+ID = "[a-z0-9_]{1,40}"
+
+
+class FlowSlotViewSet(StrictViewSet[FlowSlot]):
+    """The offers of one restaurant."""
+
+    authentication_classes = [WalletAuthentication]
+    permission_classes = [AllowAny]
+    queryset = FlowSlot.objects.none()
+    serializer_class = serializers.FlowSlotRecord
+    filter_backends = []
+
+    @extend_schema(
+        operation_id="list_restaurant_offers",
+        summary="See a restaurant's offers",
+        parameters=[SLUG, Slots],
+        responses=openapi.answers({200: serializers.FlowSlotAnswer}, refusals=[404, 410]),
+    )
+    def list(self, request: Request, slug: str) -> Response:
+        """Discounts at a time of day, soonest first: of one day, or of the next 14. Free; no key.
+
+        Those that cannot be booked say why by their `status`. A restaurant that offers nothing has an empty list.
+        """
+        parameters = Slots.read(request)
+        now = timezone.now()
+        found = finding.of_restaurant(
+            identity.find(slug),
+            day=parameters.get("date"),
+            party_size=parameters.get("party_size"),
+            limit=parameters["limit"],
+            cursor=parameters.get("cursor"),
+            now=now,
+        )
+        return listed(request, serializers.FlowSlotAnswer(found).data)
+
+
+class FlowOfferViewSet(StrictViewSet[FlowSlot]):
+    """The offers of all restaurants, and the tables that are booked at them."""
+
+    authentication_classes = [WalletAuthentication]
+    permission_classes = [AllowAny]
+    queryset = FlowSlot.objects.none()
+    serializer_class = serializers.FlowSlotRecord
+    filter_backends = []
+    lookup_url_kwarg = "id"
+    lookup_value_regex = ID
+
+    @extend_schema(
+        operation_id="search_offers",
+        summary="Find offers around a place",
+        parameters=[Offers],
+        responses=openapi.answers({200: serializers.FlowOfferAnswer}),
+    )
+    def list(self, request: Request) -> Response:
+        """Discounts that can be booked now, soonest first and of one moment the nearest, with their restaurants.
+
+        Free; no key. Around a landmark or a point, in a market, or everywhere.
+        """
+        question = finding.Question(**Offers.read(request))
+        return listed(request, serializers.FlowOfferAnswer(finding.find(question, now=timezone.now())).data)
+
+    @extend_schema(
+        operation_id="get_offer",
+        summary="Look an offer up",
+        parameters=[openapi.path_id("fo")],
+        responses=openapi.answers({200: serializers.FlowSlotRecord}, refusals=[404]),
+    )
+    def retrieve(self, request: Request, id: str) -> Response:  # noqa: A002  # the name in the path
+        """An offer and how it stands, also when it is over. Free; no key."""
+        now = timezone.now()
+        offer = finding.one(booking.offer_key(id), now=now)
+        return selling.answer(request, serializers.FlowSlotRecord(offer).data, now=now)
+
+    @extend_schema(
+        operation_id="book_offer",
+        summary="Book a table at an offer",
+        parameters=[openapi.path_id("fo"), KEY, openapi.LOCATION],
+        request=serializers.NewFlowBooking,
+        responses=openapi.answers({201: serializers.FlowBookingRecord}, refusals=[404, 409]),
+    )
+    @action(detail=True, methods=["post"])
+    def bookings(self, request: Request, id: str) -> Response:  # noqa: A002  # the name in the path
+        """A table in the restaurant's own book, confirmed at once, or 409 and nothing is stored. Free; no key.
+
+        The guest gets the restaurant's mail. One contact may hold three tables at offers that are still to come, and
+        from one address ten tries are taken in an hour.
+        """
+        if idempotency.HEADER not in request.headers:
+            raise InvalidRequest(
+                f"Send the header `{idempotency.HEADER}` with a text of your own, so that nothing is booked twice.",
+                param=idempotency.HEADER,
+            )
+        form = serializers.NewFlowBooking(data=json_body(request))
+        form.is_valid(raise_exception=True)
+        wish = form.validated_data
+        contact = booking.contact_of(
+            customer_email=wish.get("customer_email"), customer_phone=wish.get("customer_phone")
+        )
+        # Strangers who choose the same key do not meet: they would have to come with the same contact.
+        scope = sha256(f"{id} {contact}".encode()).hexdigest()
+        return idempotency.once(request, scope=scope, effect=partial(self.book, id, wish))
+
+    def book(self, id: str, wish: dict[str, Any]) -> Response:  # noqa: A002  # the name in the path
+        """Book as the body says."""
+        booked = booking.book(booking.offer_key(id), now=timezone.now(), **wish)
+        location = public_url(f"/v1/flow/bookings/{booked.id}")
+        return answer(booked, code=status.HTTP_201_CREATED, headers={"Location": location})
+
+
+class FlowBookingViewSet(StrictViewSet[FlowBooking]):
+    """A table that was booked at an offer, for who has its token."""
+
+    authentication_classes = [WalletAuthentication]
+    permission_classes = [AllowAny]
+    queryset = FlowBooking.objects.none()
+    serializer_class = serializers.FlowBookingRecord
+    filter_backends = []
+    lookup_url_kwarg = "id"
+    lookup_value_regex = ID
+
+    @extend_schema(
+        operation_id="get_booking",
+        summary="See a booking",
+        parameters=[openapi.path_id("fb"), TOKEN],
+        responses=openapi.answers({200: serializers.FlowBookingRecord}, refusals=[404]),
+    )
+    def retrieve(self, request: Request, id: str) -> Response:  # noqa: A002  # the name in the path
+        """How it stands in the restaurant's book. Without the right token it is 404, as if there were none."""
+        return answer(booking.shown(booking.find(id, token=token_of(request))))
+
+    @extend_schema(
+        operation_id="cancel_booking",
+        summary="Cancel a booking",
+        parameters=[openapi.path_id("fb"), TOKEN],
+        responses=openapi.answers({200: serializers.FlowBookingRecord}, refusals=[404]),
+    )
+    def destroy(self, request: Request, id: str) -> Response:  # noqa: A002  # the name in the path
+        """Until the guests are expected; the offer gets its seats back. To cancel again changes nothing and is 200."""
+        return answer(booking.cancel(booking.find(id, token=token_of(request)), now=timezone.now()))
+
+
+def token_of(request: Request) -> str:
+    """What proves that a booking is the caller's; empty without it."""
+    return request.headers.get("X-Manage-Token", "")
+
+
+def answer(
+    booked: booking.Booked, *, code: int = status.HTTP_200_OK, headers: dict[str, str] | None = None
+) -> Response:
+    """The record of a booking, which no cache keeps."""
+    record = serializers.FlowBookingRecord(booked).data
+    return Response(record, status=code, headers={**PRIVATE, **(headers or {})})
+
+
+def listed(request: Request, page: Any) -> Response:
+    """A page, whose moment and cursor are no part of what makes it another one."""
+    rest = {name: part for name, part in page.items() if name != "pagination"}
+    content = JSON().render([rest, page["pagination"]["has_more"]])
+    return selling.answer(request, page, now=timezone.now(), etag_of=content)
