@@ -1,0 +1,1 @@
+"""Photos: painted or stored, cut to sizes, listed and served."""
