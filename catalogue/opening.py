@@ -2,16 +2,16 @@
 
 import json
 import logging
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence, Set
 from datetime import date, datetime, timedelta
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from django.db import connection, transaction
 
+from catalogue import holidays
 from catalogue.fields import Span
 from catalogue.hours import HORIZON_DAYS, Hours, InvalidHoursError, SpecialDay, read_osm
 from catalogue.models import Restaurant
@@ -55,7 +55,7 @@ FIND = "SELECT row.restaurant_id FROM catalogue_searchrow AS row WHERE {conditio
 
 CLAIM = """
 SELECT restaurant.id, restaurant.status, restaurant.hours::text, restaurant.latitude, restaurant.longitude,
-    'hours' = ANY (restaurant.locked_fields), restaurant.version
+    'hours' = ANY (restaurant.locked_fields), restaurant.market_id, restaurant.version
 FROM catalogue_searchrow AS row JOIN catalogue_restaurant AS restaurant ON restaurant.id = row.restaurant_id
 WHERE row.restaurant_id = ANY (%(ids)s::uuid[]) AND {condition}
 FOR NO KEY UPDATE OF {locked} SKIP LOCKED
@@ -86,6 +86,7 @@ class Stated(NamedTuple):
     hours: str
     is_locked: bool
     point: tuple[float, float] | None
+    holidays: frozenset[date]
 
 
 class Reading(NamedTuple):
@@ -135,8 +136,15 @@ def _refresh_some(due: Due, ids: Sequence[UUID], *, read: Callable[[Stated], Rea
         cursor.execute(
             CLAIM.format(condition=due.condition, locked=due.locked), {"ids": list(ids), "promised": now + PROMISED}
         )
-        for restaurant, status, hours, lat, lng, is_locked, version in cursor.fetchall():
-            reading = read(_stated(hours, is_locked=is_locked, lat=lat, lng=lng)) if hours else UNKNOWN
+        claimed = cursor.fetchall()
+        # Younger than the claim: whoever changes the holidays marks the rows that they concern, and has done so by now
+        # or waits for these.
+        kept = holidays.by_market(first=now.date() - 3 * BEHIND, last=now.date() + timedelta(days=HORIZON_DAYS))
+        for restaurant, status, hours, lat, lng, is_locked, market, version in claimed:
+            point = None if lat is None or lng is None else (lat, lng)
+            reading = UNKNOWN
+            if hours:
+                reading = read(_stated(hours, is_locked=is_locked, point=point, kept=kept.get(market, frozenset())))
             # Closure outranks hours.
             ready.append((restaurant, "{}" if status in CLOSED else reading.spans))
             if reading.hours is not None:
@@ -150,10 +158,11 @@ def _refresh_some(due: Due, ids: Sequence[UUID], *, read: Callable[[Stated], Rea
     return len(ready)
 
 
-def _stated(hours: str, *, is_locked: bool, lat: float | None, lng: float | None) -> Stated:
-    # Only hours by the sun depend on the place.
-    is_by_sun = any(word in hours for word in ("sun", "dawn", "dusk"))
-    return Stated(hours, is_locked, None if not is_by_sun or lat is None or lng is None else (lat, lng))
+def _stated(hours: str, *, is_locked: bool, point: tuple[float, float] | None, kept: frozenset[date]) -> Stated:
+    """Only what the reading depends on, so that equal ones are read once: the place for the sun, the city for `PH`."""
+    lowered = hours.lower()
+    is_by_sun = any(word in lowered for word in ("sunrise", "sunset", "dawn", "dusk"))
+    return Stated(hours, is_locked, point if is_by_sun else None, kept if "ph" in lowered else frozenset())
 
 
 def _reader(*, now: datetime) -> Callable[[Stated], Reading]:
@@ -166,7 +175,14 @@ def _reader(*, now: datetime) -> Callable[[Stated], Reading]:
             return UNKNOWN
         today = now.astimezone(ZoneInfo(hours.timezone)).date()
         # From the day before the first moment, whose tail may reach into it.
-        again = read_again(hours, today=today, first=today - BEHIND, point=stated.point, is_locked=stated.is_locked)
+        again = read_again(
+            hours,
+            today=today,
+            first=today - BEHIND,
+            point=stated.point,
+            is_locked=stated.is_locked,
+            holidays=stated.holidays,
+        )
         spans = _multirange(again.spans(start=start, end=end)) if again.known else None
         shown = _within(hours, today, today + SHOWN) == _within(again, today, today + SHOWN)
         return Reading(spans, None if shown else json.dumps(again.to_json()))
@@ -191,7 +207,15 @@ def _parsed(written: Mapping[str, Any]) -> Hours | None:
         return None
 
 
-def read_again(hours: Hours, *, today: date, first: date, point: tuple[float, float] | None, is_locked: bool) -> Hours:
+def read_again(
+    hours: Hours,
+    *,
+    today: date,
+    first: date,
+    point: tuple[float, float] | None,
+    is_locked: bool,
+    holidays: Set[date],
+) -> Hours:
     """Hours with dates ("Dec 24 off") were read for some days: read the string they come from for others.
 
     For the 60 days from `first`, and the day before, whose tail may reach into them. Hours whose week is not what the
@@ -200,17 +224,15 @@ def read_again(hours: Hours, *, today: date, first: date, point: tuple[float, fl
     """
     if hours.osm is None or not hours.known:
         return hours
-    again = read_osm(
-        hours.osm, timezone=hours.timezone, on=first - timedelta(days=1), days=HORIZON_DAYS + 1, point=point
-    )
+    read = partial(read_osm, hours.osm, timezone=hours.timezone, point=point, holidays=holidays)
+    again = read(on=first - timedelta(days=1), days=HORIZON_DAYS + 1)
     if again.periods != hours.periods:
         return hours
     if is_locked:
         last = max((special.date for special in hours.special_days), default=today)
-        now_said = read_osm(hours.osm, timezone=hours.timezone, on=today, point=point)
-        if _within(hours, today, date.max) != _within(now_said, today, last + timedelta(days=1)):
+        if _within(hours, today, date.max) != _within(read(on=today), today, last + timedelta(days=1)):
             return hours
-    return replace(again, osm=hours.osm)
+    return again
 
 
 def _within(hours: Hours, first: date, end: date) -> list[SpecialDay]:

@@ -4,13 +4,15 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
+from catalogue import holidays, identity
+from catalogue.hours import HORIZON_DAYS, Hours, SpecialDay
 from catalogue.hours.clock import instant
 from catalogue.models import Restaurant
 from catalogue.opening import CLOSED, read_again, stated
-from config.api.refusal import InvalidRequest, NotFound
+from config.api.refusal import InvalidRequest
 
 DAYS = 7
-MOST_DAYS = 60
+MOST_DAYS = HORIZON_DAYS
 # Nobody states hours for years ahead, and the calendar of a computer has an end.
 WITHIN = timedelta(days=366)
 
@@ -21,6 +23,23 @@ class Opening:
 
     opens_at: datetime
     closes_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class SpecialOpening:
+    """A date that differs from the week; no periods: closed. `name` is the holiday's, where it is one."""
+
+    date: date
+    name: str | None
+    periods: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PublicHoliday:
+    """A public holiday of the market, whether or not the hours say what holds on it."""
+
+    date: date
+    name: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,16 +54,17 @@ class Openings:
     first: date
     last: date
     spans: list[Opening] | None
+    special_days: list[SpecialOpening]
+    holidays: list[PublicHoliday]
 
 
 def of_days(slug: str, *, first: date | None, last: date | None, now: datetime) -> Openings:
     """The openings of a restaurant; a week from today where nothing is said.
 
-    One query. Raises NotFound, and InvalidRequest for days in the wrong order, too many, or more than a year away.
+    Two queries. Raises NotFound, Renamed and Gone, and InvalidRequest for days in the wrong order, too many, or more
+    than a year away.
     """
-    restaurant = Restaurant.objects.select_related("market").filter(slug=slug).first()
-    if restaurant is None:
-        raise NotFound("There is no restaurant of this slug.")
+    restaurant = identity.find(slug)
     hours = stated(restaurant)
     zone = ZoneInfo(hours.timezone if hours else restaurant.market.timezone)
     today = now.astimezone(zone).date()
@@ -54,10 +74,10 @@ def of_days(slug: str, *, first: date | None, last: date | None, now: datetime) 
     last = last or first + timedelta(days=DAYS - 1)
     if not first <= last < first + timedelta(days=MOST_DAYS):
         raise InvalidRequest(f"`to` must be `from` or one of the {MOST_DAYS - 1} days after it.", param="to")
-    spans: list[Opening] | None = None
-    if restaurant.status in CLOSED:
-        spans = []
-    elif hours:
+    # With the day before, whose tail may reach into the first.
+    before = first - timedelta(days=1)
+    names = holidays.of(restaurant.market_id, first=before, days=MOST_DAYS + 1)
+    if hours:
         lat, lng = restaurant.latitude, restaurant.longitude
         hours = read_again(
             hours,
@@ -65,9 +85,32 @@ def of_days(slug: str, *, first: date | None, last: date | None, now: datetime) 
             first=first,
             point=None if lat is None or lng is None else (lat, lng),
             is_locked="hours" in restaurant.locked_fields,
+            holidays=names.keys(),
         )
-        if hours.speaks_of(last):
-            start, end = instant(zone, first.toordinal(), 0), instant(zone, last.toordinal() + 1, 0)
-            found = hours.spans(start=start, end=end)
-            spans = [Opening(opens.astimezone(zone), closes.astimezone(zone)) for opens, closes in found]
-    return Openings(slug=restaurant.slug, timezone=str(zone), first=first, last=last, spans=spans)
+    special_days = [] if hours is None else [day for day in hours.special_days if first <= day.date <= last]
+    return Openings(
+        slug=restaurant.slug,
+        timezone=str(zone),
+        first=first,
+        last=last,
+        spans=_spans(restaurant, hours, zone=zone, first=first, last=last),
+        special_days=[_named(day, names) for day in sorted(special_days, key=lambda day: day.date)],
+        holidays=[PublicHoliday(day, name) for day, name in names.items() if first <= day <= last],
+    )
+
+
+def _spans(
+    restaurant: Restaurant, hours: Hours | None, *, zone: ZoneInfo, first: date, last: date
+) -> list[Opening] | None:
+    # Closure outranks hours.
+    if restaurant.status in CLOSED:
+        return []
+    if hours is None or not hours.speaks_of(last):
+        return None
+    start, end = instant(zone, first.toordinal(), 0), instant(zone, last.toordinal() + 1, 0)
+    found = hours.spans(start=start, end=end)
+    return [Opening(opens.astimezone(zone), closes.astimezone(zone)) for opens, closes in found]
+
+
+def _named(day: SpecialDay, names: dict[date, str]) -> SpecialOpening:
+    return SpecialOpening(day.date, names.get(day.date), day.periods)

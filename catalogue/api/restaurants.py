@@ -99,11 +99,15 @@ class RestaurantViewSet(StrictViewSet[Restaurant]):
         operation_id="get_restaurant_hours",
         summary="See when a restaurant is open",
         parameters=[SLUG, filters.Days],
-        responses=openapi.answers({200: serializers.OpeningsRecord}, refusals=[404]),
+        responses=openapi.answers({200: serializers.OpeningsRecord}, refusals=[308, 404, 410]),
     )
     @action(detail=True)
     def hours(self, request: Request, slug: str) -> Response:
-        """The open spans of some days with their special days, on the restaurant's clock. Free; no key."""
+        """The open spans, special days and public holidays of some days, on its own clock. Free; no key.
+
+        `spans` is null where the hours are not known, and empty for a place that is closed, whatever its hours say.
+        """
         days = filters.Days.read(request)
-        found = openings.of_days(slug, first=days.get("from"), last=days.get("to"), now=timezone.now())
-        return Response(serializers.OpeningsRecord(found).data)
+        now = timezone.now()
+        found = openings.of_days(slug, first=days.get("from"), last=days.get("to"), now=now)
+        return selling.answer(request, serializers.OpeningsRecord(found).data, now=now)

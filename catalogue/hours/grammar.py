@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from catalogue.hours.periods import DAY
@@ -24,7 +25,8 @@ _BODY = re.compile(
 )
 _CLOCK_SPAN = re.compile(r"(\d{1,2}):([0-5]\d)(?:-(\d{1,2}):([0-5]\d))?(\+?)", re.ASCII)
 _DAY_RANGE = re.compile(r"([a-z]+)(?:\s*-\s*([a-z]+))?", re.IGNORECASE | re.ASCII)
-_HOLIDAY = re.compile(r"[PS]H\b", re.IGNORECASE)
+_HOLIDAY = re.compile(r"\b[PS]H\b", re.IGNORECASE)
+_PUBLIC_HOLIDAY = re.compile(r"(?:(?P<season>.+)\s)?PH(?:\s+(?P<days>[a-z][a-z\s,-]*))?", re.IGNORECASE | re.ASCII)
 
 
 class UnreadableHoursError(ValueError):
@@ -45,12 +47,21 @@ class Span:
 
 
 @dataclass(frozen=True)
+class Holidays:
+    """The public holidays that a rule means: those on these weekdays, of a season ("Jul-Aug") where one is named."""
+
+    weekdays: frozenset[int] = EVERY_DAY
+    season: str = ""
+
+
+@dataclass(frozen=True)
 class Rule:
     """One rule: on which days, what holds.
 
-    `weekdays` is None when only a calendar knows the days, which `selector` then names. No `spans` means
-    closed, unless the times follow the `sun`, whose text is kept. `joined` is how it meets the rules before:
-    ";" replaces, "," adds, "||" fills days that nothing before spoke of.
+    `weekdays` is None when only a calendar knows the days, which `selector` then names; it is empty when the rule is
+    for `holidays` alone, which are None when it is not for them. No `spans` means closed, unless the times follow the
+    `sun`, whose text is kept. `joined` is how it meets the rules before: ";" replaces, "," adds, "||" fills days that
+    nothing before spoke of. `left_out` are its days that nobody knows.
     """
 
     joined: Literal[";", ",", "||"]
@@ -58,18 +69,20 @@ class Rule:
     weekdays: frozenset[int] | None
     spans: tuple[Span, ...]
     sun: str = ""
+    holidays: Holidays | None = None
+    left_out: str = ""
 
     @property
     def is_off(self) -> bool:
         return not self.spans and not self.sun
 
 
-def read_rules(text: str) -> list[Rule]:
-    """The rules of an opening_hours string in order, without comments and holidays.
+@lru_cache(maxsize=4096)
+def read_rules(text: str) -> tuple[Rule, ...]:
+    """The rules of an opening_hours string in order, without comments.
 
-    Holiday rules (PH, SH) are left out because the holidays of a market are data of their own. Raises
-    UnreadableHoursError, also for days without times ("Tu-Sa") that the specification calls open all day: in
-    practice they are hours nobody wrote down.
+    School holidays (SH) are nobody's data, and left out. Raises UnreadableHoursError, also for days without times
+    ("Tu-Sa") that the specification calls open all day: in practice they are hours nobody wrote down.
     """
     rules: list[Rule] = []
     separator = ";"
@@ -78,7 +91,7 @@ def read_rules(text: str) -> list[Rule]:
             separator = part
         else:
             rules += _read_part(part, joined="||" if separator == "||" else ";")
-    return rules
+    return tuple(rules)
 
 
 def _read_part(part: str, *, joined: Literal[";", "||"]) -> list[Rule]:
@@ -94,37 +107,72 @@ def _read_part(part: str, *, joined: Literal[";", "||"]) -> list[Rule]:
         selector = part[end : body.start()].strip()
         if end and not selector.startswith(","):
             raise UnreadableHoursError(f'Nothing divides "{part[:end].strip()}" from what follows.')
-        days = _without_holidays(selector.strip(", "))
-        if days is not None:
-            if end and not days:
-                raise UnreadableHoursError(f'It is not said which days are meant by "{body[0]}".')
-            if not end:
-                season = _season(days)
-            elif season and _read_weekdays(days) is not None:
-                days = f"{season} {days}"
-            rules.append(_read_rule(days, body[0], joined="," if end else joined))
+        days = selector.strip(", ")
+        if end and not days:
+            raise UnreadableHoursError(f'It is not said which days are meant by "{body[0]}".')
+        named = _named(days)
+        if not end:
+            season = _season(named.days)
+        elif season and _read_weekdays(named.days) is not None:
+            named = named.within(season)
+        rules.append(_read_rule(named, body[0], joined="," if end else joined))
         end = body.end()
     if part[end:].strip(", \t\n"):
         raise UnreadableHoursError(f'"{part[end:].strip()}" states no times.')
     return rules
 
 
-def _read_rule(selector: str, body: str, *, joined: Literal[";", ",", "||"]) -> Rule:
+@dataclass(frozen=True)
+class _Named:
+    """The parts of a selector: days that are not holidays, public holidays, and what cannot be known."""
+
+    days: str
+    holidays: Holidays | None
+    left_out: str
+
+    def within(self, season: str) -> "_Named":
+        holidays = self.holidays and Holidays(self.holidays.weekdays, self.holidays.season or season)
+        return _Named(f"{season} {self.days}" if self.days else "", holidays, self.left_out)
+
+
+def _named(selector: str) -> _Named:
+    """ "Mo-Fr,PH" names weekdays and holidays, "PH Mo-Fr" the holidays that are such weekdays."""
+    alone = _read_holidays(selector)
+    if alone:
+        return _Named("", alone, "")
+    items = [item.strip() for item in selector.split(",")]
+    kept = [item for item in items if not _HOLIDAY.search(item)]
+    spoken = [(item, _read_holidays(item)) for item in items if _HOLIDAY.search(item)]
+    if re.match(r"SH\s", selector, re.IGNORECASE):
+        return _Named("", None, selector)
+    days = ", ".join(kept)
+    holidays = next((found for _, found in spoken if found), None)
+    if holidays and not holidays.season:
+        holidays = Holidays(holidays.weekdays, _season(days))
+    return _Named(days, holidays, ", ".join(item for item, found in spoken if not found))
+
+
+def _read_holidays(item: str) -> Holidays | None:
+    """The holidays that "PH", "PH Mo-Fr" or "Jul-Aug PH" means; None where it means anything else."""
+    match = _PUBLIC_HOLIDAY.fullmatch(item)
+    if match is None or _HOLIDAY.search(match["season"] or ""):
+        return None
+    weekdays = _read_weekdays(match["days"]) if match["days"] else EVERY_DAY
+    return None if weekdays is None else Holidays(weekdays, match["season"] or "")
+
+
+def _read_rule(named: _Named, body: str, *, joined: Literal[";", ",", "||"]) -> Rule:
     is_sunny = re.search(_SUN, body, re.IGNORECASE) is not None
+    says_no_days = not (named.days or named.holidays or named.left_out)
     return Rule(
         joined=joined,
-        selector=selector,
-        weekdays=_read_weekdays(selector) if selector else EVERY_DAY,
+        selector=named.days,
+        weekdays=EVERY_DAY if says_no_days else _read_weekdays(named.days) if named.days else frozenset(),
         spans=() if is_sunny else _read_body(body),
         sun=body.lower() if is_sunny else "",
+        holidays=named.holidays,
+        left_out=named.left_out,
     )
-
-
-def _without_holidays(selector: str) -> str | None:
-    """None when it means holidays alone: "PH", "PH,SH", "PH Mo-Fr" (those of them that are weekdays)."""
-    items = [item.strip() for item in selector.split(",")]
-    kept = [item for item in items if not _HOLIDAY.match(item)]
-    return None if not kept or re.match(r"[PS]H\s", selector, re.IGNORECASE) else ", ".join(kept)
 
 
 def _season(selector: str) -> str:

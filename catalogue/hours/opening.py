@@ -1,7 +1,7 @@
 """When a place is open: spans of time, the state at a moment and its next change."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from functools import cached_property
 from typing import Any, Literal, Self
@@ -27,8 +27,8 @@ class State:
 class Hours:
     """The opening hours of one place, on the wall clock of its `timezone`.
 
-    `osm` keeps the string they were read from. `known` is False when nobody could say: not the same as
-    closed. Raises InvalidHoursError for an unknown zone or a date that is special twice.
+    `osm` keeps the string they were read from, `notes` what could not be read of it. `known` is False when nobody
+    could say: not the same as closed. Raises InvalidHoursError for an unknown zone or a date that is special twice.
     """
 
     timezone: str
@@ -36,6 +36,7 @@ class Hours:
     special_days: tuple[SpecialDay, ...]
     osm: str | None = None
     known: bool = True
+    notes: tuple[str, ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
         try:
@@ -59,6 +60,7 @@ class Hours:
             special_days=special_days,
             osm=None if value.get("osm") is None else record.read_text("osm", value["osm"]),
             known=record.read_flag("known", value.get("known", bool(periods or special_days))),
+            notes=record.read_texts("notes", value.get("notes")),
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -70,6 +72,7 @@ class Hours:
             "special_days": record.write_special_days(self.special_days),
             "display": self.display,
             "osm": self.osm,
+            **({"notes": list(self.notes)} if self.notes else {}),
         }
 
     @property

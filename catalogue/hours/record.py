@@ -50,6 +50,14 @@ def read_text(name: str, value: object) -> str:
     return value
 
 
+def read_texts(name: str, value: object) -> tuple[str, ...]:
+    if value is None:
+        return ()
+    if not isinstance(value, list | tuple):
+        raise InvalidHoursError(f"{name}: a list is expected.")
+    return tuple(read_text(f"{name}[{index}]", each) for index, each in enumerate(value))
+
+
 def read_flag(name: str, value: object) -> bool:
     if not isinstance(value, bool):
         raise InvalidHoursError(f"{name}: true or false is expected.")

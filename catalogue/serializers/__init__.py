@@ -9,9 +9,10 @@ from catalogue.serializers.context import (
     MarketRecord,
 )
 from catalogue.serializers.exports import ExportAnswer, ExportRecord, NewExport
+from catalogue.serializers.hours import OpeningsRecord
 from catalogue.serializers.payments import PaymentRequiredRecord
 from catalogue.serializers.pieces import SLUG
-from catalogue.serializers.restaurants import OpeningsRecord, RestaurantRecord, document
+from catalogue.serializers.restaurants import RestaurantRecord, document
 from catalogue.serializers.search import SearchAnswer
 
 __all__ = [

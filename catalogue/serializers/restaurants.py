@@ -8,6 +8,7 @@ from rest_framework import serializers
 from catalogue.groups import Record
 from catalogue.models import Restaurant
 from catalogue.serializers.guests import ContextRecord, InsightRecord, ReviewsRecord
+from catalogue.serializers.history import EntryRecord
 from catalogue.serializers.pieces import PHONE, SLUG, AttributionRecord, LocationRecord, Moment, OfferRecord
 from config.api.fields import ClockTime
 from config.api.ids import pattern
@@ -140,6 +141,8 @@ class RestaurantRecord(serializers.Serializer[Any]):
         " not written yet; withheld by our staff.",
     )
 
+    history = EntryRecord(many=True, allow_null=True, help_text="Group `history`: the newest ten versions.")
+
     def get_fields(self) -> dict[str, Any]:
         """All fields; which of them an answer has is for the caller to choose."""
         fields = super().get_fields()
@@ -173,23 +176,3 @@ def document(record: Record) -> bytes:
 def members(values: Mapping[str, Any]) -> bytes:
     """The members of a JSON object, without its braces."""
     return JSON().render(values)[1:-1]
-
-
-class OpeningRecord(serializers.Serializer[Any]):
-    """A span of time in which it is open, on its own clock."""
-
-    opens_at = Moment()
-    closes_at = Moment()
-
-
-class OpeningsRecord(serializers.Serializer[Any]):
-    """When a restaurant is open on some days; spans are merged, in order, and cut to these days."""
-
-    slug = serializers.RegexField(SLUG)
-    timezone = serializers.CharField(help_text="IANA name.")
-    to = serializers.DateField(source="last")
-    spans = OpeningRecord(many=True, allow_null=True, help_text="Null where the hours are not known.")
-
-    def get_fields(self) -> dict[str, Any]:
-        """Add the field whose name is a word of Python."""
-        return {"from": serializers.DateField(source="first"), **super().get_fields()}

@@ -318,6 +318,8 @@ def test_hours_list_the_open_spans_of_the_days_on_the_clock_of_the_restaurant(cl
             {"opens_at": "2026-11-21T00:00:00+01:00", "closes_at": "2026-11-21T02:00:00+01:00"},
             {"opens_at": "2026-11-21T18:00:00+01:00", "closes_at": "2026-11-22T02:00:00+01:00"},
         ],
+        "special_days": [],
+        "holidays": [],
     }
 
 
@@ -350,7 +352,7 @@ def test_hours_with_dates_are_read_for_the_days_that_are_asked_for(client: Clien
 def test_hours_with_dates_that_somebody_edited_are_not_read_again(client: Client) -> None:
     hours = read_osm("10:00-02:00; Mar 10 off", timezone="Europe/Copenhagen", on=NOW.date()).to_json()
     hours["special_days"] = [{"date": "2026-12-01", "periods": []}]
-    make.restaurant(slug="edited", hours=hours)
+    make.restaurant(slug="edited", hours=hours, locked_fields=["hours"])
     spans = client.get("/v1/restaurants/edited/hours?from=2027-03-10&to=2027-03-10").json()["spans"]
     assert [span["opens_at"] for span in spans] == ["2027-03-10T00:00:00+01:00", "2027-03-10T10:00:00+01:00"]
 
