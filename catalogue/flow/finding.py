@@ -18,6 +18,8 @@ from catalogue.models import Market, Restaurant, Source
 from config.api.ids import encode
 from config.api.refusal import InvalidRequest, unknown
 
+# Names that the fields below do not hide.
+Day, ClockTime = date, time
 # As search has it around a reference point.
 RADIUS_M = 1500
 
@@ -73,8 +75,8 @@ class Question:
     ll: tuple[float, float] | None = None
     market: str | None = None
     radius: int | None = None
-    date: date | None = None
-    time: time | None = None
+    date: Day | None = None
+    time: ClockTime | None = None
     party_size: int | None = None
     percent_min: int | None = None
     limit: int = 20
