@@ -12,5 +12,12 @@ router.register("exports", api.ExportViewSet, basename="export")
 router.register("flow/offers", api.FlowOfferViewSet, basename="flow-offer")
 router.register("flow/bookings", api.FlowBookingViewSet, basename="flow-booking")
 router.register("restaurants/(?P<slug>[a-z0-9-]{1,120})/flow", api.FlowSlotViewSet, basename="flow-slot")
+router.register("restaurants/(?P<slug>[a-z0-9-]{1,120})/history", api.HistoryViewSet, basename="history")
+router.register("restaurants/(?P<slug>[a-z0-9-]{1,120})/reviews", api.ReviewViewSet, basename="review")
+router.register("restaurants/(?P<slug>[a-z0-9-]{1,120})/photos", api.PhotoViewSet, basename="photo")
+router.register("restaurants/(?P<slug>[a-z0-9-]{1,120})/context", api.ContextViewSet, basename="context")
+router.register("restaurants/(?P<slug>[a-z0-9-]{1,120})/insight", api.InsightViewSet, basename="insight")
+router.register("restaurants/(?P<slug>[a-z0-9-]{1,120})/reports", api.ReportViewSet, basename="report")
+router.register("changes", api.ChangeViewSet, basename="change")
 
 urlpatterns = router.urls

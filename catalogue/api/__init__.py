@@ -3,15 +3,25 @@
 from catalogue.api.context import CuisineViewSet, LandmarkViewSet, MarketViewSet
 from catalogue.api.exports import ExportViewSet
 from catalogue.api.flow import FlowBookingViewSet, FlowOfferViewSet, FlowSlotViewSet
+from catalogue.api.guests import ContextViewSet, InsightViewSet, PhotoViewSet, ReviewViewSet
+from catalogue.api.history import ChangeViewSet, HistoryViewSet
+from catalogue.api.reports import ReportViewSet
 from catalogue.api.restaurants import RestaurantViewSet
 
 __all__ = [
+    "ChangeViewSet",
+    "ContextViewSet",
     "CuisineViewSet",
     "ExportViewSet",
     "FlowBookingViewSet",
     "FlowOfferViewSet",
     "FlowSlotViewSet",
+    "HistoryViewSet",
+    "InsightViewSet",
     "LandmarkViewSet",
     "MarketViewSet",
+    "PhotoViewSet",
+    "ReportViewSet",
     "RestaurantViewSet",
+    "ReviewViewSet",
 ]

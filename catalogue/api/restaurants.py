@@ -1,48 +1,19 @@
 """Restaurants over HTTP."""
 
 from django.utils import timezone
-from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework.decorators import action
 from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from catalogue import filters, groups, openings, search, selling, serializers
+from catalogue.api.terms import PAYMENT, SLUG, sold
+from catalogue.filters.history import LookBack
 from catalogue.models import Restaurant
 from config.api import openapi
 from config.api.viewsets import StrictViewSet
 from payments.authentication import WalletAuthentication
-
-SLUG = OpenApiParameter(
-    "slug",
-    {"type": "string", "pattern": serializers.SLUG, "maxLength": 120},
-    OpenApiParameter.PATH,
-    description="The restaurant's name in the address: small letters, digits and hyphens.",
-)
-
-CHALLENGE = (
-    "Something that was asked for is to be paid: `x402` and `PAYMENT-REQUIRED` say how, as the body does in version 1."
-)
-
-
-def header(name: str, words: str, *, response: int | None = None, required: bool = False) -> OpenApiParameter:
-    """A header of a request, or of one of its answers."""
-    answers = None if response is None else [response]
-    return OpenApiParameter(
-        name, str, OpenApiParameter.HEADER, description=words, response=answers or False, required=required
-    )
-
-
-PAYMENT = [
-    header("X-Payment", "The payment: of x402 version 1, or the hash of a transaction that has paid."),
-    header("PAYMENT-SIGNATURE", "The payment of x402 version 2."),
-    header("X-Receipt", "Of an answer that was paid: brings it again."),
-    header("x402", "Asset, decimal amount, receiver and network, in JSON.", response=402, required=True),
-    header("PAYMENT-REQUIRED", "The challenge of x402 version 2, in base64.", response=402, required=True),
-    header("PAYMENT-RESPONSE", "Where it was paid: the settlement of x402 version 2, in base64.", response=200),
-    header("X-PAYMENT-RESPONSE", "Where it was paid: the settlement of x402 version 1.", response=200),
-    header("X-Receipt", "Where it was paid: send it along to be served again.", response=200),
-]
 
 
 class RestaurantViewSet(StrictViewSet[Restaurant]):
@@ -77,22 +48,20 @@ class RestaurantViewSet(StrictViewSet[Restaurant]):
     @extend_schema(
         operation_id="get_restaurant",
         summary="Look a restaurant up",
-        parameters=[SLUG, filters.Selection, *PAYMENT],
-        responses={
-            **openapi.answers({200: serializers.RestaurantRecord}, refusals=[308, 403, 404, 410]),
-            402: OpenApiResponse(serializers.PaymentRequiredRecord, description=CHALLENGE),
-        },
+        parameters=[SLUG, LookBack, *PAYMENT],
+        responses=sold(serializers.RestaurantRecord),
     )
     def retrieve(self, request: Request, slug: str) -> Response:
         """Its slug, its name and the field groups that were asked for.
 
         `core` is free; no key. The others are paid for by x402, each call as a whole: without a payment the answer is
-        402 with what it costs. `context` is sold to every tier, `reviews` from Pro, `ai_insight` from Premium. A group
-        without content is null and costs nothing.
+        402 with what it costs. `context` is sold to every tier, `reviews` and `photos` from Pro, `ai_insight` and
+        `history` from Premium. A group without content is null and costs nothing. `at` is `core` as it was at some
+        moment, and sold as `history`. A former slug, or that of a restaurant that was found to be another, is 308.
         """
-        selection = filters.Selection.read(request)
+        selection = LookBack.read(request)
         now = timezone.now()
-        record = groups.record(slug, groups=selection["fields"], now=now)
+        record = groups.record(slug, groups=selection["fields"], now=now, at=selection.get("at"))
         return selling.answer(request, serializers.document(record), sold=record.sold, now=now)
 
     @extend_schema(

@@ -6,13 +6,16 @@ from datetime import datetime
 from typing import Any
 
 from catalogue import identity
-from catalogue.groups import context, insights, places, reviews
+from catalogue.groups import context, history, insights, past, photos, places, reviews
 from catalogue.groups.places import Core
 from catalogue.models import Restaurant
+from config.api.refusal import InvalidRequest
 
 __all__ = ["CORE", "GROUPS", "Core", "Group", "Record", "record"]
 
 CORE = "core"
+# Both the group and the product.
+HISTORY = "history"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +44,17 @@ class Record:
     core: Core | None = None
 
 
-def record(slug: str, *, groups: Sequence[str], now: datetime) -> Record:
-    """One restaurant: its slug, its name and the fields of the groups.
+def record(slug: str, *, groups: Sequence[str], now: datetime, at: datetime | None = None) -> Record:
+    """One restaurant: its slug, its name and the fields of the groups; `core` also as it was `at` a moment, and sold.
 
-    Two queries for `core`; for all other groups one, and those of each. Raises what identity.find raises.
+    Two queries for `core`; for all other groups one, and those of each. Raises what identity.find and past.core raise.
     """
+    if at is not None:
+        if tuple(groups) != (CORE,):
+            raise InvalidRequest(
+                "Of the past there is `core` alone: leave the other field groups out.", param="fields"
+            )
+        return Record({}, sold=(HISTORY,), core=past.core(slug, at=at, now=now))
     core = places.core(slug, now=now) if CORE in groups else None
     wanted = [group for name, group in GROUPS.items() if name in groups and name != CORE]
     if core and not wanted:
@@ -65,6 +74,8 @@ def record(slug: str, *, groups: Sequence[str], now: datetime) -> Record:
 GROUPS: Mapping[str, Group] = {
     CORE: Group(in_lists=True),
     "reviews": Group(reviews.newest, product="reviews"),
+    "photos": Group(photos.newest, product="photos"),
     "context": Group(context.around, product="context"),
     "ai_insight": Group(insights.insight, product="ai_insight"),
+    HISTORY: Group(history.newest, product=HISTORY),
 }

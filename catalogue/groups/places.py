@@ -59,15 +59,12 @@ def core(slug: str, *, now: datetime) -> Core:
         raise identity.missing(slug)
     pk, status, zone, known, before, hours, after, until, opens, closes, has_spans = row
     # Hours made of special days alone are unknown after the last of them, which spans cannot say.
-    is_told = until is not None and until >= now + AHEAD and '"periods":[]' not in hours
-    if status in CLOSED:
-        state = SHUT
-    elif is_told:
+    if status not in CLOSED and until is not None and until >= now + AHEAD and '"periods":[]' not in hours:
         state = (
             of_span(opens, closes, zone=ZoneInfo(zone_of(hours, zone)), now=now) if known and has_spans else UNKNOWN
         )
     else:
-        state = of_hours(hours, known=known, restaurant=pk, now=now)
+        state = of_hours(hours, status=status, known=known, restaurant=pk, now=now)
     return Core(
         restaurant=pk,
         before=before,
@@ -91,8 +88,10 @@ def of_span(opens: datetime | None, closes: datetime | None, *, zone: ZoneInfo, 
     )
 
 
-def of_hours(members: str, *, known: bool, restaurant: UUID, now: datetime) -> State:
-    """Open or not, by the hours themselves, given as the members of their JSON."""
+def of_hours(members: str, *, status: str, known: bool, restaurant: UUID, now: datetime) -> State:
+    """Open or not, by the hours themselves, given as the members of their JSON. A closure outranks them."""
+    if status in CLOSED:
+        return SHUT
     if not known:
         return UNKNOWN
     try:

@@ -9,6 +9,7 @@ from catalogue.serializers.context import (
     MarketRecord,
 )
 from catalogue.serializers.exports import ExportAnswer, ExportRecord, NewExport
+from catalogue.serializers.history import FeedAnswer, HistoryAnswer, feed
 from catalogue.serializers.hours import OpeningsRecord
 from catalogue.serializers.payments import PaymentRequiredRecord
 from catalogue.serializers.pieces import SLUG
@@ -21,6 +22,8 @@ __all__ = [
     "CuisineRecord",
     "ExportAnswer",
     "ExportRecord",
+    "FeedAnswer",
+    "HistoryAnswer",
     "LandmarkAnswer",
     "LandmarkRecord",
     "MarketAnswer",
@@ -31,4 +34,5 @@ __all__ = [
     "RestaurantRecord",
     "SearchAnswer",
     "document",
+    "feed",
 ]

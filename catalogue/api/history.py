@@ -1,0 +1,74 @@
+"""What restaurants were, and what has changed, over HTTP."""
+
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework.permissions import AllowAny
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from catalogue import groups, history, selling, serializers
+from catalogue.api.terms import PAYMENT, SLUG, sold
+from catalogue.filters.history import Changes, Versions
+from catalogue.models import Version
+from config.api.viewsets import StrictViewSet
+from payments.authentication import WalletAuthentication
+
+
+class HistoryViewSet(StrictViewSet[Version]):
+    """The versions of a restaurant."""
+
+    authentication_classes = [WalletAuthentication]
+    permission_classes = [AllowAny]
+    queryset = Version.objects.none()
+    serializer_class = serializers.HistoryAnswer
+    filter_backends = []
+
+    @extend_schema(
+        operation_id="get_restaurant_history",
+        summary="See what a restaurant was",
+        parameters=[SLUG, Versions, *PAYMENT],
+        responses=sold(serializers.HistoryAnswer),
+    )
+    def list(self, request: Request, slug: str) -> Response:
+        """Its versions, newest first: from when to when, who made them, and what changed, as JSON Patch (RFC 6902)
+        with the old values. Sold from the Premium tier; a page on which nothing has changed is free.
+        """
+        now = timezone.now()
+        page = history.page(slug, **Versions.read(request), now=now)
+        content = serializers.HistoryAnswer(page).data
+        products = (groups.HISTORY,) if history.has_changes(page.rows) else ()
+        # The cursor and the moment of the list are new each time.
+        return selling.answer(request, content, sold=products, now=now, etag_of=repr(page.rows).encode())
+
+
+class ChangeViewSet(StrictViewSet[Version]):
+    """The feed of changes."""
+
+    authentication_classes = [WalletAuthentication]
+    permission_classes = [AllowAny]
+    queryset = Version.objects.none()
+    serializer_class = serializers.FeedAnswer
+    filter_backends = []
+
+    @extend_schema(
+        operation_id="list_changes",
+        summary="Follow what changes",
+        parameters=[Changes, *PAYMENT],
+        responses=sold(serializers.FeedAnswer, of_restaurant=False),
+    )
+    def list(self, request: Request) -> Response:
+        """Every change of every restaurant, in the order in which they became visible: go on from `next_since`, now or
+        in a month, and nothing is missed and nothing comes twice. Sold from the Premium tier; a page without a change
+        is free.
+        """
+        asked = Changes.read(request)
+        with_record = asked.pop("include", None) is not None
+        page = history.changes(
+            since=asked["since"],
+            limit=asked["limit"],
+            market=asked.get("market"),
+            types=asked.get("type"),
+            with_record=with_record,
+        )
+        body = serializers.feed(page, with_record=with_record)
+        return selling.answer(request, body, sold=(groups.HISTORY,) if page.rows else (), now=timezone.now())

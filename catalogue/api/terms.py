@@ -1,0 +1,55 @@
+"""How answers that may cost something, or that the caller may have already, are documented."""
+
+from typing import Any
+
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
+
+from catalogue import serializers
+from config.api import openapi
+
+SLUG = OpenApiParameter(
+    "slug",
+    {"type": "string", "pattern": serializers.SLUG, "maxLength": 120},
+    OpenApiParameter.PATH,
+    description="The restaurant's name in the address: small letters, digits and hyphens.",
+)
+
+CHALLENGE = (
+    "Something that was asked for is to be paid: `x402` and `PAYMENT-REQUIRED` say how, as the body does in version 1."
+)
+UNCHANGED = OpenApiResponse(description="You have this already; nothing was charged.")
+
+
+def header(name: str, words: str, *, response: int | None = None, required: bool = False) -> OpenApiParameter:
+    """A header of a request, or of one of its answers."""
+    answers = None if response is None else [response]
+    return OpenApiParameter(
+        name, str, OpenApiParameter.HEADER, description=words, response=answers or False, required=required
+    )
+
+
+CONDITIONAL = [
+    header("If-None-Match", "An ETag as you got it: what you have already is 304 and free."),
+    header("ETag", "Names this content.", response=200, required=True),
+    header("ETag", "Names this content.", response=304, required=True),
+]
+PAYMENT = [
+    header("X-Payment", "The payment: of x402 version 1, or the hash of a transaction that has paid."),
+    header("PAYMENT-SIGNATURE", "The payment of x402 version 2."),
+    header("X-Receipt", "Of an answer that was paid: brings it again."),
+    header("x402", "Asset, decimal amount, receiver and network, in JSON.", response=402, required=True),
+    header("PAYMENT-REQUIRED", "The challenge of x402 version 2, in base64.", response=402, required=True),
+    header("PAYMENT-RESPONSE", "Where it was paid: the settlement of x402 version 2, in base64.", response=200),
+    header("X-PAYMENT-RESPONSE", "Where it was paid: the settlement of x402 version 1.", response=200),
+    header("X-Receipt", "Where it was paid: send it along to be served again.", response=200),
+    *CONDITIONAL,
+]
+
+
+def sold(good: Any, *, of_restaurant: bool = True) -> dict[int, Any]:
+    """The answers of an operation that may cost something: of one restaurant, it may have moved or be gone."""
+    refusals = [308, 403, 404, 410] if of_restaurant else [403]
+    return {
+        **openapi.answers({200: good, 304: UNCHANGED}, refusals=refusals),
+        402: OpenApiResponse(serializers.PaymentRequiredRecord, description=CHALLENGE),
+    }

@@ -1,0 +1,71 @@
+"""The parameters of what a restaurant was, and of the feed of changes."""
+
+import re
+from datetime import datetime
+from typing import Any
+
+from rest_framework import serializers
+
+from catalogue.filters.fields import MOMENT, SLUG, Listed, Parameters, Read, Whole
+from catalogue.filters.records import Selection
+from catalogue.models import Version
+from config.api.fields import Text
+
+
+class PastMoment(Read):
+    """A moment of RFC 3339; read as a datetime with its zone."""
+
+    def __init__(self, **options: Any) -> None:
+        hint = "This must be a moment like 2026-11-21T19:30:00Z; write the + of an offset as %2B."
+        super().__init__(pattern=f"^{MOMENT}$", hint=hint, **options)
+
+    def to_internal_value(self, data: Any) -> Any:
+        """Return the moment."""
+        text = super().to_internal_value(data)
+        try:
+            return datetime.fromisoformat(re.sub(r"\.([0-9]+)", lambda found: f".{found[1]:0<6}", text))
+        except ValueError as error:
+            raise serializers.ValidationError("There is no such moment in the calendar.") from error
+
+
+class LookBack(Selection):
+    """The parameters of GET /v1/restaurants/{slug}."""
+
+    at = PastMoment(
+        required=False,
+        max_length=40,
+        help_text="Only with `core`: as it was at this moment, to the microsecond. Sold as `history`.",
+    )
+
+
+class Versions(Parameters):
+    """The parameters of GET /v1/restaurants/{slug}/history."""
+
+    limit = Whole(required=False, default=20, min_value=1, max_value=100, help_text="Versions on a page.")
+    cursor = Text(required=False, max_length=400, help_text="`next_cursor` of the page before; good for an hour.")
+
+
+class Changes(Parameters):
+    """The parameters of GET /v1/changes."""
+
+    since = Whole(
+        required=False,
+        default=0,
+        min_value=0,
+        max_value=10**15 - 1,
+        help_text="`next_since` of the page before; without it the feed begins with its oldest change.",
+    )
+    limit = Whole(required=False, default=100, min_value=1, max_value=1000, help_text="Changes on a page.")
+    market = Text(required=False, max_length=40, pattern=f"^{SLUG}$", help_text="A slug of GET /v1/markets.")
+    type = Listed(
+        required=False,
+        of="|".join(Version.Kind.values),
+        max_length=100,
+        hint=f"This must be some of these with commas between them: {', '.join(Version.Kind.values)}.",
+        help_text=f"With commas between them: {', '.join(Version.Kind.values)}.",
+    )
+    include = serializers.ChoiceField(
+        choices=["record"],
+        required=False,
+        help_text="`record`: with the free fields of the restaurant as they are now.",
+    )

@@ -1,0 +1,121 @@
+"""Patches as callers see them: JSON Patch (RFC 6902) in the paths of the record, each operation with its old value."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from catalogue.models import Cuisine
+
+Operation = dict[str, Any]
+Pair = tuple[Any, Any]
+
+PATHS: Mapping[str, str] = {
+    **{
+        name: f"/{name}"
+        for name in (
+            *(
+                "slug",
+                "name",
+                "alt_names",
+                "status",
+                "neighborhood",
+                "phone",
+                "phone_verified_at",
+                "website",
+                "rating",
+            ),
+            *("review_count", "price_level", "cuisines", "verified_at"),
+        )
+    },
+    **{name: f"/address/{name}" for name in ("line1", "locality", "region", "postal_code", "country")},
+    "market_id": "/market",
+    "cuisine_id": "/cuisine",
+}
+# Objects of which each member is told by itself.
+OBJECTS: Mapping[str, str] = {"attributes": "/attributes", "external_ids": "/external_ids"}
+PLACE = ("latitude", "longitude")
+# What the record shows of stored hours, and what stands there where there are none.
+HOURS: Mapping[str, Any] = {"periods": [], "special_days": [], "display": [], "osm": None}
+
+
+def operations(patch: Mapping[str, Any], *, label: Callable[[str], str] = str) -> list[Operation]:
+    """A stored patch ({column: [before, after]}) as operations on the record before it, in the order of their paths.
+
+    `label` names a cuisine. What follows from other fields (the address in one line, the state of the hours) and what
+    the record does not show is left out.
+    """
+    return sorted(_operations(patch, label), key=lambda operation: operation["path"])
+
+
+def paths(patch: Mapping[str, Any]) -> list[str]:
+    """Only where something has changed: `/phone`, `/hours`, `/location`."""
+    steps = {_first(operation["path"]) for operation in _operations(patch, str)}
+    return sorted(steps)
+
+
+def labels(patches: Iterable[Mapping[str, Any]]) -> Callable[[str], str]:
+    """How the cuisines in these patches are labelled. One query, none where there are none."""
+    slugs = {slug for patch in patches for slug in patch.get("cuisine_id", ()) if slug}
+    found = dict(Cuisine.objects.filter(slug__in=slugs).values_list("slug", "label")) if slugs else {}
+    return lambda slug: found.get(slug, slug)
+
+
+def _first(path: str) -> str:
+    # Of an address or an attribute it is told which, of hours and the place that they changed.
+    return path if path.startswith(("/address/", "/attributes/", "/external_ids/")) else "/" + path.split("/")[1]
+
+
+def _operations(patch: Mapping[str, Any], label: Callable[[str], str]) -> Iterator[Operation]:
+    for column, (before, after) in patch.items():
+        if column == "cuisine_id":
+            yield _replace(PATHS[column], before and label(before), after and label(after))
+        elif column in PATHS:
+            yield _replace(PATHS[column], before, after)
+        elif column in OBJECTS:
+            yield from _members(OBJECTS[column], before or {}, after or {})
+        elif column == "hours":
+            yield from _hours(before, after)
+    yield from _place(patch)
+    if "phone_verified_at" in patch:
+        was, now = (value is not None for value in patch["phone_verified_at"])
+        if was != now:
+            yield _replace("/phone_verified", was, now)
+
+
+def _replace(path: str, old: Any, value: Any) -> Operation:
+    return {"op": "replace", "path": path, "value": value, "old": old}
+
+
+def _members(path: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Operation]:
+    for name in {**before, **after}:
+        where = f"{path}/{name.replace('~', '~0').replace('/', '~1')}"
+        if name not in after:
+            yield {"op": "remove", "path": where, "old": before[name]}
+        elif name not in before:
+            yield {"op": "add", "path": where, "value": after[name]}
+        elif before[name] != after[name]:
+            yield _replace(where, before[name], after[name])
+
+
+def _hours(before: Any, after: Any) -> Iterator[Operation]:
+    was, now = _shown(before), _shown(after)
+    for name in HOURS:
+        if was[name] != now[name]:
+            yield _replace(f"/hours/{name}", was[name], now[name])
+    if was["timezone"] and now["timezone"] and was["timezone"] != now["timezone"]:
+        yield _replace("/hours/timezone", was["timezone"], now["timezone"])
+
+
+def _shown(hours: Any) -> dict[str, Any]:
+    stated = hours if isinstance(hours, Mapping) else {}
+    return {**{name: stated.get(name, nothing) for name, nothing in HOURS.items()}, "timezone": stated.get("timezone")}
+
+
+def _place(patch: Mapping[str, Any]) -> Iterator[Operation]:
+    moved = {name: patch[column] for name, column in zip(("lat", "lng"), PLACE, strict=True) if column in patch}
+    if len(moved) == len(PLACE):
+        was = {name: pair[0] for name, pair in moved.items()}
+        now = {name: pair[1] for name, pair in moved.items()}
+        yield _replace("/location", *(None if None in place.values() else place for place in (was, now)))
+        return
+    for name, (before, after) in moved.items():
+        yield _replace(f"/location/{name}", before, after)

@@ -1,0 +1,110 @@
+"""What restaurants were, and what has changed."""
+
+from dataclasses import asdict
+from datetime import datetime
+from typing import Any
+
+import orjson
+from rest_framework import serializers
+
+from catalogue.history import Change, Feed
+from catalogue.models import Version
+from catalogue.serializers.pieces import SLUG, ListingRecord
+from config.api.renderers import JSON
+
+
+class ExactMoment(serializers.DateTimeField):
+    """A moment to the microsecond: two versions may lie within one second."""
+
+    def to_representation(self, value: Any) -> Any:
+        """Return it for the renderer, which writes RFC 3339."""
+        return value if isinstance(value, datetime) else super().to_representation(value)
+
+
+class OperationRecord(serializers.Serializer[Any]):
+    """An operation of JSON Patch (RFC 6902) on the record, with what stood there before."""
+
+    op = serializers.ChoiceField(choices=["replace", "add", "remove"])
+    path = serializers.CharField(
+        help_text="`/phone`, `/address/line1`, `/location`, `/hours/periods`, `/attributes/wifi`."
+    )
+    value = serializers.JSONField(required=False, allow_null=True, help_text="Not with `remove`.")
+    old = serializers.JSONField(required=False, allow_null=True, help_text="Not with `add`.")
+
+    def to_representation(self, instance: Any) -> Any:
+        """Return it as it is kept."""
+        return instance
+
+
+class EntryRecord(serializers.Serializer[Any]):
+    """One version of a restaurant, and how it came out of the one before."""
+
+    version = serializers.IntegerField(min_value=1)
+    valid_from = ExactMoment()
+    valid_to = ExactMoment(allow_null=True, help_text="Null: it still is.")
+    actor = serializers.CharField(help_text="`import:` and a source, `staff`, `system`.")
+    change = serializers.ChoiceField(choices=Version.Kind.values)
+    patch = OperationRecord(many=True, help_text="None where what the record shows has not changed.")
+
+
+class HistoryAnswer(serializers.Serializer[Any]):
+    """A page of versions, newest first."""
+
+    data = EntryRecord(source="rows", many=True)  # type: ignore[assignment]  # a name of the contract
+    pagination = ListingRecord(source="*")
+
+
+class ChangedRecord(serializers.Serializer[Any]):
+    """The free fields of a restaurant as they are now, without its offer and the state of its hours."""
+
+    slug = serializers.RegexField(SLUG)
+    name = serializers.CharField()
+    version = serializers.IntegerField(min_value=1)
+
+
+class ChangeRecord(serializers.Serializer[Any]):
+    """One change of one restaurant."""
+
+    seq = serializers.IntegerField(min_value=1, help_text="Its place in the feed.")
+    type = serializers.ChoiceField(choices=Version.Kind.values)
+    slug = serializers.RegexField(SLUG, help_text="Today's.")
+    version = serializers.IntegerField(min_value=1, help_text="The version that it made.")
+    at = ExactMoment()
+    paths = serializers.ListField(child=serializers.CharField(), help_text="Where the record has changed.")
+    into = serializers.RegexField(SLUG, allow_null=True, help_text="Of `merged`: the restaurant that it is now.")
+    record = ChangedRecord(
+        required=False,
+        allow_null=True,
+        help_text="With `include=record`: the fields of `core` as exports have them. Null: merged or erased.",
+    )
+
+
+class PlaceInFeed(serializers.Serializer[Any]):
+    """Where a page stands in the feed."""
+
+    limit = serializers.IntegerField(min_value=1)
+    next_since = serializers.IntegerField(min_value=0, help_text="Give it as `since` for the next page, now or later.")
+    has_more = serializers.BooleanField(help_text="Whether the next page is there already; this one may be empty.")
+
+
+class FeedAnswer(serializers.Serializer[Any]):
+    """A page of the feed, oldest first."""
+
+    data = ChangeRecord(many=True)  # type: ignore[assignment]  # a name of the contract
+    pagination = PlaceInFeed()
+
+
+def feed(page: Feed, *, with_record: bool) -> bytes:
+    """The JSON of a FeedAnswer, with the records as the database has rendered them."""
+    return JSON().render(
+        {
+            "data": [_change(change, with_record=with_record) for change in page.rows],
+            "pagination": {"limit": page.limit, "next_since": page.next_since, "has_more": page.has_more},
+        }
+    )
+
+
+def _change(change: Change, *, with_record: bool) -> dict[str, Any]:
+    shown = asdict(change)
+    record = shown.pop("record")
+    return {**shown, "record": orjson.Fragment(record) if record else None} if with_record else shown
