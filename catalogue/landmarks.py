@@ -1,7 +1,9 @@
 """From a name to a place: what `near` means, and the search of the landmark dictionary."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from django.db import connection
@@ -9,6 +11,7 @@ from django.db import connection
 from catalogue import cursors, geo
 from catalogue.cursors import Cursor, Listing
 from catalogue.geo import Location
+from catalogue.names import Names
 from config.api.ids import encode
 from config.api.refusal import Code, InvalidRequest
 
@@ -17,6 +20,8 @@ MOST_ALTERNATIVES = 5
 MOST_CITY_WORDS = 3
 # A look-up by place alone lists what a walk or a short ride reaches.
 AROUND_M = 20_000.0
+# Of the landmark that a page ended with, in the order of a look-up.
+KEYS = ("unlikeness", "metres", "outside", "unprominence", "name", "id")
 
 
 class PlaceNotResolved(InvalidRequest):
@@ -66,7 +71,8 @@ class Found:
 # misspelt name of a landmark, as an exact answer is the surer one. Fewer than three letters begin or resemble too
 # much, and a text of more than sixty takes too long to compare. A slip of the hand (one letter in five, two in ten)
 # is nearer than any words in common. Of the last step, what is less than two thirds like the reading, or has not the
-# house number that the reading has, resolves nothing: it is for "did you mean".
+# house number that the reading has, resolves nothing: it is for "did you mean". Letters index LIKE, whose pattern they
+# see when it runs, and not ^@; restaurants are looked up in the rows of lists, which have the folded names.
 RESOLVE = """
 WITH cut AS MATERIALIZED (
     SELECT DISTINCT fold(part.head) AS name, coalesce(%(market)s, city.market) AS market
@@ -89,17 +95,27 @@ WITH cut AS MATERIALIZED (
 ), begun AS MATERIALIZED (
     SELECT n.landmark_id, reading.whole, CASE WHEN n.folded ^@ (reading.name || ' ') THEN 1.0 ELSE 0.5 END::float8
         AS likeness
-    FROM reading JOIN catalogue_landmarkname n ON n.folded ^@ reading.name
+    FROM reading JOIN catalogue_landmarkname n
+            ON n.folded LIKE regexp_replace(reading.name, '([\\\\%%_])', '\\\\\\1', 'g') || '%%'
         JOIN catalogue_landmark l ON l.id = n.landmark_id
     WHERE char_length(reading.name) >= 3 AND (reading.market IS NULL OR l.market_id = reading.market)
       AND NOT EXISTS (SELECT FROM exact)
 ), named AS MATERIALIZED (
-    SELECT r.id
-    FROM reading JOIN catalogue_restaurant r ON fold(r.name) = reading.name
-        OR fold(r.line1) = reading.name OR (reading.narrowest AND fold(r.line1) = fold(%(line1)s))
-    WHERE r.position IS NOT NULL AND (reading.market IS NULL OR r.market_id = reading.market)
-      AND NOT EXISTS (SELECT FROM exact) AND NOT EXISTS (SELECT FROM begun WHERE whole AND likeness = 1)
-    GROUP BY r.id ORDER BY r.review_count DESC, r.id LIMIT %(most)s
+    SELECT r.restaurant_id AS id, max(r.review_count) AS weight
+    FROM reading CROSS JOIN LATERAL (
+        (
+            SELECT restaurant_id, review_count FROM catalogue_searchrow
+            WHERE name = reading.name AND position IS NOT NULL
+                AND (reading.market IS NULL OR market = reading.market)
+        )
+        UNION ALL (
+            SELECT restaurant_id, review_count FROM catalogue_searchrow
+            WHERE line1 IN (reading.name, CASE WHEN reading.narrowest THEN fold(%(line1)s) END)
+                AND position IS NOT NULL AND (reading.market IS NULL OR market = reading.market)
+        )
+    ) AS r
+    WHERE NOT EXISTS (SELECT FROM exact) AND NOT EXISTS (SELECT FROM begun WHERE whole AND likeness = 1)
+    GROUP BY r.restaurant_id ORDER BY weight DESC, id LIMIT %(most)s
 ), alike AS MATERIALIZED (
     SELECT n.landmark_id, likeness, (slips <= forgiven OR (likeness > 0.66 AND reading.narrowest))
         AND regexp_split_to_array(n.folded, '[^0-9]+') @> numbers
@@ -128,7 +144,7 @@ SELECT * FROM (
            l.market_id IS NOT NULL AS covered, l.prominence AS weight
     FROM meant JOIN catalogue_landmark l ON l.id = meant.landmark_id
     UNION ALL
-    SELECT r.id, r.name, 'restaurant', r.market_id, r.latitude, r.longitude, true, 1, true, r.review_count
+    SELECT r.id, r.name, 'restaurant', r.market_id, r.latitude, r.longitude, true, 1, true, named.weight
     FROM named JOIN catalogue_restaurant r ON r.id = named.id
 ) AS place
 ORDER BY resolves DESC, resolves AND covered DESC, likeness DESC, covered DESC, weight DESC, name, id LIMIT %(most)s
@@ -184,6 +200,8 @@ def _place(row_id: UUID, name: str, kind: str, market: str | None, lat: float, l
     return Place(id=encode(prefix, row_id), name=name, kind=kind, market=market, lat=lat, lng=lng)
 
 
+# All parts of the order ascend, so that one comparison finds the next page.
+ORDER_SQL = "unlikeness, metres, outside, -prominence, name, id"
 LOOK_UP = f"""
 WITH matching AS (
     SELECT n.landmark_id, max(CASE
@@ -193,46 +211,62 @@ WITH matching AS (
     FROM catalogue_landmarkname n
     WHERE fold(%(q)s) <> '' AND (n.folded ^@ fold(%(q)s) OR fold(%(q)s) <%% n.folded)
     GROUP BY n.landmark_id
+), found AS (
+    SELECT r.id, r.name, r.kind, r.market_id, r.latitude, r.longitude, r.wikidata, r.prominence,
+        -coalesce(matching.likeness, 0)::float8 AS unlikeness, (r.market_id IS NULL)::int AS outside,
+        CASE WHEN %(lat)s::float8 IS NOT NULL THEN {geo.METRES_SQL} ELSE 0 END AS metres
+    FROM catalogue_landmark r LEFT JOIN matching ON matching.landmark_id = r.id
+    WHERE CASE WHEN %(q)s::text IS NULL THEN true ELSE matching.landmark_id IS NOT NULL END
+      AND (%(reach)s::float8 IS NULL OR r.position <@ circle({geo.CENTER_SQL}, %(reach)s))
+      AND (%(kinds)s::text[] IS NULL OR r.kind = ANY (%(kinds)s::text[]))
+      AND (%(market)s::text IS NULL OR r.market_id = %(market)s)
 )
-SELECT r.id, r.name, r.kind, r.market_id, r.latitude, r.longitude, r.wikidata,
-       ARRAY(SELECT n.name FROM catalogue_landmarkname n WHERE n.landmark_id = r.id ORDER BY n.name),
-       CASE WHEN %(lat)s::float8 IS NOT NULL THEN {geo.METRES_SQL} END AS metres
-FROM catalogue_landmark r LEFT JOIN matching ON matching.landmark_id = r.id
-WHERE CASE WHEN %(q)s::text IS NULL THEN true ELSE matching.landmark_id IS NOT NULL END
-  AND (%(reach)s::float8 IS NULL OR r.position <@ circle({geo.CENTER_SQL}, %(reach)s))
-ORDER BY likeness DESC NULLS LAST, metres, r.market_id IS NULL, r.prominence DESC, r.name, r.id
-LIMIT %(rows)s OFFSET %(offset)s
-"""  # noqa: S608  # the fragment is a constant of catalogue.geo
+SELECT id, name, kind, market_id, latitude, longitude, wikidata,
+       ARRAY(SELECT n.name FROM catalogue_landmarkname n WHERE n.landmark_id = found.id ORDER BY n.name),
+       unlikeness, metres, outside, -prominence
+FROM found
+WHERE NOT %(goes_on)s OR ({ORDER_SQL}) > (
+    %(unlikeness)s::float8, %(metres)s::float8, %(outside)s::int, %(unprominence)s::int, %(name)s::text, %(id)s::uuid
+)
+ORDER BY {ORDER_SQL} LIMIT %(rows)s
+"""  # noqa: S608  # the fragments are constants
 
 
 def look_up(
     *,
     q: str | None = None,
     ll: tuple[float, float] | None = None,
+    kind: Sequence[str] = (),
+    market: str | None = None,
     limit: int,
     cursor: str | None = None,
     now: datetime,
 ) -> Listing[Found]:
     """Search the dictionary: best matches of `q` first (whole, begun, misspelt), equal ones nearest to `ll` first.
 
-    Without `q` those within 20 km of `ll`, nearest first; without either all of them, the most prominent first. One
-    query. Raises BadCursor.
+    Without `q` those within 20 km of `ll`, nearest first; without either all of them, the most prominent first. Of
+    these kinds and in this market, where they are given. One query, and one for an unknown market. Raises BadCursor
+    and InvalidRequest.
     """
-    question = cursors.fingerprint("landmarks", q, ll)
+    if market is not None:
+        Names.load().market(market)
+    question = cursors.fingerprint("landmarks", q, ll, sorted(kind), market)
     now = now.replace(microsecond=0)
-    begin = cursors.read(cursor, question=question, now=now) if cursor else Cursor(after=(0,), as_of=now)
-    offset = int(begin.after[0])
+    begin = cursors.read(cursor, question=question, now=now) if cursor else Cursor(after=(), as_of=now)
     center = Location(*ll) if ll else None
     point = geo.project(center) if center else None
-    parameters = {
+    parameters: dict[str, Any] = {
         "q": q,
         "lat": center.lat if center else None,
         "lng": center.lng if center else None,
         "x": point.x if point else None,
         "y": point.y if point else None,
         "reach": AROUND_M * geo.stretch(center, radius_m=AROUND_M).high if center and not q else None,
+        "kinds": list(kind) or None,
+        "market": market,
+        "goes_on": bool(begin.after),
+        **dict(zip(KEYS, begin.after or [None] * len(KEYS), strict=True)),
         "rows": limit + 1,
-        "offset": offset,
     }
     with connection.cursor() as db:
         db.execute(LOOK_UP, parameters)
@@ -242,9 +276,12 @@ def look_up(
             place=_place(*row[:6]),
             wikidata=row[6],
             names=tuple(row[7]),
-            distance_m=None if row[8] is None else round(row[8]),
+            distance_m=round(row[9]) if center else None,
         )
         for row in rows[:limit]
     ]
-    more = cursors.write((offset + limit,), as_of=begin.as_of, question=question) if len(rows) > limit else None
+    more = None
+    if len(rows) > limit:
+        last = rows[limit - 1]
+        more = cursors.write((*last[8:12], last[1], str(last[0])), as_of=begin.as_of, question=question)
     return Listing(rows=found, limit=limit, next_cursor=more, as_of=begin.as_of)

@@ -1,13 +1,18 @@
 """What names of places mean."""
 
+import re
 from datetime import timedelta
+from typing import Any
 
 import pytest
+from django.db import connection
 
 from catalogue import dictionaries, landmarks
 from catalogue.cursors import BadCursor
 from catalogue.landmarks import PlaceNotResolved, Resolution
+from catalogue.models import Landmark, LandmarkName
 from config.api.ids import encode
+from config.api.refusal import InvalidRequest
 from tests.catalogue import make
 
 pytestmark = pytest.mark.django_db
@@ -294,3 +299,81 @@ def test_pages_of_a_look_up_follow_one_another() -> None:
         landmarks.look_up(q="gate", limit=2, cursor=first, now=make.NOW)
     with pytest.raises(BadCursor):
         landmarks.look_up(limit=2, cursor=first, now=make.NOW + timedelta(hours=2))
+
+
+def test_a_look_up_keeps_to_kinds_and_to_a_market() -> None:
+    make.landmark("Louvre", kind="museum", market="paris")
+    make.landmark("Orsay", kind="museum", market="paris")
+    make.landmark("Monceau", kind="park", market="paris")
+    make.landmark("Tate", kind="museum", market="london")
+
+    def names(**question: Any) -> set[str]:
+        return {each.place.name for each in landmarks.look_up(limit=10, now=make.NOW, **question).rows}
+
+    assert names(kind=("museum",), market="paris") == {"Louvre", "Orsay"}
+    assert names(kind=("museum", "park"), market="paris") == {"Louvre", "Orsay", "Monceau"}
+    assert names(kind=("museum",)) == {"Louvre", "Orsay", "Tate"}
+    assert names(q="louvre", market="london") == set()
+    with pytest.raises(InvalidRequest) as refused:
+        names(market="pari")
+    assert (refused.value.param, refused.value.extra) == ("market", {"suggestions": ["paris"]})
+
+
+@pytest.mark.parametrize(
+    "question", [{}, {"q": "gate"}, {"ll": make.TIVOLI}, {"q": "gate", "ll": make.TIVOLI}, {"market": "copenhagen"}]
+)
+def test_pages_miss_and_repeat_nothing_when_landmarks_come_and_go(question: dict[str, Any]) -> None:
+    for number in range(9):
+        at = (make.TIVOLI[0] + number % 3 / 100, make.TIVOLI[1])
+        make.landmark(f"Gate {number}", at=at, market="copenhagen", prominence=number % 2)
+    whole = [each.place.name for each in landmarks.look_up(limit=50, now=make.NOW, **question).rows]
+
+    names: list[str] = []
+    cursor = None
+    while True:
+        page = landmarks.look_up(limit=2, cursor=cursor, now=make.NOW, **question)
+        names += [each.place.name for each in page.rows]
+        cursor = page.next_cursor
+        if cursor is None:
+            break
+        LandmarkName.objects.filter(landmark__name=names[0]).delete()
+        Landmark.objects.filter(name=names[0]).delete()
+
+    assert len(whole) == 9
+    assert names == whole
+
+
+def test_a_begun_name_may_have_signs_that_patterns_have() -> None:
+    make.landmark(r"A_b%\c Hall", market="copenhagen")
+    make.landmark("Axb Hall", market="copenhagen", prominence=90)
+    for near in ("a_b", "a_b%", r"a_b%\c"):
+        found = resolve(near)
+        assert (found.place.name, found.alternatives) == (r"A_b%\c Hall", ())
+
+
+def test_a_closed_restaurant_is_no_reference_point() -> None:
+    make.restaurant(name="Gone", status="permanently_closed")
+    with pytest.raises(PlaceNotResolved):
+        resolve("gone")
+
+
+@pytest.mark.parametrize("near", ["tivoli", "tivolli", "some restaurant", "istedgade 5, copenhagen"])
+def test_no_table_of_names_is_read_as_a_whole(near: str) -> None:
+    dictionaries.load()
+    parameters = {
+        "near": near,
+        "heads": ["istedgade 5"],
+        "tails": ["copenhagen"],
+        "line1": near,
+        "market": None,
+        "most": 6,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_seqscan = off")
+        cursor.execute("EXPLAIN " + landmarks.RESOLVE, parameters)
+        plan = "\n".join(line for (line,) in cursor.fetchall())
+
+    assert "Seq Scan on catalogue_landmark" not in plan
+    assert "Seq Scan on catalogue_searchrow" not in plan
+    assert "Seq Scan on catalogue_restaurant" not in plan
+    assert {"search_by_name", "search_by_address", "landmark_name_exact"} <= set(re.findall("[a-z_]+", plan))
