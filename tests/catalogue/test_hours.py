@@ -1,7 +1,9 @@
 """When a place is open, against a minute-by-minute reading of the clock on its wall."""
 
+from collections.abc import Callable
 from datetime import UTC, date, datetime, time, timedelta
 from functools import cache
+from itertools import pairwise
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -38,7 +40,8 @@ lengths = st.one_of(st.integers(1, DAY), st.sampled_from((30, 60, 480, DAY)), st
 def periods(draw: st.DrawFn) -> Period:
     opens = draw(st.integers(0, 6)) * DAY + draw(minutes)
     closes = (opens + draw(lengths)) % WEEK
-    return Period(Moment(*divmod(opens, DAY)), Moment(*divmod(closes, DAY)))
+    kind = draw(st.sampled_from(("regular", "open_end")))
+    return Period(Moment(*divmod(opens, DAY)), Moment(*divmod(closes, DAY)), kind)
 
 
 @st.composite
@@ -59,9 +62,9 @@ def hours_of(draw: st.DrawFn, *, timezone: str, around: date) -> Hours:
 
 @cache
 def clock_changes(timezone: str) -> tuple[date, ...]:
-    """The days of 2027 on which the zone's clocks change; some day for a zone whose clocks do not."""
+    """The days of 2026 and 2027 on which the zone's clocks change; some day for a zone whose clocks do not."""
     zone = ZoneInfo(timezone)
-    midnights = [datetime(2027, 1, 1, tzinfo=zone) + timedelta(days=passed) for passed in range(365)]
+    midnights = [datetime(2026, 1, 1, tzinfo=zone) + timedelta(days=passed) for passed in range(2 * 365)]
     changes = [day for day in midnights if day.utcoffset() != (day + timedelta(days=1)).utcoffset()]
     return tuple(day.date() for day in changes) or (date(2027, 3, 28),)
 
@@ -83,27 +86,34 @@ def wall(timezone: str, day: date) -> tuple[datetime, tuple[int, ...]]:
     return start, tuple(readings[180:])
 
 
-def is_open(hours: Hours, reading: int) -> bool:
+def opener(hours: Hours) -> Callable[[int], bool]:
+    """Whether the place is open when the clock on its wall reads so many minutes since year 1."""
     special = {day.date.toordinal(): day.periods for day in hours.special_days}
-    for period in hours.periods:
-        passed = (reading - DAY - period.opens.of_week) % WEEK
-        opened_on = (reading - passed if period.length <= DAY else reading) // DAY
-        if passed < period.length and opened_on not in special:
-            return True
-    return any(
-        opens <= reading - day * DAY < closes for day, replaced in special.items() for opens, closes in replaced
-    )
+    weekly = [(DAY + period.opens.of_week, period.length, period.length <= DAY) for period in hours.periods]
+
+    def is_open(reading: int) -> bool:
+        for opens, length, is_of_one_day in weekly:
+            passed = (reading - opens) % WEEK
+            if passed < length and (reading - passed if is_of_one_day else reading) // DAY not in special:
+                return True
+        for day, replaced in special.items():
+            for opens, closes in replaced:
+                if opens <= reading - day * DAY < closes:
+                    return True
+        return False
+
+    return is_open
 
 
 def scan(hours: Hours, day: date) -> list[tuple[datetime, datetime]]:
     start, readings = wall(hours.timezone, day)
-    found: list[tuple[datetime, datetime]] = []
+    is_open = opener(hours)
+    found: list[tuple[int, int]] = []
     for passed, reading in enumerate(readings):
-        if is_open(hours, reading):
-            at = start + passed * MINUTE
-            begun = found.pop()[0] if found and found[-1][1] == at else at
-            found.append((begun, at + MINUTE))
-    return found
+        if is_open(reading):
+            begun = found.pop()[0] if found and found[-1][1] == passed else passed
+            found.append((begun, passed + 1))
+    return [(start + opens * MINUTE, start + closes * MINUTE) for opens, closes in found]
 
 
 def weekly(*days: int, opens: int, closes: int) -> tuple[Period, ...]:
@@ -121,36 +131,107 @@ def spans_of(hours: Hours, start: datetime, *, days: int) -> list[tuple[str, str
     return [(f"{opens.astimezone(zone):%a %H:%M}", f"{closes.astimezone(zone):%a %H:%M}") for opens, closes in found]
 
 
-@pytest.mark.parametrize("timezone", MARKET_ZONES + MIDNIGHT_ZONES)
-@settings(max_examples=25, deadline=None)
-@given(data=st.data())
-def test_spans_are_what_a_minute_scan_finds_around_every_clock_change(timezone: str, data: st.DataObject) -> None:
+def check_spans(timezone: str, data: st.DataObject) -> None:
     day = data.draw(st.sampled_from(clock_changes(timezone)))
     hours = data.draw(hours_of(timezone=timezone, around=day))
     start, readings = wall(timezone, day)
 
-    assert hours.spans(start=start, end=start + len(readings) * MINUTE) == scan(hours, day)
+    spans = hours.spans(start=start, end=start + len(readings) * MINUTE)
+
+    assert spans == scan(hours, day)
+    moments = [moment for span in spans for moment in span]
+    assert all(earlier < later for earlier, later in pairwise(moments))
 
 
-@settings(max_examples=60, deadline=None)
+@pytest.mark.parametrize("timezone", MARKET_ZONES + MIDNIGHT_ZONES)
+@settings(max_examples=12, deadline=None)
 @given(data=st.data())
-def test_the_state_at_any_moment_is_what_the_spans_say(data: st.DataObject) -> None:
+def test_spans_are_what_a_minute_scan_finds_around_every_clock_change(timezone: str, data: st.DataObject) -> None:
+    check_spans(timezone, data)
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("timezone", MARKET_ZONES + MIDNIGHT_ZONES)
+@settings(max_examples=1000, deadline=None)
+@given(data=st.data())
+def test_spans_are_what_a_minute_scan_finds_in_a_thousand_weeks_of_each_zone(
+    timezone: str, data: st.DataObject
+) -> None:
+    check_spans(timezone, data)
+
+
+# What the evening before, the day of the change and the one after may be at their oddest.
+NIGHTS = weekly(*range(7), opens=1080, closes=1560)
+ODD_DAYS: dict[str, tuple[tuple[Period, ...], tuple[tuple[int, tuple[tuple[int, int], ...]], ...]]] = {
+    "the tail of the evening before an off day": (NIGHTS, ((0, ()),)),
+    "a special day that runs past midnight": (NIGHTS, ((-1, ((1200, 1680),)),)),
+    "a special day that runs past midnight into an off day": (NIGHTS, ((-1, ((1200, 1680),)), (0, ()))),
+    "a special day of twice the same tail": (NIGHTS, ((-1, ((1200, 1620), (1380, 1590))),)),
+    "round the clock": (ALWAYS, ()),
+    "round the clock but for the day": (ALWAYS, ((0, ()),)),
+    "a whole week in one": ((Period(Moment(2, 600), Moment(2, 600)),), ((0, ()),)),
+    "a whole week in one, open again at night": ((Period(Moment(2, 600), Moment(2, 600)),), ((0, ((90, 150),)),)),
+    "breakfast at the hour that is skipped or repeated": (weekly(*range(7), opens=125, closes=175), ()),
+    "lunch and a dinner with an open end": (
+        (
+            *weekly(*range(7), opens=660, closes=900),
+            *(Period(Moment(day, 1320), Moment((day + 1) % 7, 0), "open_end") for day in range(7)),
+        ),
+        ((1, ((660, 2100),)),),
+    ),
+}
+
+
+@pytest.mark.parametrize("timezone", MARKET_ZONES)
+@pytest.mark.parametrize("odd", ODD_DAYS)
+def test_odd_days_are_what_a_minute_scan_finds_on_the_days_when_clocks_change(timezone: str, odd: str) -> None:
+    periods, special = ODD_DAYS[odd]
+    changes = clock_changes(timezone)
+    for day in changes:
+        special_days = tuple(SpecialDay(day + timedelta(days=passed), said) for passed, said in special)
+        hours = Hours(timezone, periods, special_days)
+        start, readings = wall(timezone, day)
+        assert hours.spans(start=start, end=start + len(readings) * MINUTE) == scan(hours, day)
+    assert len(changes) == (1 if timezone in ("Asia/Tokyo", "Asia/Singapore", "Asia/Dubai") else 4)
+
+
+def check_state(data: st.DataObject) -> None:
     timezone = data.draw(st.sampled_from(MARKET_ZONES))
     day = data.draw(st.sampled_from(clock_changes(timezone)))
     weekly_hours = data.draw(st.lists(periods(), min_size=1, max_size=5).map(tuple))
-    hours = Hours(timezone, weekly_hours, tuple(data.draw(st.lists(special_days(around=day), max_size=1))))
-    at = datetime.combine(day, time(), UTC) + timedelta(seconds=data.draw(st.integers(-DAY * 60, DAY * 60)))
-    spans = hours.spans(start=at, end=at + timedelta(days=14))
-    changes = [moment for span in spans for moment in span if at < moment < at + timedelta(days=14)]
+    special = tuple(data.draw(st.lists(special_days(around=day), max_size=2, unique_by=lambda each: each.date)))
+    hours = Hours(timezone, weekly_hours, special)
+    start, readings = wall(timezone, day)
+    passed = data.draw(st.integers(0, len(readings) - 1))
+    at = start + passed * MINUTE + timedelta(seconds=data.draw(st.integers(0, 59)))
 
     state = hours.state(at)
 
-    assert state.open_now is (bool(spans) and spans[0][0] == at)
-    assert state.state == ("open" if state.open_now else "closed")
-    # In UTC, as a local time that occurs twice equals no moment of another zone (PEP 495).
-    assert (state.next_change and state.next_change.astimezone(UTC)) == (changes[0] if changes else None)
+    is_open = opener(hours)
+    is_open_now = is_open(readings[passed])
+    changed = next((later for later in range(passed, len(readings)) if is_open(readings[later]) != is_open_now), 0)
+    assert (state.state, state.open_now) == (("open", True) if is_open_now else ("closed", False))
+    change = state.next_change and state.next_change.astimezone(UTC)
+    if changed:
+        assert change == start + changed * MINUTE
+    else:
+        # After the minutes that were scanned, if at all.
+        assert change is None or change >= start + len(readings) * MINUTE
     if state.next_change is not None:
         assert hours.state(state.next_change).open_now is not state.open_now
+
+
+@settings(max_examples=40, deadline=None)
+@given(data=st.data())
+def test_the_state_and_its_next_change_are_what_a_minute_scan_finds(data: st.DataObject) -> None:
+    check_state(data)
+
+
+@pytest.mark.deep
+@settings(max_examples=10_000, deadline=None)
+@given(data=st.data())
+def test_the_state_is_what_a_minute_scan_finds_at_ten_thousand_moments(data: st.DataObject) -> None:
+    check_state(data)
 
 
 def test_a_tail_after_midnight_belongs_to_the_day_that_opened() -> None:
