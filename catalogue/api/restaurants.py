@@ -1,7 +1,7 @@
 """Restaurants over HTTP."""
 
 from django.utils import timezone
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import PolymorphicProxySerializer, extend_schema
 from rest_framework.decorators import action
 from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
@@ -14,6 +14,14 @@ from catalogue.models import Restaurant
 from config.api import openapi
 from config.api.viewsets import StrictViewSet
 from payments.authentication import WalletAuthentication
+from payments.tiers import PREMIUM
+
+FOUND = PolymorphicProxySerializer(
+    component_name="FoundRestaurants",
+    serializers=[serializers.SearchAnswer, serializers.BatchAnswer],
+    resource_type_field_name=None,
+    many=False,
+)
 
 
 class RestaurantViewSet(StrictViewSet[Restaurant]):
@@ -33,17 +41,22 @@ class RestaurantViewSet(StrictViewSet[Restaurant]):
         operation_id="search_restaurants",
         summary="Search restaurants",
         parameters=[filters.Search],
-        responses=openapi.answers({200: serializers.SearchAnswer}),
+        responses=openapi.answers({200: FOUND}, refusals=[403]),
     )
     def list(self, request: Request) -> Response:
         """Around a landmark or a point, open now or at a moment, by words, cuisine, price and rating. Free; no key.
 
         Nothing in reach is an empty list. `near` that means nothing is 400 `place_not_resolved` with suggestions.
-        Restaurants that have closed for good are not listed, those without a location not found by place.
+        Restaurants that have closed for good are not listed, those without a location not found by place. With `slugs`
+        nothing is searched for: these restaurants are looked up.
         """
-        query = search.Query(**filters.Search.read(request))
-        page = search.find(query, now=timezone.now())
-        return Response(serializers.SearchAnswer(page).data)
+        given = filters.Search.read(request)
+        now = timezone.now()
+        if "slugs" in given:
+            selling.require_tier(request, PREMIUM)
+            return selling.answer(request, search.look_up(**given, now=now).to_json(), now=now)
+        page = search.find(search.Query(**given), now=now)
+        return selling.answer(request, page.to_json(), etag_of=page.content(), now=now)
 
     @extend_schema(
         operation_id="get_restaurant",

@@ -1,8 +1,10 @@
 """How the values of parameters are written, and what each is read as."""
 
 import re
+from collections.abc import Sequence
 from datetime import datetime, time
 from decimal import Decimal
+from difflib import get_close_matches
 from typing import Any
 
 from drf_spectacular.utils import extend_schema_field
@@ -10,10 +12,10 @@ from rest_framework import serializers
 from rest_framework.request import Request
 
 from catalogue.groups import GROUPS
-from catalogue.search import Sort
+from catalogue.search import Box, Facet, Sort
 from config.api import query
 from config.api.fields import Text
-from config.api.refusal import unknown
+from config.api.refusal import InvalidRequest, unknown
 
 SLUG = "[a-z0-9]+(-[a-z0-9]+)*"
 TIME = r"([01][0-9]|2[0-3]):[0-5][0-9]"
@@ -23,6 +25,17 @@ MOMENT = rf"{DATE}T{TIME}:[0-5][0-9](\.[0-9]{{1,6}})?(Z|[+-]{TIME})"
 # Web Mercator ends at 85 degrees.
 LAT = r"-?(85(\.0{1,12})?|(8[0-4]|[0-7]?[0-9])(\.[0-9]{1,12})?)"
 LNG = r"-?(180(\.0{1,12})?|(1[0-7][0-9]|[0-9]?[0-9])(\.[0-9]{1,12})?)"
+
+
+def unlike(param: str, value: str, known: Sequence[str]) -> InvalidRequest:
+    """A refusal of a word that is none of the known ones, with those that it is like."""
+    likely = get_close_matches(value, known, n=3, cutoff=0.5)
+    hint = f" Did you mean `{likely[0]}`?" if likely else ""
+    return InvalidRequest(
+        f"Unknown {param} `{value[:80]}`.{hint} This must be one of: {', '.join(known)}.",
+        param=param,
+        extra={"suggestions": likely},
+    )
 
 
 class Whole(serializers.IntegerField):
@@ -104,6 +117,22 @@ class LatLng(Read):
         return float(latitude), float(longitude)
 
 
+class Area(Read):
+    """A box in degrees; read as search.Box."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(
+            pattern=f"^{LNG},{LAT},{LNG},{LAT}$",
+            hint="This must be west,south,east,north in degrees, for example 12.5,55.65,12.6,55.7.",
+            **options,
+        )
+
+    def to_internal_value(self, data: Any) -> Any:
+        """Return the box."""
+        west, south, east, north = map(float, super().to_internal_value(data).split(","))
+        return Box(west, south, east, north)
+
+
 class OpenAt(Read):
     """`now`, a time of day or a moment; read as the word, a datetime.time or a datetime with its zone."""
 
@@ -135,8 +164,35 @@ class SortBy(serializers.ChoiceField):
     def to_internal_value(self, data: Any) -> Any:
         """Return the order."""
         if data not in self.choices:
-            raise serializers.ValidationError(f"This must be one of: {', '.join(self.choices)}.")
+            raise unlike("sort", data, list(self.choices))
         return Sort(data)
+
+
+class FacetNames(Listed):
+    """What hits are counted by; read as Facets."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(of="|".join(Facet), **options)
+
+    def to_internal_value(self, data: Any) -> Any:
+        """Return the facets."""
+        for name in str(data).split(","):
+            if name not in list(Facet):
+                raise unlike("facets", name, [facet.value for facet in Facet])
+        return tuple(Facet(name) for name in super().to_internal_value(data))
+
+
+class Flag(serializers.ChoiceField):
+    """`true` or `false`; read as bool."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(choices=["true", "false"], **options)
+
+    def to_internal_value(self, data: Any) -> Any:
+        """Return the truth."""
+        if data not in self.choices:
+            raise serializers.ValidationError("This must be `true` or `false`.")
+        return data == "true"
 
 
 class FieldGroups(Listed):

@@ -2,9 +2,14 @@
 
 from typing import Any
 
+from rest_framework import serializers
+
 from catalogue.filters.fields import (
     SLUG,
+    Area,
+    FacetNames,
     FieldGroups,
+    Flag,
     LatLng,
     Listed,
     OpenAt,
@@ -15,8 +20,21 @@ from catalogue.filters.fields import (
     Whole,
     Words,
 )
-from catalogue.search import OPEN_AHEAD, RADIUS_M, Sort
-from config.api.fields import Text
+from catalogue.search import (
+    MOST_OPEN_MINUTES,
+    MOST_RADIUS_M,
+    MOST_SLUGS,
+    OFFER_WITHIN,
+    OPEN_AHEAD,
+    RADIUS_M,
+    Sort,
+)
+from config.api.fields import ClockTime, Day, Text
+from config.api.refusal import InvalidRequest
+
+BESIDE_SLUGS = ("slugs", "fields", "lang")
+KEY = "[a-z][a-z0-9_]{0,39}"
+OFFER_MINUTES = int(OFFER_WITHIN.total_seconds() // 60)
 
 
 class Search(Parameters):
@@ -30,17 +48,22 @@ class Search(Parameters):
         " distance.",
     )
     ll = LatLng(required=False, help_text="The reference point itself: latitude,longitude. Instead of `near`.")
+    bbox = Area(
+        required=False,
+        help_text="Only what lies in this box: west,south,east,north in degrees, at most 100 km wide and high. With"
+        " `near` or `ll` these are what distances are measured from, and the box is the area.",
+    )
     radius = Whole(
         required=False,
         min_value=1,
-        max_value=20_000,
+        max_value=MOST_RADIUS_M,
         help_text=f"Metres around the reference point; {RADIUS_M} when left out.",
     )
     q = Words(
         required=False,
         max_length=120,
-        help_text="Words of the name, the cuisine or the neighborhood; the last one may be unfinished. Where nothing"
-        " has these words, names that are spelt like them.",
+        help_text="Words of the name, the cuisine, the neighborhood or a dish that guests praise; the last one may be"
+        " unfinished. Where nothing has these words, names that are spelt like them.",
     )
     market = Text(required=False, max_length=40, pattern=f"^{SLUG}$", help_text="A slug of GET /v1/markets.")
     neighborhood = Words(required=False, max_length=120, help_text="The name of a neighborhood, in any case.")
@@ -49,12 +72,40 @@ class Search(Parameters):
         help_text="Only restaurants that are open then: `now`; the next HH:MM on the clock of the place that is asked"
         f" about; or a moment of RFC 3339 within {OPEN_AHEAD.days} days.",
     )
+    open_for = Whole(
+        required=False,
+        min_value=1,
+        max_value=MOST_OPEN_MINUTES,
+        help_text="Only restaurants that stay open for so many minutes from `open` on.",
+    )
     cuisine = Listed(
         required=False,
         of=SLUG,
         max_length=400,
         hint="This must be slugs of GET /v1/cuisines with commas between them: seafood,danish.",
         help_text="Slugs of GET /v1/cuisines with commas between them; a restaurant has at least one of them.",
+    )
+    cuisine_not = Listed(
+        required=False,
+        of=SLUG,
+        max_length=400,
+        hint="This must be slugs of GET /v1/cuisines with commas between them: seafood,danish.",
+        help_text="Slugs of GET /v1/cuisines with commas between them; a restaurant has none of them.",
+    )
+    attributes = Listed(
+        required=False,
+        of=KEY,
+        max_length=400,
+        hint="This must be keys of GET /v1/attributes with commas between them: outdoor_seating,wheelchair.",
+        help_text="Keys of GET /v1/attributes with commas between them; a restaurant has all of them.",
+    )
+    diet = Listed(
+        required=False,
+        of=KEY,
+        max_length=200,
+        hint="This must be diets with commas between them: vegan,gluten_free.",
+        help_text="Diets with commas between them, each a key of GET /v1/attributes without its `diet_`: `vegan`; a"
+        " restaurant serves all of them.",
     )
     price = PriceLevels(
         required=False,
@@ -66,11 +117,28 @@ class Search(Parameters):
     price_max = Whole(required=False, min_value=1, max_value=4, help_text="The highest price level.")
     rating_min = Stars(required=False, help_text="The lowest star rating.")
     reviews_min = Whole(required=False, min_value=0, max_value=999_999_999, help_text="The fewest reviews.")
+    offer = serializers.ChoiceField(
+        required=False, choices=["any"], help_text="`any`: only restaurants with a discount that can be booked now."
+    )
+    offer_min = Whole(required=False, min_value=1, max_value=90, help_text="The lowest discount in percent.")
+    date = Day(required=False, help_text="A discount on this day, on the restaurant's clock.")
+    time = ClockTime(
+        required=False,
+        help_text=f"A discount at most {OFFER_MINUTES} minutes before or after this time of the same day, on the"
+        " restaurant's clock.",
+    )
+    party_size = Whole(
+        required=False,
+        min_value=1,
+        max_value=500,
+        help_text="A discount for a party of so many: the offer takes it and has the seats left.",
+    )
     sort = SortBy(
         required=False,
         default=Sort.BEST,
         help_text="`best` is by relevance with `q`, by distance with a reference point, else by number of reviews;"
-        " `distance` needs a reference point.",
+        " `distance` needs a reference point; `offer` is by the highest discount that fits, and keeps those that have"
+        " one.",
     )
     limit = Whole(required=False, default=20, min_value=1, max_value=50, help_text="Restaurants on a page.")
     cursor = Text(
@@ -79,7 +147,42 @@ class Search(Parameters):
         help_text="`next_cursor` of the page before, with the same parameters; good for an hour.",
     )
     fields = FieldGroups(required=False, in_lists=True, help_text="Field groups; lists have `core` only.")  # type: ignore[assignment]  # a name of the contract
+    facets = FacetNames(
+        required=False,
+        max_length=200,
+        help_text="Counts over all that match in the area, not only this page: names with commas between them.",
+    )
+    include_total = Flag(
+        required=False, default=False, help_text="Tell in `pagination.total` how many match, counted to 10,000."
+    )
+    lang = Text(
+        required=False,
+        max_length=10,
+        help_text="A language of ISO 639-1, for the label of the cuisine: `da`; English where it has none.",
+    )
+
+    slugs = Listed(
+        required=False,
+        of=SLUG,
+        max_length=MOST_SLUGS * 121,
+        hint="This must be slugs of restaurants with commas between them.",
+        help_text=f"Instead of a search: at most {MOST_SLUGS} restaurants by their slugs, in this order. Beside it"
+        " there are `fields` and `lang` only. From the Premium tier.",
+    )
+
+    def validate_slugs(self, slugs: tuple[str, ...]) -> tuple[str, ...]:
+        """At most so many."""
+        if len(slugs) > MOST_SLUGS:
+            raise serializers.ValidationError(f"These are {len(slugs)} slugs; give at most {MOST_SLUGS} at once.")
+        return slugs
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Leave out the selector, which a list does not need."""
+        """Leave out the selector, which a list does not need. Beside `slugs` there is no search."""
+        if "slugs" in attrs:
+            for name in self.initial_data:
+                if name not in BESIDE_SLUGS:
+                    raise InvalidRequest(
+                        f"`slugs` looks restaurants up and searches for none: leave `{name}` out.", param=name
+                    )
+            return {name: attrs[name] for name in ("slugs", "lang") if name in attrs}
         return {name: value for name, value in attrs.items() if name != "fields"}

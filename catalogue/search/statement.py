@@ -1,84 +1,94 @@
-"""The one SQL statement that a search is: filters, order, one page, and what is shown of its rows."""
+"""The SQL of a search: which rows match, which of them are next, and what is shown of them."""
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Literal
 
 from catalogue import geo
 from catalogue.cursors import Key
 from catalogue.geo import Location
 from catalogue.names import Asked
+from catalogue.search import offers
 from catalogue.search.question import RADIUS_M, Query, Sort
+
+# The nearest kitchens of a few cuisines are found each by itself; of more, by walking past the others.
+MOST_KITCHENS = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A part of the sort key: an SQL expression and its direction."""
+    """A part of the sort key.
+
+    A rank that has moved since the first page counts as what it was: `sql` chooses, `held` is that of rows which have
+    not moved, `former` that of those which have, in the form in which indexes know them.
+    """
 
     sql: str
-    direction: Literal["ASC", "DESC"]
+    direction: Literal["ASC", "DESC"] = "DESC"
+    held: str = ""
+    former: str = ""
+
+
+def _ranked(name: str) -> Column:
+    held, former = f"r.rank_{name}", f"r.former_{name}"
+    return Column(f"CASE WHEN r.ranked_at <= %(now)s THEN {held} ELSE {former} END", held=held, former=former)
 
 
 METRES = Column(geo.METRES_SQL, "ASC")
-REVIEWS = Column("r.review_count", "DESC")
-RATING = Column("(coalesce(r.rating, 0) * 10)::int", "DESC")
+REVIEWS = _ranked("reviews")
+STARS = _ranked("stars")
+PERCENT = Column("deal.percent")
 
 # The last word may be unfinished, a single letter may not: too many words begin with it. A tsquery's text with `:*`
 # behind it is a tsquery again, whatever the caller wrote.
 WORDS = """regexp_replace(nullif(plainto_tsquery('simple', fold(%(q)s))::text, ''),
     '([^ ''][^ '']''|[^ -~]'')$', '\\1:*')::tsquery"""
-# Folding costs 3 µs a name, so long names are told apart by their length; a fold is at least half as long as its text.
+# In a statement that was planned for any words the sub-selects are worked out once, not for each row.
 RELEVANCE_OF_WORDS = Column(
-    f"""CASE WHEN char_length(r.name) <= 2 * char_length(%(q)s::text) AND fold(r.name) = fold(%(q)s) THEN 3
-        WHEN ts_filter(r.document, '{{a}}') @@ {WORDS} THEN 2 ELSE 1 END""",
-    "DESC",
+    f"CASE WHEN r.name = (SELECT fold(%(q)s)) THEN 3 WHEN ts_filter(r.document, '{{a}}') @@ (SELECT {WORDS}) THEN 2"
+    " ELSE 1 END"
 )
-RELEVANCE_OF_LETTERS = Column("word_similarity(fold(%(q)s), fold(r.name))::float8", "DESC")
+RELEVANCE_OF_LETTERS = Column("word_similarity((SELECT fold(%(q)s)), r.name)::float8")
 
-LISTED = "r.status NOT IN ('permanently_closed', 'moved')"
 HAS_WORDS = f"r.document @@ {WORDS}"
 # "hot pot vesterbro": the words of the document, or the cuisine that some of them call and a document with the rest.
 HAS_CUISINE = "r.cuisines && %(called)s::varchar[]"
 HAS_REST = "r.document @@ plainto_tsquery('simple', fold(%(rest)s))"
-HAS_LETTERS = "fold(%(q)s) <%% fold(r.name)"
+HAS_LETTERS = "fold(%(q)s) <%% r.name"
 # A closure outranks hours, also while the worker has not yet computed the spans anew.
-IS_OPEN = "r.open_spans @> %(open_at)s::timestamptz AND r.status <> 'temporarily_closed'"
+IS_OPEN = "r.open_spans @> %(open_at)s::timestamptz AND NOT r.is_shut"
+STAYS_OPEN = "r.open_spans @> tstzrange(%(open_at)s::timestamptz, %(open_until)s::timestamptz) AND NOT r.is_shut"
+# The index finds what is about there, degrees decide.
+IN_BOX = """r.position <@ box(point(%(left)s, %(bottom)s), point(%(right)s, %(top)s))
+    AND r.longitude BETWEEN %(west)s AND %(east)s AND r.latitude BETWEEN %(south)s AND %(north)s"""
+IN_REACH = f"position <@ circle({geo.CENTER_SQL}, %(reach)s)"
+IN_RADIUS = f"{geo.METRES_SQL} <= %(radius)s"
 # By the field of Query that each of them needs.
 FILTERS = {
-    "market": "r.market_id = %(market)s",
+    "market": "r.market = %(market)s",
     # The document finds its words by an index; the comparison decides.
     "neighborhood": (
         "r.document @@ plainto_tsquery('simple', fold(%(neighborhood)s))"
-        " AND fold(r.neighborhood) = fold(%(neighborhood)s)"
+        " AND r.neighborhood = (SELECT fold(%(neighborhood)s))"
     ),
-    "cuisine": "r.cuisines && %(cuisine)s::varchar[]",
-    "price": "r.price_level = ANY(%(price)s::int[])",
-    "price_max": "r.price_level <= %(price_max)s",
-    "rating_min": "r.rating >= %(rating_min)s",
-    "reviews_min": "r.review_count >= %(reviews_min)s",
+    "cuisine_not": "NOT r.cuisines && %(cuisine_not)s::varchar[]",
+    "tags": "r.tags @> %(tags)s::varchar[]",
+    "price": "r.price_level = ANY(%(price)s::integer[])",
+    "price_max": "r.price_level <= %(price_max)s::integer",
+    "rating_min": "r.rating >= %(rating_min)s::numeric",
+    "reviews_min": "r.review_count >= %(reviews_min)s::integer",
+}
+HAS_KITCHEN = "r.cuisines && %(cuisine)s::varchar[]"
+# A kitchen knows these of its restaurant, so that most others need not be read.
+KITCHEN_FILTERS = {
+    name: sql.replace("r.", "k.") for name, sql in FILTERS.items() if name in ("price", "price_max", "rating_min")
 }
 
-# Spans are in order, so the first that ends after now is open now or opens next; one that ends where the computed days
-# end tells of no change. Hours made of special days alone say nothing after the last of them.
-SHOWN = """
-SELECT page.*, r.slug, r.name, r.neighborhood, r.market_id, r.rating, r.review_count, r.price_level, c.label,
-    r.cuisines, r.phone, r.latitude, r.longitude, m.timezone,
-    CASE WHEN r.status = 'temporarily_closed' THEN false
-         WHEN r.spans_until <= %(now)s THEN NULL
-         WHEN NOT jsonb_path_exists(r.hours, '$.periods[*]')
-             AND (SELECT max(day #>> '{}') FROM jsonb_path_query(r.hours, '$.special_days[*].date') AS day)
-                 < to_char(%(now)s AT TIME ZONE m.timezone, 'YYYY-MM-DD') THEN NULL
-         ELSE r.open_spans @> %(now)s::timestamptz END,
-    CASE WHEN r.status <> 'temporarily_closed' THEN (
-        SELECT CASE WHEN lower(span) > %(now)s THEN lower(span) WHEN upper(span) < r.spans_until THEN upper(span) END
-        FROM unnest(r.open_spans) AS span WHERE upper(span) > %(now)s LIMIT 1) END,
-    (SELECT json_agg(DISTINCT jsonb_build_array(s.key, s.attribution, s.license))::text
-     FROM catalogue_sourcerecord record JOIN catalogue_source s ON s.key = record.source_id
-     WHERE record.restaurant_id = r.id)
-FROM page JOIN catalogue_restaurant r ON r.id = page.id
-    JOIN catalogue_market m ON m.slug = r.market_id
-    LEFT JOIN catalogue_cuisine c ON c.slug = r.cuisine_id
-"""
+# What begins next is where open spans and the time from now on begin to overlap; what ends next, where the time from
+# now on begins to lack them.
+AHEAD = "tstzmultirange(tstzrange(%(now)s::timestamptz, NULL))"
+SHOWN = f"""r.card, r.sources, r.timezone, r.is_shut, r.spans_until, r.open_spans @> %(now)s::timestamptz,
+    lower(r.open_spans * {AHEAD}), lower({AHEAD} - r.open_spans)"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,66 +111,126 @@ class Statement:
     def columns(self) -> tuple[Column, ...]:
         """The sort key, which the id completes."""
         sort = self.query.sort
+        if sort is Sort.OFFER:
+            return PERCENT, REVIEWS
         if sort is Sort.BEST and self.query.q:
             return RELEVANCE_OF_LETTERS if self.by_letters else RELEVANCE_OF_WORDS, REVIEWS
         if sort is Sort.RATING:
-            return RATING, REVIEWS
+            return STARS, REVIEWS
         if sort is Sort.DISTANCE or (sort is Sort.BEST and self.center):
             return (METRES,)
         return (REVIEWS,)
 
-    def sql(self) -> str:
-        """The text; a row is the sort key, the id, the metres from the centre, then the columns of SHOWN.
+    @property
+    def is_nearest(self) -> bool:
+        """Whether the index of positions gives the order, about."""
+        return self.columns == (METRES,) and self.query.bbox is None
 
-        The index walks in the order of the plane, which is not quite the order on the ground. So where distance is the
-        order, as many rows are taken in the plane's order as are wanted, and then all that may be nearer than the
-        farthest of these are put in the order of the ground.
+    def nearest(self) -> str:
+        """Rows in the order of the plane, `rows` of each cuisine where a few are asked for.
+
+        A row is its distance on the plane, its cuisine or NULL, its id, its metres, then SHOWN.
         """
-        conditions = " AND ".join(self._conditions())
-        keys = "".join(f"{column.sql} AS key{place}, " for place, column in enumerate(self.columns))
-        order = "".join(f"key{place} {column.direction}, " for place, column in enumerate(self.columns))
-        metres = geo.METRES_SQL if self.center else "NULL::float8"
-        reach, within = "", ""
-        if self.center:
-            within = f" AND r.position <@ circle({geo.CENTER_SQL}, %(reach)s)"
-        if self.columns == (METRES,):
-            reach = f"""reach AS MATERIALIZED (SELECT max(plane) * %(slack)s AS reach FROM (
-                SELECT {geo.PLANE_SQL} AS plane FROM catalogue_restaurant r WHERE {conditions}{within}
-                ORDER BY {geo.PLANE_SQL} LIMIT %(rows)s) AS nearest), """  # noqa: S608  # constants of ours
-            within = f" AND r.position <@ circle({geo.CENTER_SQL}, (TABLE reach))"
-        return f"""WITH {reach}page AS MATERIALIZED (
-            SELECT {keys}r.id, {metres} AS metres FROM catalogue_restaurant r WHERE {conditions}{within}
-            ORDER BY {order}r.id LIMIT %(rows)s){SHOWN}ORDER BY {order}page.id"""  # noqa: S608  # constants of ours
+        conditions = [*self._conditions(with_kitchens=True), *self._beyond(METRES.sql)]
+        row = f"r.restaurant_id, {geo.METRES_SQL}, {SHOWN}"
+        if not self._by_kitchens:
+            return f"""SELECT {geo.PLANE_SQL} AS plane, NULL::varchar, {row}
+                FROM {self._source} WHERE {_all(conditions)} AND r.{IN_REACH} AND {IN_RADIUS}
+                ORDER BY plane LIMIT %(rows)s"""  # noqa: S608  # constants of ours
+        conditions += [sql for name, sql in KITCHEN_FILTERS.items() if _is_given(self._value(name))]
+        return f"""SELECT near.* FROM unnest(%(cuisine)s::varchar[]) AS wanted (cuisine) CROSS JOIN LATERAL (
+            SELECT k.position <-> {geo.CENTER_SQL} AS plane, wanted.cuisine, {row}
+            FROM catalogue_kitchen k JOIN {self._source} ON r.restaurant_id = k.restaurant_id
+            WHERE k.cuisine = wanted.cuisine AND k.{IN_REACH} AND {IN_RADIUS} AND {_all(conditions)}
+            ORDER BY plane LIMIT %(rows)s) AS near"""  # noqa: S608  # constants of ours
+
+    def ranked(self) -> str:
+        """Rows in the order asked for; a row is its sort key, its id, its metres, then SHOWN.
+
+        Within an area or among words all that match are put in order. Everywhere, an index of ranks is walked, and the
+        few rows that have moved since the first page join in where they were.
+        """
+        columns = self.columns
+        if self._is_bounded or not all(column.held for column in columns):
+            page = self._ordered([column.sql for column in columns])
+        else:
+            held = self._ordered([column.held for column in columns], "r.ranked_at <= %(now)s")
+            former = self._ordered([column.former for column in columns], "r.ranked_at > %(now)s")
+            page = f"({held}) UNION ALL ({former}) ORDER BY {self._order()}, id LIMIT %(rows)s"
+        keys = "".join(f"page.key{place}, " for place in range(len(columns)))
+        return f"""WITH page AS MATERIALIZED ({page}) SELECT {keys}page.id, page.metres, {SHOWN}
+            FROM page JOIN catalogue_searchrow r ON r.restaurant_id = page.id
+            ORDER BY {self._order()}, page.id"""  # noqa: S608  # constants of ours
+
+    def matching(self, shown: str) -> str:
+        """All that match, on whatever page, at most `rows` of them."""
+        conditions = _all(self._conditions())
+        return f"SELECT {shown} FROM {self._source} WHERE {conditions} LIMIT %(rows)s"  # noqa: S608  # constants of ours
 
     def parameters(self) -> dict[str, Any]:
-        """The values of the text."""
+        """The values of the texts, but for `rows`."""
         query = self.query
-        values: dict[str, Any] = {"now": self.now, "rows": query.limit + 1, "open_at": self.open_at, "q": query.q}
+        values: dict[str, Any] = {"now": self.now, "open_at": self.open_at, "q": query.q}
+        values["open_until"] = self.open_at and self.open_at + timedelta(minutes=query.open_for or 0)
+        values |= offers.parameters(query)
         if self.asked:
             values |= {"called": list(self.asked.cuisines), "rest": self.asked.rest}
-        for name in FILTERS:
-            value = getattr(query, name)
+        for name in (*FILTERS, "cuisine"):
+            value = self._value(name)
             values[name] = list(value) if isinstance(value, tuple) else value
         for place, key in enumerate(self.after):
             values[f"after{place}"] = key
         if self.center:
             radius_m = float(query.radius or RADIUS_M)
             point, scale = geo.project(self.center), geo.stretch(self.center, radius_m=radius_m)
-            values |= {"lat": self.center.lat, "lng": self.center.lng, "x": point.x, "y": point.y, "radius": radius_m}
-            values |= {"reach": radius_m * scale.high, "slack": scale.high / scale.low}
+            values |= {"lat": self.center.lat, "lng": self.center.lng, "x": point.x, "y": point.y}
+            values |= {"radius": radius_m, "reach": radius_m * scale.high}
+        if query.bbox:
+            box = query.bbox
+            low, high = geo.project(Location(box.south, box.west)), geo.project(Location(box.north, box.east))
+            # A metre more for the rounding of floats.
+            values |= {"left": low.x - 1, "bottom": low.y - 1, "right": high.x + 1, "top": high.y + 1}
+            values |= {"west": box.west, "south": box.south, "east": box.east, "north": box.north}
         return values
 
-    def _conditions(self) -> list[str]:
-        found = [LISTED]
-        found += [sql for name, sql in FILTERS.items() if getattr(self.query, name) not in (None, ())]
-        if self.query.q:
+    @property
+    def _by_kitchens(self) -> bool:
+        return self.is_nearest and 1 <= len(self.query.cuisine) <= MOST_KITCHENS
+
+    @property
+    def _is_bounded(self) -> bool:
+        return bool(self.center or self.query.bbox or self.query.q or self.query.asks_for_offers)
+
+    @property
+    def _source(self) -> str:
+        if self.query.sort is not Sort.OFFER:
+            return "catalogue_searchrow r"
+        return (
+            f"catalogue_searchrow r JOIN ({offers.best(self.query)}) AS deal ON deal.restaurant_id = r.restaurant_id"
+        )
+
+    def _value(self, name: str) -> Any:
+        return getattr(self.query, name)
+
+    def _conditions(self, *, with_kitchens: bool = False) -> list[str]:
+        """What a row has to fulfil; the area of a nearest search and its kitchens are said elsewhere."""
+        query = self.query
+        by_index = with_kitchens and self.is_nearest
+        found = [sql for name, sql in FILTERS.items() if _is_given(self._value(name))]
+        if query.cuisine and not (by_index and self._by_kitchens):
+            found.append(HAS_KITCHEN)
+        if query.q:
             found.append(HAS_LETTERS if self.by_letters else self._words())
         if self.open_at:
-            found.append(IS_OPEN)
-        if self.center:
-            found.append(f"{geo.METRES_SQL} <= %(radius)s")
-        if self.after:
-            found.append(self._beyond())
+            found.append(STAYS_OPEN if query.open_for else IS_OPEN)
+        if query.asks_for_offers:
+            found.append("NOT r.is_shut")
+            if query.sort is not Sort.OFFER:
+                found.append(offers.fits(query))
+        if query.bbox:
+            found.append(IN_BOX)
+        elif self.center and not by_index:
+            found += [f"r.{IN_REACH}", IN_RADIUS]
         return found
 
     def _words(self) -> str:
@@ -169,14 +239,32 @@ class Statement:
         called = f"{HAS_CUISINE} AND {HAS_REST}" if self.asked.rest else HAS_CUISINE
         return f"({HAS_WORDS} OR ({called}))"
 
-    def _beyond(self) -> str:
-        """What comes after the last row that was shown."""
-        *keys, _ = self.after
-        sql = f"r.id > %(after{len(keys)})s"
+    def _ordered(self, keys: list[str], *more: str) -> str:
+        conditions = [*self._conditions(), *more, *self._beyond(*keys)]
+        shown = "".join(f"{key} AS key{place}, " for place, key in enumerate(keys))
+        metres = geo.METRES_SQL if self.center else "NULL::float8"
+        return f"""SELECT {shown}r.restaurant_id AS id, {metres} AS metres FROM {self._source}
+            WHERE {_all(conditions)} ORDER BY {self._order()}, id LIMIT %(rows)s"""  # noqa: S608  # constants of ours
+
+    def _order(self) -> str:
+        return ", ".join(f"key{place} {column.direction}" for place, column in enumerate(self.columns))
+
+    def _beyond(self, *keys: str) -> list[str]:
+        """What comes after the last row that was shown; nothing on the first page."""
+        if not self.after:
+            return []
+        sql = f"r.restaurant_id > %(after{len(keys)})s::uuid"
         for place in reversed(range(len(keys))):
-            column, value = self.columns[place], f"%(after{place})s"
-            comparison = ">" if column.direction == "ASC" else "<"
-            sql = f"({column.sql} {comparison} {value} OR ({column.sql} = {value} AND {sql}))"
+            key, value = keys[place], f"%(after{place})s"
+            comparison = ">" if self.columns[place].direction == "ASC" else "<"
+            sql = f"({key} {comparison} {value} OR ({key} = {value} AND {sql}))"
         # Said once more where an index can use it.
-        first = self.columns[0]
-        return f"{first.sql} {'>=' if first.direction == 'ASC' else '<='} %(after0)s AND {sql}"
+        return [f"{keys[0]} {'>=' if self.columns[0].direction == 'ASC' else '<='} %(after0)s", sql]
+
+
+def _is_given(value: Any) -> bool:
+    return value is not None and value not in ((), [])
+
+
+def _all(conditions: list[str]) -> str:
+    return " AND ".join(conditions) or "true"

@@ -9,15 +9,16 @@ from catalogue.serializers.context import (
     MarketRecord,
 )
 from catalogue.serializers.exports import ExportAnswer, ExportRecord, NewExport
-from catalogue.serializers.history import FeedAnswer, HistoryAnswer, feed
 from catalogue.serializers.hours import OpeningsRecord
+from catalogue.serializers.history import FeedAnswer, HistoryAnswer, feed
 from catalogue.serializers.payments import PaymentRequiredRecord
 from catalogue.serializers.pieces import SLUG
 from catalogue.serializers.restaurants import RestaurantRecord, document
-from catalogue.serializers.search import SearchAnswer
+from catalogue.serializers.search import BatchAnswer, SearchAnswer
 
 __all__ = [
     "SLUG",
+    "BatchAnswer",
     "CuisineAnswer",
     "CuisineRecord",
     "ExportAnswer",

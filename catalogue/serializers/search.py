@@ -1,10 +1,11 @@
-"""A page of a search."""
+"""A page of a search, and several restaurants at once: the document of what catalogue.search.answer writes."""
 
 from typing import Any
 
 from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import serializers
 
+from catalogue.search import Facet
 from catalogue.serializers.pieces import (
     PHONE,
     PLACE_KINDS,
@@ -41,7 +42,9 @@ class Hit(serializers.Serializer[Any]):
     next_change = Moment(
         allow_null=True, help_text="When it opens or closes next; null where that is not known or not in sight."
     )
-    flow_offer = OfferRecord(allow_null=True)
+    flow_offer = OfferRecord(
+        allow_null=True, help_text="The next discount that can be booked; the next that fits where one was asked for."
+    )
     location = LocationRecord(allow_null=True)
 
 
@@ -66,11 +69,65 @@ class QueryRecord(serializers.Serializer[Any]):
     distance_method = Constant("estimated")
 
 
+class CountRecord(serializers.Serializer[Any]):
+    """How many there are."""
+
+    value = serializers.IntegerField(min_value=0)
+    relation = serializers.ChoiceField(
+        choices=["eq", "gte"], help_text="`gte`: there are more, and nobody counts them."
+    )
+
+
+class PageRecord(ListingRecord):
+    """Where a page stands in its search."""
+
+    total = CountRecord(required=False, help_text="With `include_total=true`: how many match on all pages.")
+
+
+class BucketRecord(serializers.Serializer[Any]):
+    """What some restaurants have in common."""
+
+    value = serializers.CharField(help_text="What the parameter takes that keeps just these.")
+    label = serializers.CharField()  # type: ignore[assignment]  # a name of the contract
+    count = serializers.IntegerField(min_value=0)
+
+
+class FacetsRecord(serializers.Serializer[Any]):
+    """Counts over all that match, by what was asked for."""
+
+    counted = CountRecord(help_text="How many restaurants were counted.")
+
+    def get_fields(self) -> dict[str, Any]:
+        """Add a list of counts for each facet."""
+        words = {
+            Facet.RATING: "How many have at least so many stars.",
+            Facet.OPEN_NOW: "For the parameter `open`.",
+        }
+        return super().get_fields() | {
+            facet.value: BucketRecord(many=True, required=False, help_text=words.get(facet, "The most frequent 50."))
+            for facet in Facet
+        }
+
+
 @extend_schema_serializer(many=False)
 class SearchAnswer(serializers.Serializer[Any]):
     """A page of restaurants."""
 
-    data = Hit(many=True, source="hits")  # type: ignore[assignment]  # a name of the contract
-    pagination = ListingRecord(source="*")
-    query = QueryRecord(source="*")
+    data = Hit(many=True)  # type: ignore[assignment]  # a name of the contract
+    pagination = PageRecord()
+    query = QueryRecord()
+    attribution = AttributionRecord(many=True, help_text="Show these lines with the data.")
+    facets = FacetsRecord(required=False)
+
+
+@extend_schema_serializer(many=False)
+class BatchAnswer(serializers.Serializer[Any]):
+    """Restaurants that were asked for by their slugs."""
+
+    data = Hit(many=True)  # type: ignore[assignment]  # a name of the contract
+    missing = serializers.ListField(child=serializers.CharField(), help_text="Slugs of which nothing is known.")
+    closed = serializers.ListField(child=serializers.CharField(), help_text="Slugs of what has closed for good.")
+    renamed = serializers.DictField(
+        child=serializers.CharField(), help_text="Slugs that were asked for, and what each has become."
+    )
     attribution = AttributionRecord(many=True, help_text="Show these lines with the data.")

@@ -1,0 +1,76 @@
+"""Finding: from a question to a page of hits."""
+
+from dataclasses import replace
+from datetime import datetime
+from uuid import UUID
+
+from catalogue import cursors, flow
+from catalogue.cursors import Cursor
+from catalogue.flow import Offer
+from catalogue.search import counting, languages, offers, reading, rows
+from catalogue.search.answer import Page, attribute
+from catalogue.search.question import Query
+from catalogue.search.rows import Row
+from catalogue.search.statement import Statement
+
+# Fewer are like nearly every name.
+FEWEST_LETTERS = 3
+
+
+def find(query: Query, *, now: datetime) -> Page:
+    """Search the catalogue.
+
+    The later pages of a walk speak of the same moment as its first. One statement for the hits, one for their offers
+    and one for their sources; one more each for names, attributes, `near`, `lang`, `facets` and `include_total` where
+    the question has them, and one where words match nothing and letters are tried. Where so many restaurants are at
+    one place that a page ends among them, the hits take another statement. Raises InvalidRequest, naming the
+    parameter: PlaceNotResolved, BadCursor, an unknown name, parameters that need one another.
+    """
+    # A cursor keeps the moment to the second.
+    now = now.replace(microsecond=0)
+    read = reading.read(query)
+    # A name that has come to mean another place meanwhile makes another question.
+    question = cursors.fingerprint("restaurants", query.walked, read.center)
+    cursor = cursors.read(query.cursor, question=question, now=now) if query.cursor else Cursor(after=(0,), as_of=now)
+    by_letters, *after = cursor.after
+    statement = Statement(
+        query=query,
+        center=read.center,
+        open_at=read.open_at(now=cursor.as_of),
+        now=cursor.as_of,
+        asked=read.asked,
+        after=tuple(after),
+        by_letters=bool(by_letters),
+    )
+    # A row more than asked for says that there is another page.
+    found = rows.read(statement, wanted=query.limit + 1)
+    if query.q and len(query.q) >= FEWEST_LETTERS and not found and not after:
+        statement = replace(statement, by_letters=True)
+        found = rows.read(statement, wanted=query.limit + 1)
+    shown = found[: query.limit]
+    offered = _offers(query, shown, now=cursor.as_of)
+    labels = languages.cuisines(query.lang) if query.lang and query.lang != languages.ENGLISH else None
+    return Page(
+        hits=[row.hit(offered.get(row.id), now=cursor.as_of, labels=labels) for row in shown],
+        limit=query.limit,
+        next_cursor=_next(statement, shown[-1], question) if len(found) > query.limit else None,
+        as_of=cursor.as_of,
+        near=query.near,
+        resolved=read.near.place if read.near else None,
+        alternatives=read.near.alternatives if read.near else (),
+        open_at=statement.open_at,
+        attribution=attribute(row.sources for row in shown),
+        total=counting.total(statement) if query.include_total else None,
+        facets=counting.facets(statement) if query.facets else None,
+    )
+
+
+def _offers(query: Query, shown: list[Row], *, now: datetime) -> dict[UUID, Offer]:
+    ids = [row.id for row in shown]
+    if not ids:
+        return {}
+    return offers.shown(query, ids, now=now) if query.asks_for_offers else flow.next_offers(ids, now=now)
+
+
+def _next(statement: Statement, last: Row, question: str) -> str:
+    return cursors.write((int(statement.by_letters), *last.key, last.id.hex), as_of=statement.now, question=question)

@@ -1,0 +1,138 @@
+"""What a question means: its names looked up, its area, its moment."""
+
+import datetime as dt
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from difflib import get_close_matches
+
+from django.db import connection
+
+from catalogue import geo, landmarks
+from catalogue.geo import Location
+from catalogue.hours.clock import instant
+from catalogue.names import Asked, Names
+from catalogue.search import languages
+from catalogue.search.question import MOST_BOX_M, OPEN_AHEAD, OPEN_BEHIND, Box, Query
+from config.api.refusal import InvalidRequest
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """A question with everything looked up that it names; `asked` is the cuisine that words of `q` call."""
+
+    query: Query
+    near: landmarks.Resolution | None
+    center: Location | None
+    names: Names | None
+    asked: Asked | None
+
+    def open_at(self, *, now: datetime) -> datetime | None:
+        """The moment at which the hits are to be open, None when that was not asked. Raises InvalidRequest.
+
+        A time of day is the next such time on the wall clock of the market that was named or is nearest.
+        """
+        wanted = self.query.open
+        if wanted is None:
+            return None
+        named = self._next(wanted, now=now) if isinstance(wanted, dt.time) else wanted
+        at = now if named == "now" else named
+        if not now - OPEN_BEHIND <= at <= now + OPEN_AHEAD:
+            raise InvalidRequest(
+                f"`open` must lie within the next {OPEN_AHEAD.days} days; this moment does not.", param="open"
+            )
+        if at + timedelta(minutes=self.query.open_for or 0) > now + OPEN_AHEAD:
+            raise InvalidRequest(
+                f"Opening hours are worked out for the next {OPEN_AHEAD.days} days, and this ends later.",
+                param="open_for",
+            )
+        return at
+
+    def _next(self, clock: dt.time, *, now: datetime) -> datetime:
+        area = None
+        if self.names:
+            market, center = self.query.market, self.center or _middle(self.query.bbox)
+            area = self.names.market(market) if market else self.names.nearest_market(center) if center else None
+        if area is None:
+            raise InvalidRequest(
+                "A time of day needs a place whose clock it is on: add `near`, `ll`, `bbox` or `market`.",
+                param="open",
+            )
+        today, minute = now.astimezone(area.zone).toordinal(), clock.hour * 60 + clock.minute
+        coming = instant(area.zone, today, minute)
+        # The minute that is running counts as now.
+        return coming if coming > now - timedelta(minutes=1) else instant(area.zone, today + 1, minute)
+
+
+def read(query: Query) -> Reading:
+    """Look up what the question names: at most one query for each of names, attributes and `near`.
+
+    Raises InvalidRequest, naming the parameter: parameters that need one another, PlaceNotResolved, names that are not
+    known, with those that are like them.
+    """
+    query.check()
+    if query.lang:
+        languages.check(query.lang)
+    _check_box(query.bbox)
+    named = query.market or query.cuisine or query.cuisine_not or query.q or isinstance(query.open, dt.time)
+    names = Names.load() if named else None
+    if names:
+        if query.market:
+            names.market(query.market)
+        names.check_cuisines(query.cuisine)
+        _check_known("cuisine_not", query.cuisine_not, names.cuisines, listing="/v1/cuisines")
+    if query.tags:
+        known = _attributes()
+        _check_known("attributes", query.attributes, known, listing="/v1/attributes")
+        diets = [key.removeprefix("diet_") for key in known if key.startswith("diet_")]
+        _check_known("diet", query.diet, diets, listing="/v1/attributes")
+    near = landmarks.resolve(query.near, market=query.market) if query.near else None
+    return Reading(
+        query=query,
+        near=near,
+        center=near.place.location if near else Location(*query.ll) if query.ll else None,
+        names=names,
+        asked=names.cuisines_in(query.q) if names and query.q else None,
+    )
+
+
+def _attributes() -> list[str]:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT key FROM catalogue_attribute")
+        return [key for (key,) in cursor.fetchall()]
+
+
+def _check_known(param: str, given: Iterable[str], known: Iterable[str], *, listing: str) -> None:
+    for name in given:
+        if name not in known:
+            likely = get_close_matches(name, list(known), n=3, cutoff=0.5)
+            hint = f" Did you mean `{likely[0]}`?" if likely else ""
+            raise InvalidRequest(
+                f"Unknown {param} `{name}`.{hint} GET {listing} lists all.",
+                param=param,
+                extra={"suggestions": likely},
+            )
+
+
+def _check_box(box: Box | None) -> None:
+    """Raise InvalidRequest for a box that is upside down or too large to put in order."""
+    if box is None:
+        return
+    if box.west >= box.east or box.south >= box.north:
+        raise InvalidRequest(
+            "`bbox` is west,south,east,north: its west lies west of its east and its south south of its north."
+            " A box across the 180th meridian is two.",
+            param="bbox",
+        )
+    broadest = min((box.south, box.north, 0.0 if box.south < 0 < box.north else box.south), key=abs)
+    width = geo.distance_m(Location(broadest, box.west), Location(broadest, min(box.east, box.west + 180)))
+    height = geo.distance_m(Location(box.south, box.west), Location(box.north, box.west))
+    if max(width, height) > MOST_BOX_M:
+        raise InvalidRequest(
+            f"The sides of `bbox` are at most {MOST_BOX_M / 1000:.0f} km long; for more, ask for a `market`.",
+            param="bbox",
+        )
+
+
+def _middle(box: Box | None) -> Location | None:
+    return Location((box.south + box.north) / 2, (box.west + box.east) / 2) if box else None
