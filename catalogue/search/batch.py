@@ -8,7 +8,7 @@ from django.db import connection
 from catalogue import flow
 from catalogue.search import languages
 from catalogue.search.answer import Batch, attribute
-from catalogue.search.rows import Row
+from catalogue.search.rows import Row, hits
 from catalogue.search.statement import SHOWN
 
 MOST_SLUGS = 100
@@ -61,7 +61,7 @@ def look_up(slugs: Sequence[str], *, lang: str | None = None, now: datetime) -> 
     offered = flow.next_offers([row.id for row in rows.values()], now=now) if rows else {}
     labels = languages.cuisines(lang) if lang and lang != languages.ENGLISH else None
     return Batch(
-        hits=[row.hit(offered.get(row.id), now=now, labels=labels) for row in rows.values()],
+        hits=hits(list(rows.values()), offered, now=now, labels=labels),
         missing=missing,
         closed=list(dict.fromkeys(closed)),
         renamed=renamed,

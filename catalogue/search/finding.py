@@ -51,7 +51,7 @@ def find(query: Query, *, now: datetime) -> Page:
     offered = _offers(query, shown, now=cursor.as_of)
     labels = languages.cuisines(query.lang) if query.lang and query.lang != languages.ENGLISH else None
     return Page(
-        hits=[row.hit(offered.get(row.id), now=cursor.as_of, labels=labels) for row in shown],
+        hits=rows.hits(shown, offered, now=cursor.as_of, labels=labels),
         limit=query.limit,
         next_cursor=_next(statement, shown[-1], question) if len(found) > query.limit else None,
         as_of=cursor.as_of,

@@ -1,8 +1,8 @@
 """The rows of a search: the next ones of a walk, in their order, with a row more where others follow."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from math import inf
 from typing import Any
@@ -21,6 +21,13 @@ from catalogue.search.statement import Statement
 # One wrong letter in a word of five leaves half of its trigrams; the bound that PostgreSQL comes with is 0.6.
 LIKENESS = "SELECT set_config('pg_trgm.word_similarity_threshold', %s::text, true)"
 LEAST_LIKENESS = "0.45"
+# Hours made of special days alone say nothing after the last of them.
+UNSAID = """
+SELECT r.id FROM catalogue_restaurant r JOIN catalogue_market m ON m.slug = r.market_id
+WHERE r.id = ANY(%(ids)s) AND NOT jsonb_path_exists(r.hours, '$.periods[*]')
+    AND (SELECT max(day #>> '{}') FROM jsonb_path_query(r.hours, '$.special_days[*].date') AS day)
+        < to_char(%(now)s AT TIME ZONE m.timezone, 'YYYY-MM-DD')
+"""
 # Rows that are read beyond a page, as the plane's order is not quite that of the ground; where they do not suffice,
 # several times as many are read.
 SLACK = 5
@@ -43,6 +50,11 @@ class Row:
     opens: datetime | None
     closes: datetime | None
 
+    @property
+    def never_opens(self) -> bool:
+        """Whether it is closed for all the days that were worked out."""
+        return self.is_open is False and self.opens is None and not self.is_shut
+
     def hit(self, offer: Offer | None, *, now: datetime, labels: Mapping[str, str] | None = None) -> Hit:
         """The hit; `labels` are those of cuisines in another language than the card's."""
         card = translated(self.card, labels) if labels else self.card
@@ -59,6 +71,19 @@ class Row:
             closes=self.closes,
         )
         return Hit(card=card, metres=self.metres, open_now=self.is_open, next_change=change, offer=offer)
+
+
+def hits(
+    rows: Sequence[Row], offered: Mapping[UUID, Offer], *, now: datetime, labels: Mapping[str, str] | None
+) -> list[Hit]:
+    """The rows as hits. One query where some of them never open: nobody may know when they do."""
+    unsaid: set[UUID] = set()
+    if never := [row.id for row in rows if row.never_opens]:
+        with connection.cursor() as cursor:
+            cursor.execute(UNSAID, {"ids": never, "now": now})
+            unsaid = {place for (place,) in cursor.fetchall()}
+    told = [replace(row, is_open=None) if row.id in unsaid else row for row in rows]
+    return [row.hit(offered.get(row.id), now=now, labels=labels) for row in told]
 
 
 def translated(card: str, labels: Mapping[str, str]) -> str:
