@@ -31,7 +31,7 @@ class Entry:
     patch: list[Operation]
 
 
-def page(slug: str, *, limit: int, cursor: str | None, now: datetime) -> Listing[Entry]:
+def page(slug: str, *, limit: int, now: datetime, cursor: str | None = None) -> Listing[Entry]:
     """The versions of a restaurant, newest first. Three queries. Raises what identity.find raises, and BadCursor."""
     restaurant = identity.find(slug)
     question = cursors.fingerprint("history", restaurant.pk, limit)

@@ -1,4 +1,4 @@
-"""Which restaurant a slug means: itself, the one it leads to now, or one that is gone."""
+"""What a slug leads to: a restaurant, the one it is now, or one that is gone."""
 
 from typing import Any
 
@@ -6,8 +6,6 @@ from django.db import connection
 
 from catalogue.models import Restaurant
 from config.api.refusal import Code, NotFound, Refusal, Renamed
-
-__all__ = ["Gone", "Renamed", "find", "missing"]
 
 # How long others may remember where a slug leads: it may be given back.
 HEADERS = {"Cache-Control": "public, max-age=60"}
