@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time
-from typing import Any
+from typing import Any, TypeAlias
 from uuid import UUID
 
 from django.db import connection
@@ -19,7 +19,9 @@ from config.api.ids import encode
 from config.api.refusal import InvalidRequest, unknown
 
 # Names that the fields below do not hide.
-Day, ClockTime = date, time
+Day: TypeAlias = date
+ClockTime: TypeAlias = time
+
 # As search has it around a reference point.
 RADIUS_M = 1500
 

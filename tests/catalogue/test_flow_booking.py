@@ -10,8 +10,8 @@ from django.test import Client
 
 from accounts.models import Event, IdempotentCall
 from catalogue import flow
-from catalogue.flow import booking
 from catalogue.models import FlowBooking, FlowSlot, Listing, Restaurant
+from reservations import booking
 from reservations.models import Notice, Reservation, Table
 from tests import make as base
 from tests.catalogue import make
@@ -219,7 +219,7 @@ def test_a_contact_holds_three_tables_that_are_still_to_come(place: Restaurant) 
     assert post(slots[3], key="fifth", customer_email="grace@example.com").status_code == 201
     # What the venue cancels does not count.
     reservation = Reservation.objects.earliest("starts_at")
-    booking.booking.move(reservation, "cancelled", now=NOW, actor="staff:1")
+    booking.move(reservation, "cancelled", now=NOW, actor="staff:1")
     assert post(slots[4], key="sixth").status_code == 201
     assert venue.reservations.count() == 5
 
@@ -302,7 +302,7 @@ def test_what_is_cancelled_elsewhere_gives_its_seats_back_once(place: Restaurant
     record = post(slot).json()
     reservation = Reservation.objects.get()
     if by == "staff":
-        booking.booking.move(reservation, "cancelled", now=NOW, actor="staff:1")
+        booking.move(reservation, "cancelled", now=NOW, actor="staff:1")
     else:
         Client().post(record["manage_url"].removeprefix("http://127.0.0.1:8000") + "/cancel")
     assert seats_left(slot) == 6
@@ -314,7 +314,7 @@ def test_what_is_cancelled_elsewhere_gives_its_seats_back_once(place: Restaurant
 def test_who_cancels_after_the_seats_came_back_gives_none_twice(place: Restaurant) -> None:
     slot = make.slot(place)
     record = post(slot).json()
-    booking.booking.move(Reservation.objects.get(), "cancelled", now=NOW, actor="staff:1")
+    booking.move(Reservation.objects.get(), "cancelled", now=NOW, actor="staff:1")
     flow.release(now=NOW)
     assert manage("delete", record).json()["status"] == "cancelled"
     assert seats_left(slot) == 8
