@@ -106,7 +106,8 @@ def restaurants(ids: Collection[UUID], *, now: datetime | None = None) -> int:
         cursor.execute(LOCK, wanted)
         cursor.execute(COUNT_PHOTOS, wanted)
         cursor.execute(COUNT, wanted)
-        return cursor.rowcount
+        changed: int = cursor.rowcount
+    return changed
 
 
 def mend(*, batch: int = BATCH) -> int:

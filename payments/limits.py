@@ -32,6 +32,8 @@ APART = (
     Apart("files", re.compile(r"/v1/exports/[^/]+/files(/.*)?"), limit=600),
     # Each takes a table from others. Tries count, so that nobody looks for the last one by trying.
     Apart("bookings", re.compile(r"/v1/flow/offers/[^/]+/bookings/?"), limit=10, window_s=HOUR_S),
+    # People read each of them. A day has its own bound, by address too (catalogue.reports).
+    Apart("reports", re.compile(r"/v1/restaurants/[^/]+/reports/?"), limit=5),
 )
 
 

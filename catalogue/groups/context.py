@@ -1,5 +1,6 @@
 """What lies around a place: landmarks, museums, parks within a walk."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
@@ -26,10 +27,31 @@ WHERE metres <= %(metres)s ORDER BY metres, id LIMIT %(most)s
 """  # noqa: S608  # the fragments are constants of catalogue.geo
 
 
+# Another place may have a neighborhood of the same name; the nearest centre is meant, within a ride.
+NEIGHBORHOOD_M = 20_000.0
+CENTER_OF = f"""
+SELECT * FROM (
+    SELECT r.id, r.name, r.latitude, r.longitude, {geo.METRES_SQL} AS metres
+    FROM catalogue_landmark r
+    JOIN catalogue_landmarkname AS named ON named.landmark_id = r.id
+    WHERE named.folded = fold(%(neighborhood)s) AND r.kind = 'neighborhood'
+) AS near
+WHERE metres <= %(metres)s ORDER BY metres, id LIMIT 1
+"""  # noqa: S608  # the fragments are constants of catalogue.geo
+
+
 def around(restaurant: Restaurant, now: datetime) -> dict[str, Any]:
     """The nearest landmarks, nearest first; None where there is none or the place is not known. One query."""
+    entries = nearest(restaurant)
+    return {"context": {"neighborhood": restaurant.neighborhood, "entries": entries} if entries else None}
+
+
+def nearest(
+    restaurant: Restaurant, *, kinds: Sequence[str] = KINDS, radius_m: float = REACH_M, most: int = MOST
+) -> list[dict[str, Any]]:
+    """What lies within so many metres, nearest first; nothing where the place is not known. One query."""
     if restaurant.latitude is None or restaurant.longitude is None:
-        return {"context": None}
+        return []
     center = Location(restaurant.latitude, restaurant.longitude)
     point = geo.project(center)
     parameters: dict[str, Any] = {
@@ -37,15 +59,33 @@ def around(restaurant: Restaurant, now: datetime) -> dict[str, Any]:
         "lng": center.lng,
         "x": point.x,
         "y": point.y,
-        "reach": REACH_M * geo.stretch(center, radius_m=REACH_M).high,
-        "kinds": KINDS,
-        "metres": REACH_M,
-        "most": MOST,
+        "reach": radius_m * geo.stretch(center, radius_m=radius_m).high,
+        "kinds": list(kinds),
+        "metres": radius_m,
+        "most": most,
     }
     with connection.cursor() as cursor:
         cursor.execute(AROUND, parameters)
-        entries = [_entry(center, *row) for row in cursor.fetchall()]
-    return {"context": {"neighborhood": restaurant.neighborhood, "entries": entries} if entries else None}
+        return [_entry(center, *row) for row in cursor.fetchall()]
+
+
+def neighborhood(restaurant: Restaurant) -> dict[str, Any] | None:
+    """Its neighborhood, and how far its centre is where that is known; None without one. One query."""
+    name = restaurant.neighborhood
+    if name is None:
+        return None
+    found: dict[str, Any] = {"name": name, "id": None, "center": None, "distance_m": None}
+    if restaurant.latitude is None or restaurant.longitude is None:
+        return found
+    parameters: dict[str, Any] = {"lat": restaurant.latitude, "lng": restaurant.longitude, "neighborhood": name}
+    with connection.cursor() as cursor:
+        cursor.execute(CENTER_OF, {**parameters, "metres": NEIGHBORHOOD_M})
+        row = cursor.fetchone()
+    if row is None:
+        return found
+    pk, _, latitude, longitude, metres = row
+    center = {"lat": latitude, "lng": longitude}
+    return {**found, "id": encode("lm", pk), "center": center, "distance_m": round(metres)}
 
 
 def _entry(

@@ -1,55 +1,28 @@
 """What guests wrote: a summary of all, and the newest."""
 
-from collections import Counter
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from django.db.models import Count
-
-from catalogue.models import Restaurant, Review
-from config.api.ids import encode
+from catalogue import reviews
+from catalogue.models import Restaurant
+from catalogue.reviews import Order, Question
+from config.api.addresses import public_url
 
 NEWEST = 3
+# The address of the second part stays the same for so long, and with it the ETag of what was paid for.
+STEADY = timedelta(minutes=30)
 
 
 def newest(restaurant: Restaurant, now: datetime) -> dict[str, Any]:
-    """The newest reviews below a summary of all; None where nobody wrote any. Two queries."""
-    reviews = Review.objects.filter(restaurant=restaurant)
-    groups = list(
-        reviews.order_by().values_list("stars", "lang").annotate(reviews=Count("pk"), replies=Count("owner_reply"))
-    )
-    if not groups:
+    """The newest reviews below a summary of all, and where the others are; None where nobody wrote any."""
+    page = reviews.page(restaurant, Question(sort=Order.NEWEST, limit=NEWEST), now=steady(now))
+    if not page.rows:
         return {"reviews": None}
-    stars: Counter[int] = Counter()
-    languages: Counter[str] = Counter()
-    for given, lang, count, _ in groups:
-        stars[given] += count
-        languages[lang] += count
-    # Stars alone are of no language.
-    del languages[""]
-    summary = {
-        "rating": restaurant.rating,
-        "count": stars.total(),
-        "distribution": {str(given): stars[given] for given in range(5, 0, -1)},
-        "by_lang": dict(sorted(languages.items(), key=lambda found: (-found[1], found[0]))),
-        "with_reply": sum(replies for *_, replies in groups),
-    }
-    items = [_record(review) for review in reviews.order_by("-created_at", "-id")[:NEWEST]]
-    return {"reviews": {"summary": summary, "items": items}}
+    path = f"/v1/restaurants/{restaurant.slug}/reviews?sort=newest&limit={NEWEST}&cursor={page.next_cursor}"
+    after = public_url(path) if page.has_more else None
+    return {"reviews": {"summary": page.summary, "items": page.rows, "next": after}}
 
 
-def _record(review: Review) -> dict[str, Any]:
-    return {
-        "id": encode("rev", review.pk),
-        "stars": review.stars,
-        "text": review.text,
-        "lang": review.lang or None,
-        "author": review.author,
-        "visited_on": review.visited_on,
-        "created_at": review.created_at,
-        "helpful_count": review.helpful_count,
-        "owner_reply": {"text": review.owner_reply, "created_at": review.owner_replied_at}
-        if review.owner_reply is not None
-        else None,
-        "source": review.source_id,
-    }
+def steady(now: datetime) -> datetime:
+    """The last half hour that has begun: cursors that were written then are good for half an hour at least."""
+    return datetime.fromtimestamp(now.timestamp() // STEADY.total_seconds() * STEADY.total_seconds(), UTC)

@@ -60,9 +60,9 @@ def tacos(canvas: Canvas) -> None:
         canvas.shadow(shell, soft=14, fall=(10, 16), strength=130)
         canvas.shape(shell, (216, 164, 92))
         canvas.shape(round_shape(left - 4, top - 4, 130, 210, 8), (240, 200, 128))
-        for there in scattered(canvas, left, top, 150, 9):
+        for spot in scattered(canvas, left, top, 150, 9):
             canvas.disc(
-                left + (there[0] - left) * 0.75, there[1], canvas.chance.uniform(6, 12), (206, 146, 80), alpha=140
+                left + (spot[0] - left) * 0.75, spot[1], canvas.chance.uniform(6, 12), (206, 146, 80), alpha=140
             )
         for part in range(9):
             at = (left + canvas.chance.uniform(-44, 44), top - 160 + part * 40)
@@ -167,8 +167,8 @@ def burger(canvas: Canvas) -> None:
     canvas.disc(left, y, 228, (176, 104, 50))
     canvas.disc(left - 6, y - 10, 210, (214, 142, 74))
     canvas.disc(left - 22, y - 34, 146, (230, 166, 98))
-    for there in scattered(canvas, left - 8, y - 12, 186, 42):
-        canvas.shape(round_shape(there[0], there[1], 11, 6, there[2], 14), (252, 236, 196))
+    for spot in scattered(canvas, left - 8, y - 12, 186, 42):
+        canvas.shape(round_shape(spot[0], spot[1], 11, 6, spot[2], 14), (252, 236, 196))
     bowl(canvas, x + 340, y + 10, 190, canvas.chance.choice(CROCKERY), (120, 84, 60))
     for _ in range(26):
         there = around(x + 340, y + 16, canvas.chance.uniform(0, 110), canvas.chance.uniform(0, 360))

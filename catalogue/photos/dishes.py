@@ -101,8 +101,8 @@ def ramen(canvas: Canvas) -> None:
     canvas.shape(canvas.wavy(*cake, 62, rough=0.03), (248, 242, 238))
     canvas.arc(*cake, 40, (0, 270), 10, (230, 120, 140))
     canvas.arc(cake[0] + 4, cake[1], 20, (180, 420), 9, (230, 120, 140))
-    for there in scattered(canvas, x - 10, y - 20, 120, 17):
-        canvas.ring(there[0], there[1], 14, 7, canvas.chance.choice(GREENS[:4]))
+    for spot in scattered(canvas, x - 10, y - 20, 120, 17):
+        canvas.ring(spot[0], spot[1], 14, 7, canvas.chance.choice(GREENS[:4]))
     chopsticks(canvas, x + 250, y - 150, 700, -38)
 
 
@@ -126,24 +126,24 @@ def pizza(canvas: Canvas) -> None:
     white = canvas.chance.random() < 0.25
     canvas.shape(canvas.wavy(x, y, 298, rough=0.015), (236, 214, 160) if white else (200, 66, 40))
     canvas.shape(canvas.wavy(x, y, 284, rough=0.02), (248, 222, 164) if white else (222, 98, 58))
-    for there in scattered(canvas, x, y, 250, 16):
-        canvas.blob(there[0], there[1], canvas.chance.uniform(38, 62), (250, 226, 158), rough=0.12)
-        canvas.blob(there[0] - 6, there[1] - 8, 24, (255, 242, 204), rough=0.15)
+    for spot in scattered(canvas, x, y, 250, 16):
+        canvas.blob(spot[0], spot[1], canvas.chance.uniform(38, 62), (250, 226, 158), rough=0.12)
+        canvas.blob(spot[0] - 6, spot[1] - 8, 24, (255, 242, 204), rough=0.15)
     topping = canvas.chance.choice(["salami", "tomato", "olive"])
-    for there in scattered(canvas, x, y, 246, 11):
+    for spot in scattered(canvas, x, y, 246, 11):
         if topping == "salami":
-            canvas.disc(there[0] + 3, there[1] + 6, 40, (120, 30, 20), alpha=110)
-            canvas.disc(there[0], there[1], 40, (178, 46, 40))
-            canvas.disc(there[0] - 2, there[1] - 3, 34, (204, 74, 60))
+            canvas.disc(spot[0] + 3, spot[1] + 6, 40, (120, 30, 20), alpha=110)
+            canvas.disc(spot[0], spot[1], 40, (178, 46, 40))
+            canvas.disc(spot[0] - 2, spot[1] - 3, 34, (204, 74, 60))
             for angle in (20, 140, 260):
-                canvas.disc(*around(there[0], there[1], 17, angle + there[2]), 5, (236, 150, 126))
+                canvas.disc(*around(spot[0], spot[1], 17, angle + spot[2]), 5, (236, 150, 126))
         elif topping == "tomato":
-            tomato(canvas, there[0], there[1], 34)
+            tomato(canvas, spot[0], spot[1], 34)
         else:
-            canvas.ring(there[0], there[1], 21, 12, (48, 44, 56))
-            canvas.blob(there[0] + 44, there[1] + 16, 26, (196, 158, 122), rough=0.12)
-    for there in scattered(canvas, x, y, 210, 6):
-        leaf(canvas, there[0], there[1], 40, there[2], canvas.chance.choice(GREENS[:3]))
+            canvas.ring(spot[0], spot[1], 21, 12, (48, 44, 56))
+            canvas.blob(spot[0] + 44, spot[1] + 16, 26, (196, 158, 122), rough=0.12)
+    for spot in scattered(canvas, x, y, 210, 6):
+        leaf(canvas, spot[0], spot[1], 40, spot[2], canvas.chance.choice(GREENS[:3]))
     cut = canvas.chance.uniform(0, 45)
     for number in range(4):
         ends = [around(x, y, reach, cut + number * 45) for reach in (-356, 356)]
@@ -158,20 +158,20 @@ def salad(canvas: Canvas) -> None:
     plate(canvas, x, y, 345)
     canvas.shadow(canvas.wavy(x, y, 215, rough=0.05), soft=16, fall=(6, 14), strength=90)
     for reach, count in ((230, 20), (150, 12)):
-        for there in scattered(canvas, x, y, reach, count):
-            leaf(canvas, there[0], there[1], canvas.chance.uniform(58, 88), there[2], canvas.chance.choice(GREENS))
-    for there in scattered(canvas, x, y, 195, 8):
-        tomato(canvas, there[0], there[1], canvas.chance.uniform(28, 40))
-    for there in scattered(canvas, x + 10, y - 10, 190, 6):
-        canvas.disc(there[0], there[1], 40, (74, 124, 72))
-        canvas.disc(there[0], there[1], 34, (214, 234, 178))
-        canvas.ring(there[0], there[1], 18, 5, (170, 204, 134))
-    for there in scattered(canvas, x, y + 8, 170, 9):
-        cube = box(there[0], there[1], 38, 34, there[2], 5)
+        for spot in scattered(canvas, x, y, reach, count):
+            leaf(canvas, spot[0], spot[1], canvas.chance.uniform(58, 88), spot[2], canvas.chance.choice(GREENS))
+    for spot in scattered(canvas, x, y, 195, 8):
+        tomato(canvas, spot[0], spot[1], canvas.chance.uniform(28, 40))
+    for spot in scattered(canvas, x + 10, y - 10, 190, 6):
+        canvas.disc(spot[0], spot[1], 40, (74, 124, 72))
+        canvas.disc(spot[0], spot[1], 34, (214, 234, 178))
+        canvas.ring(spot[0], spot[1], 18, 5, (170, 204, 134))
+    for spot in scattered(canvas, x, y + 8, 170, 9):
+        cube = box(spot[0], spot[1], 38, 34, spot[2], 5)
         canvas.shadow(cube, soft=5, fall=(4, 7), strength=90)
         canvas.shape(cube, (252, 248, 238))
-    for there in scattered(canvas, x, y, 200, 7):
-        canvas.ring(there[0], there[1], 24, 5, (170, 92, 140))
+    for spot in scattered(canvas, x, y, 200, 7):
+        canvas.ring(spot[0], spot[1], 24, 5, (170, 92, 140))
 
 
 def fish(canvas: Canvas) -> None:
@@ -206,8 +206,8 @@ def fish(canvas: Canvas) -> None:
     citrus(canvas, x + 190, y - 150, 62)
     for number in range(7):
         canvas.disc(*around(x, y, 248, 290 + number * 14), 17 - number * 2, sauce)
-    for there in scattered(canvas, x + 10, y + 20, 130, 9):
-        leaf(canvas, there[0], there[1], 15, there[2], GREENS[0])
+    for spot in scattered(canvas, x + 10, y + 20, 130, 9):
+        leaf(canvas, spot[0], spot[1], 15, spot[2], GREENS[0])
 
 
 def pasta(canvas: Canvas) -> None:
@@ -228,10 +228,10 @@ def pasta(canvas: Canvas) -> None:
     sauce = canvas.chance.choice([(196, 58, 38), (196, 58, 38), (96, 138, 62), (246, 232, 200)])
     canvas.blob(x, y - 6, 112, darker(sauce, 0.2), rough=0.14)
     canvas.blob(x - 6, y - 14, 94, sauce, rough=0.16)
-    for there in scattered(canvas, x, y - 8, 86, 9):
-        canvas.blob(there[0], there[1], canvas.chance.uniform(10, 24), lighter(sauce, 0.2), rough=0.15)
-    for there in scattered(canvas, x, y, 190, 26):
-        canvas.shape(box(there[0], there[1], 22, 7, there[2], 2), (255, 248, 224))
+    for spot in scattered(canvas, x, y - 8, 86, 9):
+        canvas.blob(spot[0], spot[1], canvas.chance.uniform(10, 24), lighter(sauce, 0.2), rough=0.15)
+    for spot in scattered(canvas, x, y, 190, 26):
+        canvas.shape(box(spot[0], spot[1], 22, 7, spot[2], 2), (255, 248, 224))
     for turned in (20, 140, 265):
         leaf(canvas, *around(x, y - 12, 34, turned), 48, turned, BASIL)
 
@@ -244,23 +244,23 @@ def curry(canvas: Canvas) -> None:
     canvas.shadow(bread, soft=16)
     canvas.shape(bread, (226, 180, 116))
     canvas.shape(canvas.wavy(x + 325, y + 164, 205, rough=0.07), (244, 210, 152))
-    for there in scattered(canvas, x + 330, y + 170, 190, 13):
-        canvas.blob(there[0], there[1], canvas.chance.uniform(8, 24), (186, 122, 66), rough=0.15)
+    for spot in scattered(canvas, x + 330, y + 170, 190, 13):
+        canvas.blob(spot[0], spot[1], canvas.chance.uniform(8, 24), (186, 122, 66), rough=0.15)
     sauce = canvas.chance.choice([(224, 132, 40), (196, 84, 40), (120, 146, 62), (230, 170, 62)])
     bowl(canvas, x - 70, y - 10, 350, canvas.chance.choice([*CROCKERY, (186, 110, 62), (46, 92, 104)]), sauce)
     left, top = x - 67, y - 2
     rice = [around(left, top, 296, angle) for angle in range(100, 285, 6)]
     canvas.shape([*rice, (left - 10, top - 180), (left + 30, top - 40), (left - 24, top + 120)], (250, 246, 234))
-    for there in scattered(canvas, left - 130, top, 130, 46):
-        canvas.shape(round_shape(there[0], there[1], 12, 5, there[2], 12), (232, 224, 204))
+    for spot in scattered(canvas, left - 130, top, 130, 46):
+        canvas.shape(round_shape(spot[0], spot[1], 12, 5, spot[2], 12), (232, 224, 204))
     for number in range(8):
         there = around(left + 140, top + 10, canvas.chance.uniform(20, 135), number * 45)
         canvas.blob(there[0] + 3, there[1] + 6, 42, darker(sauce, 0.35), rough=0.12)
         canvas.blob(*there, 40, mixed((236, 190, 120), sauce, 0.35), rough=0.12)
     canvas.arc(left + 150, top + 10, 96, (20, 300), 13, (255, 244, 224))
     canvas.arc(left + 150, top + 10, 56, (120, 420), 10, (255, 244, 224))
-    for there in scattered(canvas, left + 60, top, 170, 12):
-        leaf(canvas, there[0], there[1], 24, there[2], canvas.chance.choice(GREENS[:3]))
+    for spot in scattered(canvas, left + 60, top, 170, 12):
+        leaf(canvas, spot[0], spot[1], 24, spot[2], canvas.chance.choice(GREENS[:3]))
 
 
 PLATED: list[Scene] = [ramen, pizza, salad, fish, pasta, curry]

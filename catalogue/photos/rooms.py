@@ -102,7 +102,7 @@ def interior(canvas: Canvas) -> None:
                 canvas.slab(
                     left, top + number * step, left + wide, top + (number + 1) * step, mixed(upper, lower, number / 9)
                 )
-            x = left
+            x = float(left)
             while x < left + wide - 50:
                 tall = canvas.chance.uniform(40, 170)
                 canvas.slab(x, base - tall, min(x + 64, left + wide), base, mixed(lower, (70, 76, 104), 0.5))
@@ -139,9 +139,9 @@ def interior(canvas: Canvas) -> None:
         canvas.oval(x, bottom, size * 0.28, size * 0.06, darker(floor, 0.55))
         canvas.oval(x, bottom - size * 0.6, size * 0.66, size * 0.15, darker(cloth, 0.2))
         canvas.oval(x, bottom - size * 0.63, size * 0.66, size * 0.15, cloth)
-        for side in (-0.32, 0.3):
+        for apart in (-0.32, 0.3):
             canvas.oval(
-                x + side * size,
+                x + apart * size,
                 bottom - size * 0.63,
                 size * 0.17,
                 size * 0.042,

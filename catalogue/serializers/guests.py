@@ -2,14 +2,18 @@
 
 from typing import Any
 
+from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import serializers
 
+from catalogue.groups import insights
 from catalogue.groups.context import KINDS, MOST
 from catalogue.groups.reviews import NEWEST
 from catalogue.insights.provider import LONGEST, MOST_CITED
-from catalogue.serializers.pieces import Moment
+from catalogue.serializers.pieces import SLUG, AttributionRecord, ListingRecord, LocationRecord, Moment
 from config.api.ids import pattern
 
+# Why an insight is null.
+REASONS = [insights.TOO_FEW, insights.NOTHING, insights.NOT_YET, insights.WITHHELD]
 ASPECTS = ["food", "service", "atmosphere", "value"]
 
 
@@ -26,6 +30,14 @@ class ReplyRecord(serializers.Serializer[Any]):
     created_at = Moment()
 
 
+class ReviewPhotoRecord(serializers.Serializer[Any]):
+    """A photo that came with a review, as WebP in two sizes."""
+
+    id = serializers.RegexField(pattern("ph"))
+    url = serializers.URLField(help_text="At most 1200 pixels across.")
+    small_url = serializers.URLField(help_text="At most 400 pixels across.")
+
+
 class ReviewRecord(serializers.Serializer[Any]):
     """What one guest wrote."""
 
@@ -37,6 +49,7 @@ class ReviewRecord(serializers.Serializer[Any]):
     visited_on = serializers.DateField(allow_null=True)
     created_at = Moment()
     helpful_count = serializers.IntegerField(min_value=0)
+    photos = ReviewPhotoRecord(many=True)
     owner_reply = ReplyRecord(allow_null=True)
     source = serializers.CharField()  # type: ignore[assignment]  # a name of the contract
 
@@ -45,9 +58,10 @@ class ReviewSummaryRecord(serializers.Serializer[Any]):
     """All reviews in figures."""
 
     rating = serializers.FloatField(allow_null=True, min_value=1, max_value=5, help_text="Stars.")
-    count = serializers.IntegerField(min_value=1)
+    count = serializers.IntegerField(min_value=0)
     distribution = Counts(help_text="How many gave five stars (key `5`) to one (key `1`).")
     by_lang = Counts(help_text="How many wrote in a language, by ISO 639-1; those with stars alone are left out.")
+    with_photos = serializers.IntegerField(min_value=0)
     with_reply = serializers.IntegerField(min_value=0)
 
 
@@ -56,6 +70,17 @@ class ReviewsRecord(serializers.Serializer[Any]):
 
     summary = ReviewSummaryRecord()
     items = serializers.ListField(child=ReviewRecord(), max_length=NEWEST, help_text="The newest.")
+    next = serializers.URLField(allow_null=True, help_text="Where the others are; good for half an hour at least.")
+
+
+@extend_schema_serializer(many=False)
+class ReviewAnswer(serializers.Serializer[Any]):
+    """A page of reviews below a summary of all that the restaurant has, whatever was asked for."""
+
+    data = ReviewRecord(many=True)  # type: ignore[assignment]  # a name of the contract
+    summary = ReviewSummaryRecord()
+    pagination = ListingRecord()
+    attribution = AttributionRecord(many=True, help_text="Show these lines with the data.")
 
 
 class AroundRecord(serializers.Serializer[Any]):
@@ -79,6 +104,27 @@ class ContextRecord(serializers.Serializer[Any]):
 
     neighborhood = serializers.CharField(allow_null=True)
     entries = serializers.ListField(child=AroundRecord(), max_length=MOST, help_text="The nearest first.")
+
+
+class NeighborhoodRecord(serializers.Serializer[Any]):
+    """The part of town that it is in; what is not known of it is null."""
+
+    name = serializers.CharField()
+    id = serializers.RegexField(pattern("lm"), allow_null=True)
+    center = LocationRecord(allow_null=True)
+    distance_m = serializers.IntegerField(
+        allow_null=True, min_value=0, help_text="From the restaurant to the centre, in a straight line."
+    )
+
+
+class AroundAnswer(serializers.Serializer[Any]):
+    """What lies around a restaurant."""
+
+    slug = serializers.RegexField(SLUG)
+    radius_m = serializers.IntegerField(min_value=1)
+    neighborhood = NeighborhoodRecord(allow_null=True)
+    entries = AroundRecord(many=True, help_text="The nearest first.")
+    attribution = AttributionRecord(many=True, help_text="Show these lines with the data.")
 
 
 class Citations(serializers.ListField):
@@ -152,3 +198,14 @@ class InsightRecord(serializers.Serializer[Any]):
     model = serializers.CharField(help_text="What wrote it, and in which version.")
     stale = serializers.BooleanField(help_text="Whether it will be written anew, as much has changed since.")
     disclosure = serializers.CharField(help_text="How it was made, and what was not read.")
+
+
+class InsightAnswer(serializers.Serializer[Any]):
+    """What the reviews of a restaurant say."""
+
+    slug = serializers.RegexField(SLUG)
+    ai_insight = serializers.CharField(allow_null=True, max_length=LONGEST)
+    ai_insight_detail = InsightRecord(allow_null=True)
+    ai_insight_reason = serializers.ChoiceField(
+        choices=REASONS, allow_null=True, help_text="Why `ai_insight` is null; then it costs nothing."
+    )

@@ -9,6 +9,7 @@ from catalogue.groups import Record
 from catalogue.models import Restaurant
 from catalogue.serializers.guests import ContextRecord, InsightRecord, ReviewsRecord
 from catalogue.serializers.history import EntryRecord
+from catalogue.serializers.photos import PhotosRecord
 from catalogue.serializers.pieces import PHONE, SLUG, AttributionRecord, LocationRecord, Moment, OfferRecord
 from config.api.fields import ClockTime
 from config.api.ids import pattern
@@ -129,6 +130,7 @@ class RestaurantRecord(serializers.Serializer[Any]):
     updated_at = Moment()
     version = serializers.IntegerField(min_value=1)
     reviews = ReviewsRecord(allow_null=True, help_text="Group `reviews`.")
+    photos = PhotosRecord(allow_null=True, help_text="Group `photos`.")
     context = ContextRecord(allow_null=True, help_text="Group `context`: what a walk reaches.")  # type: ignore[assignment]  # a name of the contract
     ai_insight = serializers.CharField(
         allow_null=True, max_length=600, help_text="Group `ai_insight`: what the reviews say, in a few sentences."

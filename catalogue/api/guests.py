@@ -1,0 +1,146 @@
+"""What guests left and what surrounds them, over HTTP: reviews, photos, context, insight."""
+
+from typing import Any
+
+import orjson
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework.permissions import AllowAny
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from catalogue import identity, photos, reviews, selling
+from catalogue.api.terms import PAYMENT, SLUG, sold
+from catalogue.cursors import Paged
+from catalogue.filters import guests as filters
+from catalogue.groups import context, insights
+from catalogue.models import Insight, Landmark, Photo, Review
+from catalogue.serializers import guests as serializers
+from catalogue.serializers.photos import PhotoAnswer
+from config.api.viewsets import StrictViewSet
+from payments.authentication import WalletAuthentication
+
+
+class ReviewViewSet(StrictViewSet[Review]):
+    """The reviews of a restaurant."""
+
+    authentication_classes = [WalletAuthentication]
+    permission_classes = [AllowAny]
+    queryset = Review.objects.none()
+    serializer_class = serializers.ReviewAnswer
+    filter_backends = []
+
+    @extend_schema(
+        operation_id="list_reviews",
+        summary="Read the reviews of a restaurant",
+        parameters=[SLUG, filters.Reviews, *PAYMENT],
+        responses=sold(serializers.ReviewAnswer),
+    )
+    def list(self, request: Request, slug: str) -> Response:
+        """All of them, in the order and of the kind that was asked for, below a summary. Sold from the Pro tier, each
+        page by itself; a page without reviews is free.
+        """
+        question = reviews.Question(**filters.Reviews.read(request))
+        now = timezone.now()
+        page = reviews.page(identity.find(slug), question, now=now)
+        said = {"data": page.rows, "summary": page.summary, "attribution": page.attribution}
+        return listed(request, said, page, product="reviews" if page.rows else None, now=now)
+
+
+class PhotoViewSet(StrictViewSet[Photo]):
+    """The photos of a restaurant."""
+
+    authentication_classes = [WalletAuthentication]
+    permission_classes = [AllowAny]
+    queryset = Photo.objects.none()
+    serializer_class = PhotoAnswer
+    filter_backends = []
+
+    @extend_schema(
+        operation_id="list_photos",
+        summary="See the photos of a restaurant",
+        parameters=[SLUG, filters.Photos, *PAYMENT],
+        responses=sold(PhotoAnswer),
+    )
+    def list(self, request: Request, slug: str) -> Response:
+        """Newest first, with their authors and licences. The bytes are at their addresses, which need no payment. Sold
+        from the Pro tier, each page by itself; a page without photos is free.
+        """
+        asked = filters.Photos.read(request)
+        now = timezone.now()
+        page = photos.page(identity.find(slug), **asked, now=now)
+        said = {"data": page.rows, "attribution": page.attribution}
+        return listed(request, said, page, product="photos" if page.rows else None, now=now)
+
+
+class ContextViewSet(StrictViewSet[Landmark]):
+    """What lies around a restaurant."""
+
+    authentication_classes = [WalletAuthentication]
+    permission_classes = [AllowAny]
+    queryset = Landmark.objects.none()
+    serializer_class = serializers.AroundAnswer
+    filter_backends = []
+
+    @extend_schema(
+        operation_id="get_restaurant_context",
+        summary="See what lies around a restaurant",
+        parameters=[SLUG, filters.Around, *PAYMENT],
+        responses=sold(serializers.AroundAnswer),
+    )
+    def list(self, request: Request, slug: str) -> Response:
+        """Landmarks, museums, parks and stations within a walk, and its neighborhood. Sold to every tier; where there
+        is nothing it is free.
+        """
+        asked = filters.Around.read(request)
+        restaurant = identity.find(slug)
+        kinds = asked.get("kind", context.KINDS)
+        found = context.nearest(restaurant, kinds=kinds, radius_m=asked["radius"], most=asked["limit"])
+        said = {
+            "slug": restaurant.slug,
+            "radius_m": asked["radius"],
+            "neighborhood": context.neighborhood(restaurant),
+            "entries": found,
+            "attribution": reviews.attribution({entry["source"] for entry in found}),
+        }
+        return selling.answer(request, said, sold=("context",) if found else (), now=timezone.now())
+
+
+class InsightViewSet(StrictViewSet[Insight]):
+    """What the reviews of a restaurant say."""
+
+    authentication_classes = [WalletAuthentication]
+    permission_classes = [AllowAny]
+    queryset = Insight.objects.none()
+    serializer_class = serializers.InsightAnswer
+    filter_backends = []
+    reads_query = ()
+
+    @extend_schema(
+        operation_id="get_restaurant_insight",
+        summary="Read what the reviews of a restaurant say",
+        parameters=[SLUG, *PAYMENT],
+        responses=sold(serializers.InsightAnswer),
+    )
+    def list(self, request: Request, slug: str) -> Response:
+        """A text, the best time to go, dishes and complaints, each with the reviews that it rests on. Sold from the
+        Premium tier; null is free, and says why.
+        """
+        now = timezone.now()
+        restaurant = identity.find(slug)
+        found = insights.insight(restaurant, now)
+        said = serializers.InsightAnswer({"slug": restaurant.slug, **found}).data
+        return selling.answer(request, said, sold=("ai_insight",) if found["ai_insight"] else (), now=now)
+
+
+def listed(request: Request, said: dict[str, Any], page: Paged, *, product: str | None, now: Any) -> Response:
+    """A page of a list, paid for where it holds something; its cursor and moment are new each time."""
+    content = orjson.dumps(said, option=orjson.OPT_UTC_Z)
+    pagination = {
+        "limit": page.limit,
+        "next_cursor": page.next_cursor,
+        "has_more": page.has_more,
+        "as_of": page.as_of.replace(microsecond=0),
+    }
+    body = content[:-1] + b',"pagination":' + orjson.dumps(pagination, option=orjson.OPT_UTC_Z) + b"}"
+    return selling.answer(request, body, sold=(product,) if product else (), now=now, etag_of=content)

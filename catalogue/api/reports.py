@@ -1,0 +1,47 @@
+"""Reports of what is wrong with a record, over HTTP."""
+
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework import status
+from rest_framework.permissions import AllowAny
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from catalogue import reports
+from catalogue.api.terms import SLUG
+from catalogue.models import Report
+from catalogue.serializers.reports import NewReport, ReportRecord
+from config.api import openapi
+from config.api.limits import client_address
+from config.api.parsers import json_body
+from config.api.viewsets import StrictViewSet
+from payments.authentication import WalletAuthentication
+
+
+class ReportViewSet(StrictViewSet[Report]):
+    """What readers say is wrong."""
+
+    authentication_classes = [WalletAuthentication]
+    permission_classes = [AllowAny]
+    queryset = Report.objects.none()
+    serializer_class = ReportRecord
+    filter_backends = []
+    reads_query = ()
+
+    @extend_schema(
+        operation_id="create_report",
+        summary="Say what is wrong with a restaurant",
+        parameters=[SLUG],
+        request=NewReport,
+        responses=openapi.answers({200: ReportRecord, 201: ReportRecord}, refusals=[308, 404, 410]),
+    )
+    def create(self, request: Request, slug: str) -> Response:
+        """Closed, moved, wrong hours: our staff look at each report. Free; no key. The same report twice is 200 and
+        stays one while nobody has decided it. At most 5 in a minute and 30 in a day from one address.
+        """
+        form = NewReport(data=json_body(request))
+        form.is_valid(raise_exception=True)
+        reporter = reports.reporter_of(client_address(request._request))  # noqa: SLF001  # what DRF wraps
+        filed = reports.file(slug, **form.validated_data, reporter=reporter, now=timezone.now())
+        code = status.HTTP_201_CREATED if filed.is_new else status.HTTP_200_OK
+        return Response(ReportRecord(filed.report).data, status=code, headers={"Cache-Control": "no-store"})

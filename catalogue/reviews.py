@@ -1,0 +1,199 @@
+"""The reviews of a restaurant, page by page."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+from uuid import UUID
+
+from django.db import connection
+
+from catalogue import cursors, photos
+from catalogue.cursors import Paged
+from catalogue.models import Restaurant, Source
+from config.api.ids import encode
+
+
+class Order(StrEnum):
+    """What comes first."""
+
+    RELEVANT = "relevant"
+    NEWEST = "newest"
+    OLDEST = "oldest"
+    HIGHEST = "highest"
+    LOWEST = "lowest"
+    HELPFUL = "helpful"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """Which reviews are wanted; every condition that is given holds. `words` are looked for in the text."""
+
+    sort: Order = Order.RELEVANT
+    stars: tuple[int, ...] = ()
+    lang: tuple[str, ...] = ()
+    with_photos: bool | None = None
+    has_reply: bool | None = None
+    since: datetime | None = None
+    words: tuple[str, ...] = ()
+    limit: int = 20
+    cursor: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewPage(Paged):
+    """A page of reviews below a summary of all of the restaurant's, and the lines that are to be shown with them."""
+
+    rows: list[dict[str, Any]]
+    summary: dict[str, Any]
+    attribution: list[dict[str, Any]]
+
+
+# In thousandths, so that it is the same number on every page: what helped others (10 votes weigh as much as a year of
+# age and a half), what says something (full marks from 400 letters), what shows something, and what is new (half of
+# its 10 points after a year). `as_of` is that of the first page.
+RELEVANCE = """round(1000 * (
+    4 * ln(1 + helpful_count::float8)
+    + 6 * least(1, char_length(text) / 400::float8)
+    + 2 * least(3, photo_count)
+    + 10 * power(0.5::float8, greatest(0, extract(epoch FROM %(as_of)s::timestamptz - created_at)::float8) / 31557600)
+))::bigint"""
+
+# What a row is ordered by before its moment and its key, the highest first.
+FIRST: Mapping[Order, str] = {
+    Order.RELEVANT: RELEVANCE,
+    Order.NEWEST: "0::bigint",
+    Order.OLDEST: "0::bigint",
+    Order.HIGHEST: "stars::bigint",
+    Order.LOWEST: "-stars::bigint",
+    Order.HELPFUL: "helpful_count::bigint",
+}
+
+ROWS = """
+SELECT id, stars, text, lang, author, visited_on, created_at, helpful_count, photo_count, owner_reply,
+    owner_replied_at, source_id, rank
+FROM (SELECT *, {first} AS rank FROM catalogue_review WHERE restaurant_id = %(restaurant)s AND {conditions}) AS found
+WHERE {after} ORDER BY {order} LIMIT %(most)s
+"""
+AFTER = {
+    True: "(rank, created_at, id) < (%(rank)s, %(at)s, %(id)s)",
+    # The index has no rank, and holds the walk by time alone.
+    False: "(created_at, id) {than} (%(at)s, %(id)s)",
+}
+
+
+def page(restaurant: Restaurant, question: Question, *, now: datetime) -> ReviewPage:
+    """A page of the reviews of a restaurant.
+
+    Two queries, and one for photos where there are any. By time a page costs the same however far down it is; other
+    orders and filters read all reviews of the restaurant. Raises BadCursor.
+    """
+    asked = cursors.fingerprint("reviews", restaurant.pk, *_conditions(question), question.limit)
+    place = cursors.read(question.cursor, question=asked, now=now) if question.cursor else None
+    # Cursors keep whole seconds; the score of the first page must be that of the next ones.
+    as_of = place.as_of if place else now.replace(microsecond=0)
+    found = _rows(restaurant, question, as_of=as_of, after=place.after if place else None)
+    shown = found[: question.limit]
+    pictures = photos.of_reviews([row[0] for row in shown if row[8]])
+    after = None
+    if len(found) > question.limit:
+        last = shown[-1]
+        after = cursors.write([last[12], last[6].isoformat(), str(last[0])], as_of=as_of, question=asked)
+    return ReviewPage(
+        limit=question.limit,
+        next_cursor=after,
+        as_of=as_of,
+        rows=[_record(row, pictures.get(row[0], [])) for row in shown],
+        summary=summary(restaurant),
+        attribution=attribution({row[11] for row in shown}),
+    )
+
+
+def summary(restaurant: Restaurant) -> dict[str, Any]:
+    """All reviews of a restaurant in figures, as its row counts them (catalogue.recount). No query."""
+    stars = [*restaurant.star_counts, 0, 0, 0, 0, 0][:5]
+    facets = restaurant.review_facets
+    languages = sorted(facets.get("by_lang", {}).items(), key=lambda found: (-found[1], found[0]))
+    return {
+        "rating": None if restaurant.rating is None else float(restaurant.rating),
+        "count": restaurant.review_count,
+        "distribution": {str(given): stars[given - 1] for given in range(5, 0, -1)},
+        "by_lang": dict(languages),
+        "with_photos": facets.get("with_photos", 0),
+        "with_reply": facets.get("with_reply", 0),
+    }
+
+
+def attribution(keys: set[str]) -> list[dict[str, Any]]:
+    """The lines that are to be shown with what these sources said. One query, none without sources."""
+    sources = Source.objects.filter(key__in=keys).order_by("key") if keys else ()
+    return [{"source": each.key, "text": each.attribution, "license": each.license} for each in sources]
+
+
+def _conditions(question: Question) -> tuple[object, ...]:
+    since = question.since.isoformat() if question.since else None
+    chosen = (tuple(sorted(question.stars)), tuple(sorted(question.lang)))
+    return (question.sort.value, *chosen, question.with_photos, question.has_reply, since, question.words)
+
+
+def _rows(
+    restaurant: Restaurant, question: Question, *, as_of: datetime, after: Sequence[Any] | None
+) -> list[tuple[Any, ...]]:
+    conditions = ["true"]
+    if question.stars:
+        conditions.append("stars = ANY (%(stars)s)")
+    if question.lang:
+        conditions.append("lang = ANY (%(lang)s)")
+    if question.with_photos is not None:
+        conditions.append("photo_count > 0" if question.with_photos else "photo_count = 0")
+    if question.has_reply is not None:
+        conditions.append(f"owner_reply IS {'NOT ' if question.has_reply else ''}NULL")
+    if question.since:
+        conditions.append("created_at >= %(since)s")
+    words = {f"word{number}": word for number, word in enumerate(question.words)}
+    conditions += [f"strpos(fold(text), fold(%({name})s)) > 0" for name in words]
+    by_time = question.sort in (Order.NEWEST, Order.OLDEST)
+    upwards = question.sort is Order.OLDEST
+    direction = "ASC" if upwards else "DESC"
+    keys = ("created_at", "id") if by_time else ("rank", "created_at", "id")
+    statement = ROWS.format(
+        first=FIRST[question.sort],
+        conditions=" AND ".join(conditions),
+        after=AFTER[not by_time].format(than=">" if upwards else "<") if after else "true",
+        order=", ".join(f"{key} {direction}" for key in keys),
+    )
+    rank, at, pk = after or (0, as_of.isoformat(), str(UUID(int=0)))
+    parameters = {
+        "restaurant": restaurant.pk,
+        "stars": list(question.stars),
+        "lang": list(question.lang),
+        "since": question.since,
+        "as_of": as_of,
+        "rank": rank,
+        "at": datetime.fromisoformat(str(at)),
+        "id": UUID(str(pk)),
+        "most": question.limit + 1,
+        **words,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(statement, parameters)
+        found: list[tuple[Any, ...]] = cursor.fetchall()
+    return found
+
+
+def _record(row: tuple[Any, ...], pictures: list[dict[str, Any]]) -> dict[str, Any]:
+    pk, stars, text, lang, author, visited_on, created_at, helpful, _, reply, replied_at, source, _ = row
+    return {
+        "id": encode("rev", pk),
+        "stars": stars,
+        "text": text,
+        "lang": lang or None,
+        "author": author,
+        "visited_on": visited_on,
+        "created_at": created_at.replace(microsecond=0),
+        "helpful_count": helpful,
+        "photos": pictures,
+        "owner_reply": None if reply is None else {"text": reply, "created_at": replied_at.replace(microsecond=0)},
+        "source": source,
+    }

@@ -1,0 +1,56 @@
+"""Photos."""
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_serializer
+from rest_framework import serializers
+
+from catalogue.models import Photo
+from catalogue.photos import SIZES
+from catalogue.serializers.pieces import AttributionRecord, ListingRecord, Moment
+from config.api.ids import pattern
+
+
+class SizeRecord(serializers.Serializer[Any]):
+    """The bytes of a photo in one size, as WebP; they never change."""
+
+    name = serializers.ChoiceField(choices=list(SIZES))
+    url = serializers.URLField()
+    width = serializers.IntegerField(min_value=1, help_text="Pixels.")
+    height = serializers.IntegerField(min_value=1, help_text="Pixels.")
+
+
+class PhotoRecord(serializers.Serializer[Any]):
+    """A picture of a restaurant or of what is eaten there."""
+
+    id = serializers.RegexField(pattern("ph"))
+    url = serializers.URLField(help_text="The large size.")
+    sizes = SizeRecord(many=True)
+    width = serializers.IntegerField(min_value=1, help_text="Of the original, in pixels.")
+    height = serializers.IntegerField(min_value=1, help_text="Of the original, in pixels.")
+    kind = serializers.ChoiceField(choices=Photo.Kind.values)
+    caption = serializers.CharField(allow_null=True)
+    alt = serializers.CharField(help_text="What is to be seen, for those who do not see it.")
+    author = serializers.CharField(allow_null=True)
+    license = serializers.CharField(help_text="SPDX identifier.")
+    review_id = serializers.RegexField(pattern("rev"), allow_null=True, help_text="The review that it came with.")
+    source = serializers.CharField()  # type: ignore[assignment]  # a name of the contract
+    attribution = serializers.CharField(help_text="Show this line with it.")
+    created_at = Moment()
+
+
+class PhotosRecord(serializers.Serializer[Any]):
+    """The newest photos."""
+
+    count = serializers.IntegerField(min_value=1)
+    items = PhotoRecord(many=True)
+    next = serializers.URLField(allow_null=True, help_text="Where the others are; good for half an hour at least.")
+
+
+@extend_schema_serializer(many=False)
+class PhotoAnswer(serializers.Serializer[Any]):
+    """A page of photos, newest first."""
+
+    data = PhotoRecord(many=True)  # type: ignore[assignment]  # a name of the contract
+    pagination = ListingRecord()
+    attribution = AttributionRecord(many=True, help_text="Show these lines with the data.")

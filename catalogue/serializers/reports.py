@@ -1,0 +1,46 @@
+"""Reports of what is wrong."""
+
+from typing import Any
+
+from drf_spectacular.utils import OpenApiExample, extend_schema_serializer
+from rest_framework import serializers
+
+from catalogue.models import Report
+from catalogue.serializers.pieces import SLUG, Moment
+from config.api.fields import Choice, Email, Shape, Text
+from config.api.ids import encode, pattern
+
+
+@extend_schema_serializer(
+    examples=[
+        OpenApiExample("It has closed", request_only=True, value={"kind": "closed", "text": "A bank is there now."})
+    ]
+)
+class NewReport(Shape):
+    """What is wrong with a restaurant's record."""
+
+    kind = Choice(choices=Report.Kind.choices)
+    text = Text(required=False, max_length=1000, lines=True, help_text="What you have seen.")
+    same_as = Text(
+        required=False, max_length=120, pattern=SLUG, help_text="With `duplicate`: the slug of the other restaurant."
+    )
+    contact = Email(required=False, help_text="An address for questions. Nobody but our staff sees it.")
+
+
+class ReportRecord(serializers.Serializer[Any]):
+    """A report, and what has become of it."""
+
+    id = serializers.SerializerMethodField()
+    kind = serializers.ChoiceField(choices=Report.Kind.values)
+    state = serializers.ChoiceField(choices=Report.State.values)
+    created_at = Moment()
+
+    def get_id(self, report: Report) -> str:
+        """As callers know it."""
+        return encode("rep", report.pk)
+
+    def get_fields(self) -> dict[str, Any]:
+        """Document the form of the id."""
+        fields = super().get_fields()
+        fields["id"].help_text = f"Matches `{pattern('rep')}`."
+        return fields
