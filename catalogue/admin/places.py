@@ -13,6 +13,7 @@ from django.utils.safestring import SafeString
 from catalogue import versions
 from catalogue.admin.flow import FlowRuleInline, LaysOutSlots
 from catalogue.admin.folding import fold
+from catalogue.admin.hours import UnreadHours
 from catalogue.forms import RestaurantForm
 from catalogue.hours import Hours
 from catalogue.models import (
@@ -48,7 +49,7 @@ class RestaurantAdmin(LaysOutSlots, LongTableAdmin):
     form = RestaurantForm
     list_display = ["name", "market", "neighborhood", "status", "cuisine", "rating", "review_count", "updated_at"]
     list_select_related = ["market", "cuisine"]
-    list_filter = ["status", "market"]
+    list_filter = ["status", "market", UnreadHours]
     search_fields = ["slug"]
     search_help_text = "A part of the name, in any case and without accents, or the slug"
     autocomplete_fields = ["cuisine"]

@@ -160,6 +160,11 @@ class Restaurant(models.Model):
             models.Index(fields=["phone"], name="restaurant_by_phone", condition=Q(phone__isnull=False)),
             models.Index(fields=["market", "id"], name="restaurant_by_market"),
             models.Index(fields=["updated_at", "id"], name="restaurant_by_update"),
+            models.Index(
+                fields=["id"],
+                name="restaurant_with_unread_hours",
+                condition=Q(hours__contains={"known": False}) | Q(hours__has_key="notes"),
+            ),
         ]
 
     def __str__(self) -> str:
