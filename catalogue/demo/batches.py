@@ -11,9 +11,9 @@ from multiprocessing.context import SpawnProcess
 
 import orjson
 
-from catalogue.demo import reviews
+from catalogue.demo import photos, reviews
 from catalogue.demo.identity import ids
-from catalogue.demo.places import Builder, Offer, Place
+from catalogue.demo.places import Builder, Change, Place
 from catalogue.demo.plan import Batch, World
 from catalogue.demo.reviews import Written
 
@@ -24,40 +24,48 @@ NULL = "\\N"
 RESTAURANT_COLUMNS = (
     "id", "slug", "name", "alt_names", "status", "market_id", "neighborhood", "line1", "locality", "region",
     "postal_code", "country", "latitude", "longitude", "phone", "phone_verified_at", "website", "rating",
-    "review_count", "star_counts", "price_level", "cuisine_id", "cuisines", "hours", "attributes", "external_ids",
-    "verified_at", "created_at", "updated_at", "version",
+    "review_count", "star_counts", "review_facets", "price_level", "cuisine_id", "cuisines", "hours", "attributes",
+    "external_ids", "verified_at", "created_at", "updated_at", "version",
 )  # fmt: skip
 RECORD_COLUMNS = ("restaurant_id", "source_id", "record", "digest", "fields", "updated_at")
-RULE_COLUMNS = ("restaurant_id", "weekdays", "time", "percent", "active")
+CHANGE_COLUMNS = ("restaurant_id", "kind", "patch")
 
 FIELDS = "{name,address,location,phone,website,cuisines,hours,price_level,attributes,reviews}"
 
 
 @dataclass(frozen=True)
 class Rows:
-    """Lines of four tables; `names` are what the slugs are made of: (name, neighborhood) of each restaurant."""
+    """Lines of the tables; `names` are what the slugs are made of: (name, neighborhood) of each restaurant."""
 
+    ids: list[str]
     names: list[tuple[str, str | None]]
     restaurants: list[str]
     records: str
-    rules: list[str]
+    changes: str
     reviews: str
     review_count: int
+    photos: str
+    photo_count: int
 
 
 def write(world: World, batch: Batch) -> Rows:
     """Generate a batch: the same for the same world and batch, whichever batches were made before."""
     rng = random.Random(f"{world.seed}/{batch.number}/{batch.market}")  # noqa: S311 reproducible, not secret
+    # Numbers of its own, so that what is photographed does not change what is written.
+    camera = random.Random(f"{world.seed}/{batch.number}/photos")  # noqa: S311 reproducible, not secret
     builder = Builder(world.markets[batch.market], today=world.today)
+    pks = list(ids(rng, batch.first, len(batch.reviews)))
     names: list[tuple[str, str | None]] = []
     restaurants: list[str] = []
     records: list[str] = []
-    rules: list[str] = []
+    changes: list[str] = []
     review_lines: list[str] = []
-    for number, pk in enumerate(ids(rng, batch.first, len(batch.reviews)), start=batch.first):
+    photo_lines: list[str] = []
+    for number, pk in enumerate(pks, start=batch.first):
         place = builder.place(rng)
         written = reviews.write(
             rng,
+            camera,
             place,
             restaurant_id=pk,
             count=batch.reviews[number - batch.first],
@@ -71,10 +79,30 @@ def write(world: World, batch: Batch) -> Rows:
         records.append(
             _record(pk, f"{world.seed}-{number}", line, at=f"{builder.calendar.dates[place.changed]} 03:00+00")
         )
-        if place.offer:
-            rules.append(_rule(pk, place.offer))
+        if place.change:
+            changes.append(_change(pk, place.change))
         review_lines += written.lines
-    return Rows(names, restaurants, "".join(records), rules, "".join(review_lines), len(review_lines))
+        photo_lines += photos.write(
+            camera,
+            place,
+            restaurant_id=pk,
+            number=number,
+            review_count=written.count,
+            taken=written.taken,
+            city=builder.city,
+            calendar=builder.calendar,
+        )
+    return Rows(
+        ids=pks,
+        names=names,
+        restaurants=restaurants,
+        records="".join(records),
+        changes="".join(changes),
+        reviews="".join(review_lines),
+        review_count=len(review_lines),
+        photos="".join(photo_lines),
+        photo_count=len(photo_lines),
+    )
 
 
 def write_all(world: World, batches: Sequence[Batch], *, processes: int) -> Generator[Rows]:
@@ -138,6 +166,7 @@ def _restaurant(pk: str, place: Place, written: Written, builder: Builder) -> st
         written.rating or NULL,
         str(written.count),
         f"{{{','.join(map(str, written.star_counts))}}}",
+        orjson.dumps(written.facets).decode(),
         NULL if place.price_level is None else str(place.price_level),
         place.cuisine.slug,
         f"{{{','.join(place.cuisines)}}}",
@@ -147,7 +176,7 @@ def _restaurant(pk: str, place: Place, written: Written, builder: Builder) -> st
         verified_at,
         f"{dates[place.since]} 00:00+00",
         f"{dates[place.changed]} 03:00+00",
-        "1",
+        "2" if place.change else "1",
     )
     return "\t".join(columns) + "\n"
 
@@ -157,6 +186,5 @@ def _record(pk: str, record: str, line: str, *, at: str) -> str:
     return f"{pk}\tdemo\t{record}\t{digest}\t{FIELDS}\t{at}\n"
 
 
-def _rule(pk: str, offer: Offer) -> str:
-    weekdays = ",".join(map(str, offer.weekdays))
-    return f"{pk}\t{{{weekdays}}}\t{offer.minute // 60:02}:{offer.minute % 60:02}\t{offer.percent}\tt\n"
+def _change(pk: str, change: Change) -> str:
+    return f"{pk}\t{change.kind}\t{orjson.dumps(change.patch).decode()}\n"

@@ -1,14 +1,17 @@
 """Generated rows into the database: by COPY, all of them or none."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager, nullcontext
+from collections.abc import Iterable, Sequence
+from contextlib import closing, nullcontext
 from dataclasses import dataclass
 from datetime import date
+from uuid import UUID
 
 from django.db import connection, transaction
 
-from catalogue import slugs
+from catalogue import bulk, rendering, slugs, versions
+from catalogue.bulk import OnStep
 from catalogue.demo import batches
+from catalogue.demo.photos import COLUMNS as PHOTO_COLUMNS
 from catalogue.demo.plan import Anchor, Market, World, plan
 from catalogue.demo.reviews import COLUMNS as REVIEW_COLUMNS
 from catalogue.models import Landmark, SourceRecord
@@ -19,18 +22,30 @@ SOURCE = "demo"
 LARGE = 20_000
 PROCESSES = 2
 LOCK = 7_237_140_431
-TABLES = ("catalogue_restaurant", "catalogue_review", "catalogue_sourcerecord", "catalogue_flowrule")
+TABLES = tuple(f"catalogue_{table}" for table in ("restaurant", "review", "sourcerecord", "photo", "version"))
+# Restaurants that are rendered in one statement.
+RENDERED = 500
 
-FOREIGN_KEYS = """
-SELECT conrelid::regclass::text, quote_ident(conname), pg_get_constraintdef(oid)
-FROM pg_constraint WHERE contype = 'f' AND conrelid = ANY(%s::regclass[]) ORDER BY conname
+# What happened to the restaurants after their first day waits here for their rows.
+CHANGES = "CREATE TEMPORARY TABLE demo_change (restaurant_id uuid, kind text, patch jsonb) ON COMMIT DROP"
+VERSIONS = """
+INSERT INTO catalogue_version (restaurant_id, version, at, actor, kind, patch, seq)
+SELECT restaurant_id, version, at, 'import:demo', kind, patch, nextval('catalogue_version_feed')
+FROM (
+    SELECT r.id AS restaurant_id, 1 AS version, r.created_at AS at, 'created' AS kind, '{}'::jsonb AS patch
+    FROM catalogue_sourcerecord AS record JOIN catalogue_restaurant AS r ON r.id = record.restaurant_id
+    WHERE record.source_id = 'demo' AND record.record LIKE %s
+    UNION ALL
+    SELECT r.id, 2, r.updated_at, change.kind, change.patch
+    FROM demo_change AS change JOIN catalogue_restaurant AS r ON r.id = change.restaurant_id
+    ORDER BY at, restaurant_id, version OFFSET 0
+) AS made
 """
-INDEXES = """
-SELECT indexrelid::regclass::text, pg_get_indexdef(indexrelid)
-FROM pg_index WHERE indrelid = ANY(%s::regclass[]) AND NOT indisunique ORDER BY 1
+SIZES = """
+SELECT relname, pg_table_size(oid), pg_indexes_size(oid) FROM pg_class
+WHERE relkind = 'r' AND relname LIKE 'catalogue\\_%' AND relnamespace = 'public'::regnamespace
+ORDER BY pg_total_relation_size(oid) DESC
 """
-
-OnBatch = Callable[[int, int], None]
 
 
 class AlreadyLoadedError(Exception):
@@ -43,7 +58,7 @@ class Loaded:
 
     restaurants: int = 0
     reviews: int = 0
-    rules: int = 0
+    photos: int = 0
 
 
 def is_loaded() -> bool:
@@ -57,22 +72,19 @@ def load(
     reviews: int,
     seed: int,
     today: date,
-    offers: bool,
     if_empty: bool,
     in_bulk: bool,
-    on_batch: OnBatch = lambda restaurants, reviews: None,
+    on_step: OnStep = bulk.silent,
 ) -> Loaded:
     """Generate and store in one transaction; the dictionaries have to be loaded.
 
     A second run waits for the first. With `if_empty` it then adds nothing. `in_bulk` is for LARGE numbers: two
-    processes generate, indexes are built after the rows, and nobody else can use the tables until it is done; the
-    rows are the same. `on_batch` hears how many rows a batch added.
+    processes generate, indexes are built after the rows, and nobody else can use the tables until it is done; without
+    it nobody else can write them. The rows are the same.
     Raises AlreadyLoadedError when this seed's rows exist.
     """
     with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute("SET LOCAL statement_timeout = 0")
-        cursor.execute("SET LOCAL lock_timeout = 0")
-        cursor.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
+        bulk.take_time()
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK])
         if if_empty and is_loaded():
             return Loaded()
@@ -81,8 +93,30 @@ def load(
         world = _world(seed, today)
         wanted = plan(world, restaurants=restaurants, reviews=reviews)
         rows = batches.write_all(world, wanted, processes=PROCESSES if in_bulk else 0)
-        with _rebuilt(TABLES) if in_bulk else nullcontext(), closing(rows):
-            return _copy(rows, offers=offers, on_batch=on_batch)
+        # All that is to be locked, at once: whoever holds a part of it and waits for us loses us no work.
+        cursor.execute(f"LOCK TABLE {', '.join(rendering.TABLES + TABLES)} IN SHARE ROW EXCLUSIVE MODE")
+        cursor.execute(CHANGES)
+        with bulk.unwatched(TABLES), bulk.unindexed(TABLES, on_step=on_step) if in_bulk else nullcontext():
+            with closing(rows):
+                loaded, ids = _copy(rows, restaurants=restaurants, on_step=on_step)
+            # Places in the feed of changes are given by one at a time, to the end of its transaction.
+            cursor.execute("SELECT pg_advisory_xact_lock(%s)", [versions.FEED_LOCK])
+            cursor.execute(VERSIONS, [f"{seed}-%"])
+            cursor.execute("DROP TABLE demo_change")
+        if in_bulk:
+            rendering.rebuild(on_step=on_step)
+        else:
+            for start in range(0, len(ids), RENDERED):
+                rendering.render(ids[start : start + RENDERED])
+                on_step("rendered restaurants", min(start + RENDERED, len(ids)), len(ids))
+        return loaded
+
+
+def sizes() -> list[tuple[str, int, int]]:
+    """The tables of the catalogue with the bytes of their rows and of their indexes, the largest first."""
+    with connection.cursor() as cursor:
+        cursor.execute(SIZES)
+        return cursor.fetchall()
 
 
 def _world(seed: int, today: date) -> World:
@@ -109,48 +143,26 @@ def _world(seed: int, today: date) -> World:
     )
 
 
-def _copy(made: Iterable[batches.Rows], *, offers: bool, on_batch: OnBatch) -> Loaded:
+def _copy(made: Iterable[batches.Rows], *, restaurants: int, on_step: OnStep) -> tuple[Loaded, list[UUID]]:
+    """Store what is made; how many rows that were, and the ids of the restaurants."""
     total = Loaded()
+    ids: list[UUID] = []
     for rows in made:
         free = slugs.free(rows.names)
-        restaurants = [line.replace(batches.SLUG, slug) for line, slug in zip(rows.restaurants, free, strict=True)]
-        _copy_into("catalogue_restaurant", batches.RESTAURANT_COLUMNS, "".join(restaurants))
+        lines = [line.replace(batches.SLUG, slug) for line, slug in zip(rows.restaurants, free, strict=True)]
+        _copy_into("catalogue_restaurant", batches.RESTAURANT_COLUMNS, "".join(lines))
         _copy_into("catalogue_sourcerecord", batches.RECORD_COLUMNS, rows.records)
         _copy_into("catalogue_review", REVIEW_COLUMNS, rows.reviews)
-        rules = rows.rules if offers else []
-        _copy_into("catalogue_flowrule", batches.RULE_COLUMNS, "".join(rules))
+        _copy_into("catalogue_photo", PHOTO_COLUMNS, rows.photos)
+        _copy_into("demo_change", batches.CHANGE_COLUMNS, rows.changes)
         total = Loaded(
-            total.restaurants + len(restaurants), total.reviews + rows.review_count, total.rules + len(rules)
+            total.restaurants + len(lines), total.reviews + rows.review_count, total.photos + rows.photo_count
         )
-        on_batch(len(restaurants), rows.review_count)
-    return total
+        ids += map(UUID, rows.ids)
+        on_step("restaurants", total.restaurants, restaurants)
+    return total, ids
 
 
 def _copy_into(table: str, columns: Sequence[str], lines: str) -> None:
     with connection.cursor() as cursor, cursor.copy(f"COPY {table} ({', '.join(columns)}) FROM STDIN") as copy:
         copy.write(lines)
-
-
-@contextmanager
-def _rebuilt(tables: Sequence[str]) -> Iterator[None]:
-    """Take foreign keys and plain indexes off these tables, and put them back after the rows.
-
-    Checking 15 million references and adding to a dozen indexes row by row takes longer than both at once. All in
-    the transaction of the caller, so a failure leaves the tables as they were.
-    """
-    with connection.cursor() as cursor:
-        cursor.execute(FOREIGN_KEYS, [list(tables)])
-        foreign_keys = cursor.fetchall()
-        cursor.execute(INDEXES, [list(tables)])
-        indexes = cursor.fetchall()
-        for table, name, _ in foreign_keys:
-            cursor.execute(f"ALTER TABLE {table} DROP CONSTRAINT {name}")
-        for name, _ in indexes:
-            cursor.execute(f"DROP INDEX {name}")
-        yield
-        cursor.execute("SET LOCAL maintenance_work_mem = '512MB'")
-        for _, definition in indexes:
-            cursor.execute(definition)
-        for table, name, definition in foreign_keys:
-            cursor.execute(f"ALTER TABLE {table} ADD CONSTRAINT {name} {definition}")
-        cursor.execute(f"ANALYZE {', '.join(tables)}")

@@ -20,12 +20,11 @@ DAYTIME_KINDS = {"coffee-shop", "cafe", "bakery", "tea", "juice", "dessert", "ic
 
 
 @dataclass(frozen=True)
-class Offer:
-    """A weekly discount."""
+class Change:
+    """What made the second version out of the first: its kind, and the columns with what they were and are."""
 
-    weekdays: tuple[int, ...]
-    minute: int
-    percent: int
+    kind: str
+    patch: dict[str, tuple[str | int | None, str | int | None]]
 
 
 @dataclass(frozen=True)
@@ -49,7 +48,7 @@ class Place:
     cuisines: tuple[str, ...]
     hours: str | None
     attributes: dict[str, bool | str]
-    offer: Offer | None
+    change: Change | None
     quality: float
     replies: float
     since: int
@@ -82,7 +81,8 @@ class Builder:
         week = None if chance() < UNKNOWN_HOURS else weeks.week(kind, rng)
         holidays = rng.choice(self.calendar.holidays)
         status = rng.choice(STATUSES)
-        offer = _offer(rng, week)
+        phone = None if chance() < 0.04 else _phone(rng, city.phones)
+        price_level = None if chance() < 0.03 else rng.choices((1, 2, 3, 4), weights=cuisine.prices)[0]
         since = self._since(rng)
         is_verified = chance() < 0.5
         return Place(
@@ -101,14 +101,14 @@ class Builder:
             postal_code=city.postcodes.get(neighborhood) if neighborhood else None,
             latitude=latitude,
             longitude=longitude,
-            phone=None if chance() < 0.04 else _phone(rng, city.phones),
+            phone=phone,
             has_website=chance() < 0.6,
-            price_level=None if chance() < 0.03 else rng.choices((1, 2, 3, 4), weights=cuisine.prices)[0],
+            price_level=price_level,
             cuisine=cuisine,
             cuisines=(cuisine.slug, *(also for also in cuisine.also if chance() < 0.4)),
             hours=weeks.to_json(week, self.market.timezone, holidays) if week else None,
             attributes=_attributes(rng, cuisine),
-            offer=offer if status == "open" else None,
+            change=_change(rng, status, price_level=price_level, phone=phone, patterns=city.phones),
             quality=min(4.9, max(2.2, rng.gauss(4.1, 0.42))),
             replies=rng.choice((0, 0, 0.1, 0.3, 0.8)),
             since=since,
@@ -153,15 +153,19 @@ class Builder:
         return first if rng.random() < 0.75 else rng.randint(first, last - 60)
 
 
-def _offer(rng: random.Random, week: weeks.Week | None) -> Offer | None:
-    """For one place in eight: on open days from Monday to Thursday, at the opening or up to an hour later."""
-    draw, later, percent = rng.random(), rng.choice((0, 30, 60)), rng.choice((10, 15, 20, 20, 25, 30, 30, 40, 50))
-    if draw >= 0.125 or week is None or week.always:
-        return None
-    openings = {day: opens for day in range(4) if (opens := week.opening(day)) is not None}
-    if not openings:
-        return None
-    return Offer(weekdays=tuple(openings), minute=min(openings.values()) + later, percent=percent)
+def _change(
+    rng: random.Random, status: str, *, price_level: int | None, phone: str | None, patterns: tuple[str, ...]
+) -> Change | None:
+    """Who is not open once was; of the others one in eight has become dearer, got a number or another one."""
+    draw = rng.random()
+    if status != "open":
+        return Change("updated" if status == "temporarily_closed" else "closed", {"status": ("open", status)})
+    if draw < 0.06 and price_level is not None and price_level > 1:
+        return Change("updated", {"price_level": (price_level - 1, price_level)})
+    if draw < 0.125 and phone is not None:
+        former = None if draw < 0.08 else _phone(rng, patterns)
+        return Change("updated", {"phone": (former, phone)}) if former != phone else None
+    return None
 
 
 def _attributes(rng: random.Random, cuisine: vocabulary.Cuisine) -> dict[str, bool | str]:

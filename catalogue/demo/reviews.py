@@ -18,18 +18,41 @@ T = TypeVar("T")
 MOODS = (0, 0, 0, 1, 2, 2)
 SECONDS = 86_400
 DRAWS = 200
+# The part of the reviews with words that have photos, too.
+PHOTOGRAPHED = 0.02
+
+
+@dataclass(frozen=True)
+class Taken:
+    """The photos of one review: how many, whose review, and when it was written."""
+
+    review_id: str
+    author: str
+    at: str
+    count: int
 
 
 @dataclass(frozen=True)
 class Written:
-    """The reviews of one place: their lines for COPY, and how many gave one star, two, ... five."""
+    """The reviews of one place: their lines for COPY, how many gave one star, two, ... five, and what else is counted.
+
+    `by_lang` has no stars without words.
+    """
 
     lines: list[str]
     star_counts: tuple[int, int, int, int, int]
+    by_lang: dict[str, int]
+    with_reply: int
+    taken: list[Taken]
 
     @property
     def count(self) -> int:
         return sum(self.star_counts)
+
+    @property
+    def facets(self) -> dict[str, object]:
+        """As catalogue.recount counts them."""
+        return {"by_lang": self.by_lang, "with_photos": len(self.taken), "with_reply": self.with_reply}
 
     @property
     def rating(self) -> str | None:
@@ -43,12 +66,13 @@ class Written:
 
 COLUMNS = (
     "id", "restaurant_id", "stars", "text", "lang", "author", "visited_on", "helpful_count",
-    "owner_reply", "owner_replied_at", "source_id", "created_at",
+    "photo_count", "owner_reply", "owner_replied_at", "source_id", "created_at",
 )  # fmt: skip
 
 
 def write(
     rng: random.Random,
+    camera: random.Random,
     place: Place,
     *,
     restaurant_id: str,
@@ -57,7 +81,7 @@ def write(
     city: vocabulary.City,
     calendar: Calendar,
 ) -> Written:
-    """Write `count` reviews, the first of which has this `number` in the whole run.
+    """Write `count` reviews, the first of which has this `number` in the whole run; `camera` says who took photos.
 
     This is the inner loop of millions of rows: it picks by index and joins text, at some 6 µs a review.
     """
@@ -66,6 +90,9 @@ def write(
     codes, stars_of, dates = city.languages, _stars(round(place.quality, 1)), calendar.dates
     since, days = place.since, calendar.last - place.since
     star_counts = [0] * 6
+    by_lang: dict[str, int] = {}
+    with_reply = 0
+    taken: list[Taken] = []
     lines: list[str] = []
     for review_id in ids(rng, number, count):
         language = known[codes[int(chance() * 100)]]
@@ -79,16 +106,30 @@ def write(
         draw = chance()
         helpful = 0 if draw < 0.7 else min(250, int(0.4 / (1.0005 - draw)))
         text = _text(chance, language, stars, place.cuisine)
+        at = f"{dates[day]} {second // 3600:02}:{second // 60 % 60:02}:{second % 60:02}+00"
+        photos = 0
+        if text:
+            by_lang[language.code] = by_lang.get(language.code, 0) + 1
+            draw = camera.random()
+            if draw < PHOTOGRAPHED:
+                photos = 1 + int(3 * (draw / PHOTOGRAPHED) ** 2)
+                taken.append(Taken(review_id, author, at, photos))
         reply, replied = "\\N", "\\N"
         if text and chance() < place.replies:
+            with_reply += 1
             reply = _pick(language.reply[MOODS[stars]], chance()).replace("{author}", author)
             replied = f"{dates[min(calendar.last, day + 1 + int(chance() * 5))]} {10 + int(chance() * 9)}:30:00+00"
         lines.append(
             f"{review_id}\t{restaurant_id}\t{stars}\t{text}\t{language.code if text else ''}\t{author}\t{visited}"
-            f"\t{helpful}\t{reply}\t{replied}\tdemo\t{dates[day]}"
-            f" {second // 3600:02}:{second // 60 % 60:02}:{second % 60:02}+00\n"
+            f"\t{helpful}\t{photos}\t{reply}\t{replied}\tdemo\t{at}\n"
         )
-    return Written(lines, (star_counts[1], star_counts[2], star_counts[3], star_counts[4], star_counts[5]))
+    return Written(
+        lines,
+        (star_counts[1], star_counts[2], star_counts[3], star_counts[4], star_counts[5]),
+        by_lang,
+        with_reply,
+        taken,
+    )
 
 
 def _text(chance: Callable[[], float], language: vocabulary.Language, stars: int, cuisine: vocabulary.Cuisine) -> str:

@@ -17,10 +17,20 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 from django.db.models import Avg, Count, F, Max, Q
 
-from catalogue import dictionaries
+from catalogue import dictionaries, recount, rendering
 from catalogue.demo import load, vocabulary
 from catalogue.hours import Hours
-from catalogue.models import FlowRule, Landmark, Market, Restaurant, Review, SourceRecord
+from catalogue.models import (
+    Landmark,
+    Market,
+    Photo,
+    Record,
+    Restaurant,
+    Review,
+    SearchRow,
+    SourceRecord,
+    Version,
+)
 
 TODAY = date(2026, 11, 21)
 # Ranges kept for fiction, or blocks of zeros that nobody is given; see catalogue/demo/words/cities.toml.
@@ -58,16 +68,18 @@ def demo_data(*, restaurants: int = 240, reviews: int = 3_000, seed: int = 7, **
 
 def rows() -> list[list[tuple[Any, ...]]]:
     """All that a run wrote, without the serial numbers and the spans, which belong to the present moment."""
-    restaurants = [
-        field.name
-        for field in Restaurant._meta.concrete_fields  # noqa: SLF001 Django's documented model API
-        if field.name not in {"open_spans", "spans_until"}
-    ]
     return [
-        list(Restaurant.objects.order_by("pk").values_list(*restaurants)),
+        list(Restaurant.objects.order_by("pk").values_list()),
         list(Review.objects.order_by("pk").values_list()),
+        list(Photo.objects.order_by("pk").values_list()),
         list(SourceRecord.objects.order_by("record").values_list("restaurant", "record", "digest", "updated_at")),
-        list(FlowRule.objects.order_by("restaurant").values_list("restaurant", "weekdays", "time", "percent")),
+        list(
+            Version.objects.order_by("restaurant", "version").values_list(
+                "restaurant", "version", "at", "actor", "kind", "patch"
+            )
+        ),
+        list(Record.objects.order_by("pk").values_list()),
+        list(SearchRow.objects.order_by("pk").values_list("pk", "card", "document", "rank_stars", "rank_reviews")),
     ]
 
 
@@ -78,7 +90,7 @@ def definitions() -> list[tuple[str, str]]:
             "SELECT indexname, indexdef FROM pg_indexes WHERE tablename = ANY(%(tables)s) UNION ALL"
             " SELECT conname, pg_get_constraintdef(oid) FROM pg_constraint"
             " WHERE conrelid = ANY(%(tables)s::regclass[]) ORDER BY 1, 2",
-            {"tables": list(load.TABLES)},
+            {"tables": [*load.TABLES, *rendering.TABLES]},
         )
         found: list[tuple[str, str]] = cursor.fetchall()
     return found
@@ -117,9 +129,9 @@ def test_the_command_adds_as_many_rows_as_it_was_asked_for_and_says_so_last() ->
     said = demo_data(restaurants=101, reviews=1_234)
     assert Restaurant.objects.count() == SourceRecord.objects.filter(source="demo").count() == 101
     assert Review.objects.count() == 1_234
-    offers = FlowRule.objects.count()
+    photos = Photo.objects.count()
     assert re.fullmatch(
-        rf"demo_data: 101 restaurants, 1234 reviews and {offers} offers in \d+\.\d s\n",
+        rf"demo_data: 101 restaurants, 1234 reviews, {photos} photos and \d+ offers in \d+\.\d s\n",
         said.splitlines(keepends=True)[-1],
     )
 
@@ -246,8 +258,8 @@ def test_hours_are_read_back_as_they_were_written_and_their_weeks_differ() -> No
 @pytest.mark.django_db
 def test_spans_are_worked_out_where_hours_are_known() -> None:
     demo_data(restaurants=60, reviews=0)
-    assert not Restaurant.objects.filter(spans_until=None).exists()
-    assert not Restaurant.objects.filter(open_spans=None).exclude(hours=None).exists()
+    assert not SearchRow.objects.filter(spans_until=None).exists()
+    assert not SearchRow.objects.filter(open_spans=None).exclude(restaurant__hours=None).exists()
 
 
 @pytest.mark.django_db
@@ -279,21 +291,70 @@ def test_reviews_lie_in_the_three_years_before_today_and_replies_after_their_rev
 
 
 @pytest.mark.django_db
-def test_offers_begin_while_the_restaurant_is_open_and_can_be_left_out() -> None:
-    demo_data(restaurants=600, reviews=0)
-    rules = list(FlowRule.objects.select_related("restaurant"))
-    assert 30 < len(rules) < 120
-    for rule in rules:
-        assert rule.restaurant.hours is not None
-        hours = Hours.from_json(rule.restaurant.hours)
-        minute = rule.time.hour * 60 + rule.time.minute
-        for day in rule.weekdays:
-            assert any(
-                (day * 1440 + minute - period.opens.of_week) % 10_080 < period.length for period in hours.periods
-            ), (rule.restaurant.hours, rule)
-    Restaurant.objects.all().delete()
-    demo_data(restaurants=600, reviews=0, offers=False)
-    assert not FlowRule.objects.exists()
+def test_figures_of_reviews_and_photos_are_those_that_are_counted() -> None:
+    demo_data(restaurants=300, reviews=9_000)
+    assert recount.mend() == 0
+    assert Review.objects.filter(photo_count__gt=1).exists()
+
+
+@pytest.mark.django_db
+def test_photos_show_what_the_kitchen_makes_and_those_of_guests_belong_to_their_reviews() -> None:
+    demo_data(restaurants=600, reviews=12_000)
+    photos = Photo.objects.all()
+    assert 600 < photos.count() < 1_500
+    assert set(photos.values_list("kind", flat=True)) == {"food", "drink", "interior", "exterior", "menu"}
+    assert photos.values("art").distinct().count() == photos.count()
+    assert not photos.filter(Q(art=None) | Q(alt="") | Q(author=None) | Q(alt__contains="{")).exists()
+    guests = photos.exclude(review=None)
+    assert guests.count() > 200
+    assert not guests.exclude(author=F("review__author"), created_at=F("review__created_at")).exists()
+    assert not guests.exclude(restaurant=F("review__restaurant")).exists()
+    midnight = datetime.combine(TODAY, time(), UTC)
+    assert not photos.filter(Q(created_at__gte=midnight) | Q(created_at__lt=F("restaurant__created_at"))).exists()
+    for alt, caption, cuisine in photos.filter(kind="food").values_list("alt", "caption", "restaurant__cuisine"):
+        assert caption.lower() in alt.lower()
+        assert caption.lower() in {dish.lower() for dish in vocabulary.cuisines()[cuisine].dishes}
+
+
+@pytest.mark.django_db
+def test_each_restaurant_has_its_history_and_what_is_shown_is_its_latest_version() -> None:
+    demo_data(restaurants=400, reviews=2_000)
+    latest = Restaurant.objects.annotate(told=Count("versions"), last=Max("versions__version"))
+    assert not latest.exclude(told=F("version"), last=F("version")).exists()
+    changed = Version.objects.filter(version=2).select_related("restaurant")
+    assert 30 < changed.count() < 100
+    assert set(changed.values_list("kind", flat=True)) == {"updated", "closed"}
+    for version in changed:
+        for column, (before, after) in version.patch.items():
+            assert getattr(version.restaurant, column) == after != before
+    assert not Restaurant.objects.exclude(status="open").filter(version=1).exists()
+    numbers = list(Version.objects.order_by("at", "restaurant", "version").values_list("seq", flat=True))
+    assert numbers == sorted(numbers)
+    assert None not in numbers
+
+
+@pytest.mark.django_db
+def test_searches_and_look_ups_show_what_was_generated() -> None:
+    demo_data()
+    assert list(rendering.differences()) == []
+    assert Record.objects.count() == 240
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_load_that_fails_leaves_the_triggers_on() -> None:
+    def fail(what: str, done: int, total: int) -> None:
+        raise RuntimeError(what)
+
+    dictionaries.load()
+    for in_bulk in (False, True):
+        with pytest.raises(RuntimeError, match="restaurants"):
+            load.load(restaurants=12, reviews=0, seed=7, today=TODAY, if_empty=False, in_bulk=in_bulk, on_step=fail)
+        assert not Restaurant.objects.exists()
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT count(*) FROM pg_trigger WHERE tgrelid = 'catalogue_restaurant'::regclass AND tgenabled = 'D'"
+            )
+            assert cursor.fetchone() == (0,)
 
 
 @pytest.mark.django_db
@@ -316,9 +377,7 @@ def test_in_bulk_the_rows_are_the_same_and_every_index_and_constraint_is_back() 
     demo_data(restaurants=1_300, reviews=4_000)
     first, before = rows(), definitions()
     Restaurant.objects.all().delete()
-    loaded = load.load(
-        restaurants=1_300, reviews=4_000, seed=7, today=TODAY, offers=True, if_empty=False, in_bulk=True
-    )
+    loaded = load.load(restaurants=1_300, reviews=4_000, seed=7, today=TODAY, if_empty=False, in_bulk=True)
     assert (loaded.restaurants, loaded.reviews) == (1_300, 4_000)
     assert rows() == first
     assert definitions() == before
@@ -363,6 +422,6 @@ def test_of_two_runs_at_once_with_if_empty_one_adds_rows() -> None:
 
     with ThreadPoolExecutor(2) as threads:
         said = sorted(threads.map(run, (1, 2)))
-    assert said[0].startswith("demo_data: 0 restaurants, 0 reviews and 0 offers")
-    assert said[1].startswith("demo_data: 60 restaurants, 100 reviews")
+    assert said[0].startswith("demo_data: 0 restaurants, 0 reviews, 0 photos and 0 offers")
+    assert said[1].startswith("demo_data: 60 restaurants, 100 reviews, ")
     assert Restaurant.objects.count() == 60

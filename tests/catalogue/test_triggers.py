@@ -1,12 +1,14 @@
 """What the database does by itself when a restaurant changes: versions, former slugs, the read model."""
 
+import threading
+
 import orjson
 import pytest
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
 from django.db.models import F
 
 from catalogue import versions
-from catalogue.models import FormerSlug, Insight, Kitchen, Record, Restaurant, SearchRow, Version
+from catalogue.models import FormerSlug, Insight, Kitchen, Record, Restaurant, SearchRow, SourceRecord, Version
 from tests.catalogue import make
 
 pytestmark = pytest.mark.django_db
@@ -102,3 +104,41 @@ def test_a_rank_moves_at_most_once_an_hour() -> None:
     Restaurant.objects.filter(pk=place.pk).update(rating="4.9")
     row.refresh_from_db()
     assert (str(row.rating), row.rank_stars, row.former_stars) == ("4.9", 45, 40)
+
+
+def test_who_is_deleted_is_found_nowhere_though_its_sources_went_before_it() -> None:
+    place = make.restaurant()
+    make.listed(place, "osm", "node/1")
+    place.delete()
+    assert not SearchRow.objects.exists()
+    assert not Kitchen.objects.exists()
+    assert not Record.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_two_that_change_a_restaurant_at_once_the_later_does_not_show_what_was_before() -> None:
+    place = make.restaurant(name="Before")
+    other = make.source("osm")
+    changed, told = threading.Event(), threading.Event()
+
+    def rename() -> None:
+        with transaction.atomic():
+            Restaurant.objects.filter(pk=place.pk).update(name="After")
+            changed.set()
+            # Meanwhile the other comes to the row and waits for it.
+            told.wait(0.3)
+        connection.close()
+
+    thread = threading.Thread(target=rename)
+    thread.start()
+    changed.wait()
+    SourceRecord.objects.create(
+        restaurant=place, source=other, record="node/1", digest="0" * 64, fields=[], updated_at=make.NOW
+    )
+    told.set()
+    thread.join()
+    row = SearchRow.objects.get(pk=place.pk)
+    assert (row.name, row.sources) == ("after", ["osm"])
+    record = Record.objects.get(pk=place.pk)
+    assert '"name":"After"' in record.before
+    assert record.sources == ["osm"]

@@ -2,19 +2,20 @@
 
 import time
 from argparse import ArgumentParser, ArgumentTypeError, BooleanOptionalAction
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import date
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
 
 from catalogue import dictionaries, opening, tasks
 from catalogue.demo import load
-from catalogue.demo.load import AlreadyLoadedError, OnBatch
+from catalogue.demo.load import AlreadyLoadedError
+from catalogue.management.progress import shown
+
+MEGABYTE = 1024 * 1024
 
 
 class Command(BaseCommand):
@@ -39,58 +40,43 @@ class Command(BaseCommand):
         if options["reviews"] and not options["restaurants"]:
             raise CommandError("Reviews need restaurants.")
         dictionaries.load()
+        is_large = options["restaurants"] >= load.LARGE
+        offers = 0
         try:
-            with self._progress(options["restaurants"], options["reviews"]) as on_batch:
+            with shown("demo_data", self.stderr) as on_step:
                 loaded = load.load(
                     restaurants=options["restaurants"],
                     reviews=options["reviews"],
                     seed=options["seed"],
                     today=options["today"] or now.date(),
-                    offers=options["offers"],
                     if_empty=options["if_empty"],
-                    in_bulk=options["restaurants"] >= load.LARGE,
-                    on_batch=on_batch,
+                    in_bulk=is_large,
+                    on_step=on_step,
                 )
         except AlreadyLoadedError:
             raise CommandError(
                 f"The rows of seed {options['seed']} are already there. Give another --seed, or --if-empty."
             ) from None
-        if loaded.restaurants >= load.LARGE:
+        if is_large and loaded.restaurants:
             # Minutes of work, which the worker does in slices.
             tasks.ring_for_open_spans()
         elif loaded.restaurants:
             opening.refresh(now=now, at_most=loaded.restaurants)
         if loaded.reviews:
             tasks.ring_for_insights()
+        if is_large and loaded.restaurants:
+            self._tell_sizes()
         self.stdout.write(
-            f"demo_data: {loaded.restaurants} restaurants, {loaded.reviews} reviews and {loaded.rules} offers"
-            f" in {time.monotonic() - started:.1f} s"
+            f"demo_data: {loaded.restaurants} restaurants, {loaded.reviews} reviews, {loaded.photos} photos and"
+            f" {offers} offers in {time.monotonic() - started:.1f} s"
         )
 
-    @contextmanager
-    def _progress(self, restaurants: int, reviews: int) -> Iterator[OnBatch]:
-        """A bar on a terminal; elsewhere a line for each tenth, so that a log stays short."""
-        if self.stderr.isatty():
-            columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-            with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-                places = progress.add_task("restaurants", total=restaurants)
-                texts = progress.add_task("reviews", total=reviews)
-
-                def advance(some: int, more: int) -> None:
-                    progress.advance(places, some)
-                    progress.advance(texts, more)
-
-                yield advance
-            return
-        done = 0
-
-        def log(some: int, _: int) -> None:
-            nonlocal done
-            tenth, done = done * 10 // restaurants, done + some
-            if done * 10 // restaurants > tenth:
-                self.stderr.write(f"demo_data: {done} of {restaurants} restaurants")
-
-        yield log
+    def _tell_sizes(self) -> None:
+        table = Table("on disk", "rows, MB", "indexes, MB")
+        for name, rows, indexes in load.sizes():
+            if rows + indexes >= MEGABYTE:
+                table.add_row(name, f"{rows / MEGABYTE:.0f}", f"{indexes / MEGABYTE:.0f}")
+        Console(file=self.stderr, width=80).print(table)
 
 
 def _count(text: str) -> int:
