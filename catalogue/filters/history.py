@@ -33,7 +33,6 @@ class LookBack(Selection):
 
     at = PastMoment(
         required=False,
-        max_length=40,
         help_text="Only with `core`: as it was at this moment, to the microsecond. Sold as `history`.",
     )
 
