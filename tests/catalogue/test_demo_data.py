@@ -16,12 +16,15 @@ from django.conf import settings
 from django.core.management import CommandError, call_command
 from django.db import connection
 from django.db.models import Avg, Count, F, Max, Q
+from django.utils import timezone
 
 from catalogue import dictionaries, recount, rendering
 from catalogue.demo import load, vocabulary
 from catalogue.hours import Hours
 from catalogue.models import (
+    FlowSlot,
     Landmark,
+    Listing,
     Market,
     Photo,
     Record,
@@ -288,6 +291,15 @@ def test_reviews_lie_in_the_three_years_before_today_and_replies_after_their_rev
     assert not replied.filter(owner_replied_at__lte=F("created_at")).exists()
     latest = replied.aggregate(latest=Max("owner_replied_at"))["latest"]
     assert latest < midnight
+
+
+@pytest.mark.django_db
+def test_offers_are_on_sale_in_every_market_at_once_and_can_be_left_out() -> None:
+    demo_data(restaurants=120, reviews=1_000, offers=False)
+    assert not Listing.objects.exists()
+    demo_data(restaurants=120, reviews=1_000, seed=8)
+    on_sale = FlowSlot.objects.filter(seats_left__gt=0, book_before__gt=timezone.now(), withdrawn_at=None)
+    assert set(on_sale.values_list("restaurant__market", flat=True)) == set(vocabulary.cities())
 
 
 @pytest.mark.django_db

@@ -1,4 +1,4 @@
-"""manage.py demo_data: restaurants and reviews that nobody had to write."""
+"""manage.py demo_data: restaurants, reviews, photos and offers that nobody had to write."""
 
 import time
 from argparse import ArgumentParser, ArgumentTypeError, BooleanOptionalAction
@@ -13,20 +13,31 @@ from rich.table import Table
 from catalogue import dictionaries, opening, tasks
 from catalogue.demo import load
 from catalogue.demo.load import AlreadyLoadedError
+from catalogue.flow.demo import list_some
 from catalogue.management.progress import shown
 
 MEGABYTE = 1024 * 1024
+# Restaurants of a market that offers can be booked at.
+MOST_LISTED = 20
 
 
 class Command(BaseCommand):
-    help = "Add generated restaurants and reviews in the twelve markets. The same numbers and seed add the same rows."
+    help = (
+        "Add generated restaurants, reviews, photos and offers in the twelve markets. The same numbers and seed add"
+        " the same rows."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--restaurants", type=_count, default=2_000, metavar="N")
         parser.add_argument("--reviews", type=_count, default=40_000, metavar="M")
         parser.add_argument("--seed", type=_count, default=1, metavar="S", help="Another seed gives other rows")
         parser.add_argument("--if-empty", action="store_true", help="Do nothing where generated restaurants exist")
-        parser.add_argument("--offers", action=BooleanOptionalAction, default=True, help="Discounts for one in ten")
+        parser.add_argument(
+            "--offers",
+            action=BooleanOptionalAction,
+            default=True,
+            help="Discounts that can be booked, at a few restaurants of each market",
+        )
         parser.add_argument(
             "--today",
             type=date.fromisoformat,
@@ -57,6 +68,9 @@ class Command(BaseCommand):
             raise CommandError(
                 f"The rows of seed {options['seed']} are already there. Give another --seed, or --if-empty."
             ) from None
+        if loaded.restaurants and options["offers"]:
+            per_market = min(MOST_LISTED, max(1, loaded.restaurants // 400))
+            offers = list_some(per_market=per_market, now=now).slots
         if is_large and loaded.restaurants:
             # Minutes of work, which the worker does in slices.
             tasks.ring_for_open_spans()
