@@ -232,7 +232,9 @@ def statement(
         values |= {"lat": center.lat, "lng": center.lng, "x": point.x, "y": point.y, "radius": radius_m}
         values["reach"] = radius_m * scale.high
         plane, metres = geo.PLANE_SQL, geo.METRES_SQL
-        conditions += [f"r.position <@ circle({geo.CENTER_SQL}, %(reach)s)", f"{metres} <= %(radius)s"]
+        # Not as a circle, which the index of positions knows: of thousands around a point few are listed, and each
+        # would be read to find that out.
+        conditions += [f"{plane} <= %(reach)s", f"{metres} <= %(radius)s"]
     if after:
         at, far, percent, last = after
         values |= {

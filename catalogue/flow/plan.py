@@ -1,7 +1,7 @@
 """Which slots a restaurant's rules make: where the rules, the opening hours and the venue's book agree."""
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from typing import NamedTuple
@@ -125,7 +125,7 @@ def _slots_of_rule(
         )
 
 
-def times(rule: FlowRule) -> Iterable[time]:
+def times(rule: FlowRule) -> Sequence[time]:
     """The times of day at which the rule has a slot."""
     first = rule.time.hour * 60 + rule.time.minute
     last = first if rule.until is None else rule.until.hour * 60 + rule.until.minute

@@ -6,7 +6,8 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from django.db import connection, transaction
-from django.db.models import F, Sum
+from django.db.models import F, Sum, Value
+from django.db.models.functions import Coalesce
 
 from catalogue import opening
 from catalogue.fields import Span
@@ -178,6 +179,16 @@ def release(*, now: datetime) -> int:
         slot__seats_left__lt=F("slot__seats"),
     )
     return sum(give_back(booking, now=now) for booking in cancelled.order_by("pk"))
+
+
+def withdraw(chosen: Sequence[UUID], *, now: datetime) -> int:
+    """Take slots off sale for good, whatever their rules say; how many were not so already. Bookings stand."""
+    with transaction.atomic():
+        rows = FlowSlot.objects.select_for_update(no_key=True).filter(pk__in=chosen, is_barred=False).order_by("pk")
+        keys = list(rows.values_list("pk", flat=True))
+        return FlowSlot.objects.filter(pk__in=keys).update(
+            is_barred=True, withdrawn_at=Coalesce("withdrawn_at", Value(now))
+        )
 
 
 def hold(slot: UUID) -> None:
