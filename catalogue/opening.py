@@ -47,10 +47,10 @@ class Due(NamedTuple):
 
 # A writer of hours empties `spans_until`, and leaves it alone where it is empty: there the lock of the restaurant
 # keeps him waiting until what was read of it is stored.
-MISSING = Due("row.spans_until IS NULL", "row, restaurant")
+MISSING = Due("row.spans_missing", "row, restaurant")
 ENDING = Due("row.spans_until < %(promised)s", "row")
 
-# No index holds `spans_until`: with one, each of these updates would have to touch all the indexes of the row.
+# No index has `spans_until`: with one, each of these updates would have to touch all the indexes of the row.
 FIND = "SELECT row.restaurant_id FROM catalogue_searchrow AS row WHERE {condition} LIMIT %(size)s"
 
 CLAIM = """

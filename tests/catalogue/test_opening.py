@@ -114,6 +114,30 @@ def test_a_restaurant_is_worked_out_about_once_a_day() -> None:
     assert opening.refresh(now=NOW + timedelta(hours=22, seconds=1)) == 1
 
 
+def test_spans_that_are_worked_out_again_touch_no_index() -> None:
+    restaurant(hours=hours("24/7"))
+    opening.refresh(now=NOW)
+
+    def updates() -> tuple[int, int]:
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT pg_stat_get_xact_tuples_updated(oid), pg_stat_get_xact_tuples_hot_updated(oid)"
+                " FROM pg_class WHERE relname = 'catalogue_searchrow'"
+            )
+            (all_of_them, without_indexes) = cursor.fetchone()
+            return all_of_them, without_indexes
+
+    before = updates()
+    assert opening.refresh(now=NOW + DAY) == 1
+    assert updates() == (before[0] + 1, before[1] + 1)
+
+
+def test_what_is_missing_is_found_by_its_index() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_seqscan = off")
+    assert "search_without_spans" in SearchRow.objects.filter(spans_missing=True).explain()
+
+
 def test_an_hourly_worker_that_misses_an_hour_keeps_the_promised_days() -> None:
     place = restaurant(hours=hours("24/7"))
     for hour in range(72):
