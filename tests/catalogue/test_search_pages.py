@@ -1,113 +1,186 @@
-"""Filters, orders and pages of a search, against a reference in Python; and how PostgreSQL finds them."""
+"""The pages of a search: their cursors, and what a walk over a changing catalogue shows."""
 
 from collections.abc import Callable
-from datetime import time, timedelta
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from datetime import datetime, time, timedelta
 from decimal import Decimal
 from random import Random
+from threading import Event, Thread
 from typing import Any
 
 import pytest
-from django.db import connection
+from django.db import DatabaseError, connection
+from django.db.models import F
+from django.utils import timezone
 
-from catalogue import geo, opening, search
+from catalogue import opening, ranking, search
 from catalogue.cursors import BadCursor
-from catalogue.geo import Location
-from catalogue.models import Restaurant
-from catalogue.search import Query, Sort
-from catalogue.search.statement import Statement
+from catalogue.models import Restaurant, SearchRow
+from catalogue.search import Box, Facet, Query, Sort
 from tests.catalogue import make
-from tests.catalogue.asking import refused, walk
+from tests.catalogue.asking import refused
 from tests.catalogue.make import NOW, TIVOLI
 
-pytestmark = pytest.mark.django_db
 
-
-def world(random: Random, *, size: int) -> list[Restaurant]:
-    """Restaurants of all kinds within 2 km of Tivoli."""
-    for slug in ("copenhagen", "malmo"):
-        make.market(slug)
-    for slug in ("seafood", "danish", "sushi", "pizza"):
-        make.cuisine(slug)
+def some(count: int, random: Random, **fields: Any) -> list[Restaurant]:
+    """So many restaurants about Tivoli, of all ratings."""
+    template = make.unsaved()
     made = [
-        make.unsaved(
-            market=random.choice(["copenhagen", "malmo"]),
-            neighborhood=random.choice(["Vesterbro", "Nørrebro", "Indre By", None]),
-            cuisines=random.sample(["seafood", "danish", "sushi", "pizza"], k=random.randint(0, 3)),
-            price_level=random.choice([None, 1, 2, 3, 4]),
-            rating=random.choice([None, *(Decimal(tenths) / 10 for tenths in range(10, 51))]),
-            review_count=random.choice([0, 0, 5, 5, 100, 2000]),
-            latitude=TIVOLI[0] + random.uniform(-0.015, 0.015),
-            longitude=TIVOLI[1] + random.uniform(-0.02, 0.02),
-            hours=random.choice([None, make.week("09:00", "17:00"), make.week("18:00", "02:00")]),
+        Restaurant(
+            slug=f"some-{number}",
+            name=f"Fiskebar {number}",
+            country="DK",
+            market=template.market,
+            latitude=TIVOLI[0] + random.uniform(-0.01, 0.01),
+            longitude=TIVOLI[1] + random.uniform(-0.01, 0.01),
+            cuisine=template.cuisine,
+            cuisines=template.cuisines,
+            rating=Decimal(random.randint(10, 50)) / 10,
+            review_count=random.randint(0, 60),
+            created_at=NOW,
+            updated_at=NOW,
+            **fields,
         )
-        for _ in range(size)
+        for number in range(count)
     ]
-    Restaurant.objects.bulk_create(made)
-    opening.refresh(now=NOW)
-    return made
+    return Restaurant.objects.bulk_create(made, batch_size=1000)
 
 
-def metres(place: Restaurant) -> float:
-    return geo.distance_m(Location(*TIVOLI), Location(place.latitude or 0, place.longitude or 0))
-
-
-def is_night(place: Restaurant) -> bool:
-    return place.hours is not None and place.hours["periods"][0]["open"]["time"] == "18:00"
-
-
-REFERENCE: dict[str, tuple[Any, Callable[[Restaurant], object]]] = {
-    "market": ("malmo", lambda place: place.market_id == "malmo"),
-    "neighborhood": ("norrebro", lambda place: place.neighborhood == "Nørrebro"),
-    "open": ("now", is_night),
-    "cuisine": (("sushi", "pizza"), lambda place: {"sushi", "pizza"} & set(place.cuisines)),
-    "price": ((2, 4), lambda place: place.price_level in (2, 4)),
-    "price_max": (3, lambda place: place.price_level is not None and place.price_level <= 3),
-    "rating_min": (Decimal("3.7"), lambda place: place.rating is not None and place.rating >= Decimal("3.7")),
-    "reviews_min": (5, lambda place: place.review_count >= 5),
-    "ll": (TIVOLI, lambda place: metres(place) <= 1_500),
-}
-ORDERS: dict[Sort, Callable[[Restaurant], Any]] = {
-    Sort.BEST: lambda place: (-place.review_count, place.pk),
-    Sort.REVIEWS: lambda place: (-place.review_count, place.pk),
-    Sort.RATING: lambda place: (-(place.rating or 0), -place.review_count, place.pk),
-    Sort.DISTANCE: lambda place: (metres(place), place.pk),
-}
-
-
-def test_each_filter_and_all_of_them_in_each_order_do_what_the_words_say() -> None:
-    random = Random(4)
-    places = world(random, size=300)
-    choices = [[name] for name in REFERENCE]
-    choices += [random.sample(sorted(REFERENCE), k=random.randint(0, 5)) for _ in range(30)]
-    seen = set()
-    for chosen in choices:
-        sort = random.choice([sort for sort in Sort if sort is not Sort.DISTANCE or "ll" in chosen])
-        question = {name: REFERENCE[name][0] for name in chosen}
-        kept = [place for place in places if all(REFERENCE[name][1](place) for name in chosen)]
-        order = ORDERS[Sort.DISTANCE if sort is Sort.BEST and "ll" in chosen else sort]
-        found = [hit.slug for page in walk(Query(**question, sort=sort, limit=random.choice([9, 50]))) for hit in page]
-        assert found == [place.slug for place in sorted(kept, key=order)], (chosen, sort)
-        seen.add(len(found))
-    assert len(seen) > 10
-
-
-@pytest.mark.parametrize("sort", list(Sort))
-def test_pages_neither_miss_nor_repeat_what_stays_while_others_come_and_go(sort: Sort) -> None:
-    random = Random(5)
-    places = [place for place in world(random, size=120) if metres(place) <= 1_500]
-    staying, leaving = places[:50], places[50:]
+def pages(query: Query, *, between: Callable[[], None] = lambda: None) -> list[str]:
+    """The slugs of a walk that begins now; something happens after each page."""
     found: list[str] = []
-    for hits in walk(Query(ll=TIVOLI, sort=sort, limit=5)):
-        found += [hit.slug for hit in hits]
-        Restaurant.objects.filter(pk__in=[place.pk for place in leaving[:3]]).delete()
-        leaving = leaving[3:]
-        make.restaurant(
-            review_count=random.randint(0, 2000), rating="4.2", latitude=TIVOLI[0] + random.uniform(0, 0.01)
+    while True:
+        page = search.find(query, now=timezone.now())
+        found += [hit.slug for hit in page.hits]
+        if page.next_cursor is None:
+            return found
+        between()
+        query = replace(query, cursor=page.next_cursor)
+
+
+@contextmanager
+def storms(*happenings: Callable[[Random], None]) -> Any:
+    """Each of these happens again and again, in a thread of its own; at least once before the walk begins."""
+    stopped, begun = Event(), [Event() for _ in happenings]
+
+    def storm(number: int) -> None:
+        random = Random(number)
+        try:
+            while not stopped.is_set():
+                with suppress(DatabaseError):
+                    happenings[number](random)
+                begun[number].set()
+        finally:
+            connection.close()
+
+    threads = [Thread(target=storm, args=(number,)) for number in range(len(happenings))]
+    for thread in threads:
+        thread.start()
+    try:
+        assert all(event.wait(20) for event in begun)
+        yield
+    finally:
+        stopped.set()
+        for thread in threads:
+            thread.join()
+
+
+WALKS = [
+    Query(limit=10),
+    Query(limit=10, sort=Sort.RATING),
+    Query(limit=10, sort=Sort.REVIEWS, market="copenhagen"),
+    Query(limit=10, sort=Sort.RATING, ll=TIVOLI, radius=5_000),
+    Query(limit=10, ll=TIVOLI, radius=5_000),
+    Query(limit=10, ll=TIVOLI, radius=5_000, cuisine=("seafood",)),
+    Query(limit=10, q="fiskebar"),
+    Query(limit=10, bbox=Box(12.5, 55.6, 12.7, 55.7), sort=Sort.REVIEWS),
+    Query(limit=10, sort=Sort.OFFER),
+]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_walk_over_a_changing_catalogue_misses_and_repeats_nothing() -> None:
+    """What is rated anew matches all along; what comes, closes, moves away or is renamed does not, and is others."""
+    random = Random(7)
+    places = some(240, random)
+    staying, leaving, renamed = places[:200], [place.pk for place in places[200:220]], places[220:]
+    for place in staying[:30]:
+        make.listing(place)
+        make.slot(place, starts_at=timezone.now() + timedelta(days=1), percent=random.choice([10, 20, 30]))
+    offering = {place.slug for place in staying[:30]}
+    # Some have moved within the hour already, some a while ago: only the latter may move again.
+    SearchRow.objects.filter(pk__in=[place.pk for place in staying[:100]]).update(
+        former_stars=F("rank_stars"), former_reviews=F("rank_reviews"), ranked_at=timezone.now() - timedelta(hours=3)
+    )
+
+    def rate(random: Random) -> None:
+        Restaurant.objects.filter(pk=random.choice(staying).pk).update(
+            rating=Decimal(random.randint(10, 50)) / 10, review_count=random.randint(0, 60)
         )
-    assert len(found) == len(set(found))
-    assert {place.slug for place in staying} <= set(found)
+
+    def rank(random: Random) -> None:
+        ranking.catch_up(now=timezone.now())
+
+    def come_and_go(random: Random) -> None:
+        make.restaurant(name="Fiskebar", review_count=random.randint(0, 60), rating="4.2")
+        if leaving:
+            Restaurant.objects.filter(pk=leaving.pop()).update(status="permanently_closed")
+
+    def rename(random: Random) -> None:
+        place = random.choice(renamed)
+        Restaurant.objects.filter(pk=place.pk).update(name=f"Fiskebar {random.random()}")
+
+    with storms(rate, rank, come_and_go, rename):
+        for query in WALKS:
+            found = pages(query)
+            expected = offering if query.sort is Sort.OFFER else {place.slug for place in staying}
+            of_these = [slug for slug in found if slug in expected]
+            assert len(of_these) == len(set(of_these)), query
+            assert set(of_these) == expected, query
+    assert SearchRow.objects.filter(ranked_at__gt=timezone.now() - timedelta(hours=1)).count() > 20
 
 
+@pytest.mark.django_db
+@pytest.mark.parametrize("sort", [Sort.RATING, Sort.REVIEWS])
+def test_a_rank_that_moves_in_the_middle_of_a_walk_moves_the_next_walk(sort: Sort) -> None:
+    random = Random(8)
+    places = {place.slug: place for place in some(40, random)}
+    before = pages(Query(sort=sort, limit=50))
+    moved = iter(before[::-1])
+
+    def praise() -> None:
+        """Those who come last become the first."""
+        for _ in range(5):
+            Restaurant.objects.filter(slug=next(moved)).update(rating=5, review_count=10_000)
+
+    assert pages(Query(sort=sort, limit=10), between=praise) == before
+    later = timezone.now() + timedelta(minutes=10)
+    again = [hit.slug for hit in search.find(Query(sort=sort, limit=50), now=later).hits]
+    assert set(again[:15]) == set(before[-15:])
+    assert set(again) == set(places)
+
+
+@pytest.mark.django_db
+def test_a_rank_moves_five_minutes_after_it_was_decided() -> None:
+    first, second = some(2, Random(9))
+    Restaurant.objects.filter(pk=first.pk).update(review_count=500)
+    Restaurant.objects.filter(pk=second.pk).update(review_count=90)
+    Restaurant.objects.filter(pk=second.pk).update(review_count=900)
+    now = timezone.now()
+
+    def order(minutes: int) -> list[str]:
+        return [hit.slug for hit in search.find(Query(), now=now + timedelta(minutes=minutes)).hits]
+
+    ranking.catch_up(now=now + timedelta(minutes=6))
+    assert order(6) == [first.slug, second.slug]
+    # The second has moved already, and moves again an hour later.
+    ranking.catch_up(now=now + timedelta(minutes=66))
+    assert order(66) == [first.slug, second.slug]
+    assert order(72) == [second.slug, first.slug]
+
+
+@pytest.mark.django_db
 def test_later_pages_speak_of_the_moment_of_the_first() -> None:
     Restaurant.objects.bulk_create(make.unsaved(hours=make.week("09:00", "19:30")) for _ in range(3))
     opening.refresh(now=NOW)
@@ -117,11 +190,14 @@ def test_later_pages_speak_of_the_moment_of_the_first() -> None:
     assert [hit.open_now for hit in later.hits] == [True]
 
 
+@pytest.mark.django_db
 def test_a_cursor_is_good_for_its_own_question_for_an_hour() -> None:
     Restaurant.objects.bulk_create(make.unsaved() for _ in range(3))
     cursor = search.find(Query(limit=1), now=NOW).next_cursor
     assert cursor is not None
     assert len(search.find(Query(limit=2, cursor=cursor), now=NOW + timedelta(hours=1)).hits) == 2
+    # What only says how a page is shown is no other question.
+    assert len(search.find(Query(limit=2, cursor=cursor, include_total=True, lang="da"), now=NOW).hits) == 2
     for question, now in (
         (Query(cursor=cursor, reviews_min=0), NOW),
         (Query(cursor=cursor, sort=Sort.RATING), NOW),
@@ -135,6 +211,7 @@ def test_a_cursor_is_good_for_its_own_question_for_an_hour() -> None:
         assert refusal.value.param == "cursor"
 
 
+@pytest.mark.django_db
 def test_a_cursor_does_not_outlive_the_place_that_its_name_meant() -> None:
     make.landmark("Gate", market="copenhagen", prominence=1)
     Restaurant.objects.bulk_create(make.unsaved() for _ in range(3))
@@ -144,77 +221,72 @@ def test_a_cursor_does_not_outlive_the_place_that_its_name_meant() -> None:
         search.find(Query(near="gate", limit=1, cursor=cursor), now=NOW)
 
 
+@pytest.mark.django_db
 def test_names_that_are_not_known_are_refused_with_those_that_are_like_them() -> None:
     make.restaurant()
-    assert (refused(cuisine=("seefood",)).param, refused(cuisine=("seefood",)).extra) == (
-        "cuisine",
-        {"suggestions": ["seafood"]},
-    )
-    assert (refused(market="kopenhagen").param, refused(market="kopenhagen").extra) == (
-        "market",
-        {"suggestions": ["copenhagen"]},
-    )
+    make.attribute("outdoor_seating")
+    make.attribute("diet_vegan")
+    for question, suggestions in (
+        ({"cuisine": ("seefood",)}, ["seafood"]),
+        ({"cuisine_not": ("seefood",)}, ["seafood"]),
+        ({"market": "kopenhagen"}, ["copenhagen"]),
+        ({"attributes": ("outdoor_seats",)}, ["outdoor_seating"]),
+        ({"diet": ("vegna",)}, ["vegan"]),
+    ):
+        refusal = refused(**question)
+        assert (refusal.param, refusal.extra) == (next(iter(question)), {"suggestions": suggestions})
 
 
-def test_parameters_that_need_one_another_are_named() -> None:
-    assert refused(radius=100).param == "radius"
-    assert refused(sort=Sort.DISTANCE).param == "sort"
-    assert refused(near="tivoli", ll=TIVOLI).param == "ll"
-    assert refused(open=time(12, 0)).param == "open"
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("question", "param"),
+    [
+        ({"radius": 100}, "radius"),
+        ({"radius": 100, "ll": TIVOLI, "bbox": Box(12.5, 55.6, 12.6, 55.7)}, "radius"),
+        ({"sort": Sort.DISTANCE}, "sort"),
+        ({"sort": Sort.DISTANCE, "bbox": Box(12.5, 55.6, 12.6, 55.7)}, "sort"),
+        ({"near": "tivoli", "ll": TIVOLI}, "ll"),
+        ({"open": time(12, 0)}, "open"),
+        ({"open_for": 60}, "open_for"),
+        ({"open": NOW + timedelta(days=13, hours=23), "open_for": 61}, "open_for"),
+        ({"facets": (Facet.PRICE,)}, "facets"),
+        ({"cuisine": ("seafood",), "cuisine_not": ("seafood",)}, "cuisine_not"),
+        ({"bbox": Box(12.6, 55.6, 12.5, 55.7)}, "bbox"),
+        ({"bbox": Box(12.5, 55.7, 12.6, 55.6)}, "bbox"),
+        ({"bbox": Box(12.5, 55.0, 12.6, 56.0)}, "bbox"),
+        ({"bbox": Box(-180, -85, 180, 85)}, "bbox"),
+        ({"bbox": Box(12.0, 55.6, 14.0, 55.7)}, "bbox"),
+        ({"lang": "xx"}, "lang"),
+        ({"lang": "danish"}, "lang"),
+    ],
+)
+def test_parameters_that_do_not_go_together_are_named(question: dict[str, Any], param: str) -> None:
+    assert refused(**question).param == param
+
+
+@pytest.mark.django_db
+def test_a_name_that_nothing_has_is_not_resolved() -> None:
     assert refused(near="tivoli").code == "place_not_resolved"
 
 
-SOME = """
-INSERT INTO catalogue_restaurant (id, slug, name, alt_names, status, market_id, country, line1, latitude,
-    longitude, review_count, star_counts, cuisine_id, cuisines, open_spans, spans_until, attributes, external_ids,
-    created_at, updated_at, version)
-SELECT gen_random_uuid(), 'some-' || n, 'Some ' || md5(n::text), '{}', 'open', 'market-' || n %% 10, 'DK',
-    'Street ' || n,
-    55.67 + (n %% 200 - 100) * 0.001, 12.56 + (n / 200 - 50) * 0.002, n %% 977, '{}', 'seafood', '{seafood}',
-    tstzmultirange(tstzrange(now(), now() + interval '8 hours')), now() + interval '15 days', '{}', '{}', now(),
-    now(), 1
-FROM generate_series(1, %s) AS n
-"""
+@pytest.mark.django_db
+def test_a_time_of_day_may_be_that_of_a_box() -> None:
+    make.market("copenhagen")
+    page = search.find(Query(bbox=Box(12.5, 55.6, 12.6, 55.7), open=time(19, 30)), now=NOW)
+    assert page.open_at == datetime(2026, 11, 21, 18, 30, tzinfo=NOW.tzinfo)
 
 
-@pytest.fixture
-def _many() -> None:
-    """20,000 restaurants in a grid of 20 by 12 km."""
-    for number in range(10):
-        make.market(f"market-{number}")
-    make.cuisine()
-    with connection.cursor() as cursor:
-        cursor.execute("SET LOCAL statement_timeout = 0")
-        cursor.execute(SOME, [20_000])
-        cursor.execute("ANALYZE catalogue_restaurant")
-
-
-def plan(**question: Any) -> str:
-    """How PostgreSQL would find a page."""
-    query = Query(**question)
-    center = Location(*query.ll) if query.ll else None
-    statement = Statement(query=query, center=center, open_at=NOW if query.open else None, now=NOW)
-    with connection.cursor() as cursor:
-        cursor.execute(f"EXPLAIN {statement.sql()}", statement.parameters())
-        return "\n".join(line for (line,) in cursor.fetchall())
-
-
-@pytest.mark.usefixtures("_many")
-def test_a_search_among_many_uses_the_index_and_never_reads_the_whole_table() -> None:
-    """All questions in one test: the restaurants take seconds to make."""
-    questions: list[tuple[dict[str, Any], str]] = [
-        ({"ll": TIVOLI}, "restaurant_by_position"),
-        ({"ll": TIVOLI, "open": "now"}, "restaurant_by_position"),
-        ({"ll": TIVOLI, "radius": 3000, "sort": Sort.RATING}, "restaurant_by_position"),
-        ({"market": "market-7"}, "restaurant_by_market_best"),
-        ({}, "restaurant_by_reviews"),
-        ({"sort": Sort.RATING}, "restaurant_by_rating"),
-        ({"sort": Sort.RATING, "market": "market-7"}, "restaurant_by_market_rating"),
-        ({"q": "some 1f0e3dad"}, "restaurant_by_words"),
-    ]
-    plans = [(question, index, plan(**question)) for question, index in questions]
-    assert [
-        (question, found)
-        for question, index, found in plans
-        if index not in found or "Seq Scan on catalogue_restaurant" in found
-    ] == []
+@pytest.mark.django_db
+def test_labels_come_in_the_language_asked_for_and_in_english_where_there_is_none() -> None:
+    seafood = make.cuisine("seafood")
+    seafood.labels = {"da": "Fisk og skaldyr"}
+    seafood.save()
+    make.restaurant(review_count=2)
+    make.restaurant(cuisines=["pizza", "seafood"], review_count=1)
+    make.restaurant(cuisines=[])
+    for lang, labels in (
+        ("da", ["Fisk og skaldyr", "Pizza", None]),
+        ("en", ["Seafood", "Pizza", None]),
+        ("fr", ["Seafood", "Pizza", None]),
+    ):
+        assert [hit.values["cuisine"] for hit in search.find(Query(lang=lang), now=NOW).hits] == labels
