@@ -12,6 +12,11 @@ from catalogue.models import Landmark, Market
 
 NEIGHBORHOOD_REACH_M = 1500
 
+
+class OutsideError(RejectedError):
+    """A place that is well-formed and lies outside of the market; in a file of the whole world most do."""
+
+
 # The circle holds all that is near enough on the ground and a little more; the distance decides in Python.
 NEAREST = """
 SELECT wanted.number, near.name, near.latitude, near.longitude
@@ -42,15 +47,22 @@ class Atlas:
         reached = [(away, market) for market in self.markets if (away := _away(market, location)) <= market.radius_m]
         return min(reached, key=lambda each: each[0])[1] if reached else None
 
-    def market_of(self, location: Location, *, stated: str | None = None) -> Market:
-        """The run's market, else the one that the row states, else the nearest. Raises RejectedError."""
-        market = self.only or self._named(stated) or self.nearest(location)
+    def market_of(self, location: Location | None, *, stated: str | None = None, country: str | None = None) -> Market:
+        """The run's market, else the one that the row states, else the nearest.
+
+        Where a place has no location its country decides whether it may lie there. Raises OutsideError, which is a
+        RejectedError, for a place that lies elsewhere.
+        """
+        market = self.only or self._named(stated) or (self.nearest(location) if location else None)
+        if market is not None and location is None:
+            return _checked(market, stated=stated, country=country)
+        if location is None:
+            raise RejectedError("There is no location, and the import names no market.")
         if market is None:
-            raise RejectedError(f"{location.lat}, {location.lng} lies in no market.")
-        if market.slug != (stated or market.slug):
-            raise RejectedError(f"The row is of market `{stated}`, the import of `{market.slug}`.")
+            raise OutsideError(f"{location.lat}, {location.lng} lies in no market.")
+        _checked(market, stated=stated, country=None)
         if (away := _away(market, location)) > market.radius_m:
-            raise RejectedError(f"The place lies {away / 1000:.1f} km from the centre of {market.name}: too far.")
+            raise OutsideError(f"The place lies {away / 1000:.1f} km from the centre of {market.name}: too far.")
         return market
 
     def _named(self, slug: str | None) -> Market | None:
@@ -70,6 +82,14 @@ def neighborhoods(locations: Sequence[Location]) -> list[str | None]:
         if distance_m(locations[number], Location(lat, lng)) <= NEIGHBORHOOD_REACH_M:
             found[number] = name
     return found
+
+
+def _checked(market: Market, *, stated: str | None, country: str | None) -> Market:
+    if market.slug != (stated or market.slug):
+        raise RejectedError(f"The row is of market `{stated}`, the import of `{market.slug}`.")
+    if country not in (None, market.country):
+        raise OutsideError(f"The address is in {country}, {market.name} is in {market.country}.")
+    return market
 
 
 def _nearest(locations: Sequence[Location], reach_m: list[float]) -> Iterable[tuple[int, str, float, float]]:

@@ -14,6 +14,10 @@ from catalogue.models import Market, Restaurant
 from catalogue.phones import read_phone
 
 SOURCE = "native"
+# One owner's lines are not all there are: what is absent from them is not gone.
+IS_COMPLETE = False
+IS_WORLDWIDE = False
+IS_GROUPED = False
 
 # Part of every digest: raise it when this module reads more than before, and the next import reads all rows anew.
 VERSION = 2
@@ -79,14 +83,14 @@ def read(sketch: Sketch, *, market: Market, on: date) -> Place:
         region=address.optional_text("region", longest=120),
         postal_code=address.optional_text("postal_code", longest=20),
         country=address.matching("country", r"[A-Z]{2}", longest=2) or market.country,
-        latitude=sketch.location.lat,
-        longitude=sketch.location.lng,
+        latitude=sketch.point[0],
+        longitude=sketch.point[1],
         phone=_phone(phone, country=market.country),
         website=form.matching("website", _URL.pattern, longest=500),
         price_level=form.optional_integer("price_level", 1, 4),
         cuisines=(cuisines := _cuisines(form)),
         cuisine_labels={slug: slug.replace("-", " ").capitalize() for slug in cuisines},
-        hours=_hours(form, market=market, on=on, point=(sketch.location.lat, sketch.location.lng)),
+        hours=_hours(form, market=market, on=on, point=sketch.point),
         attributes=form.flags("attributes"),
         external_ids=form.words("external_ids"),
         reviews=_reviews(form),

@@ -19,6 +19,10 @@ from catalogue.phones import read_phone
 from catalogue.slugs import slugify
 
 SOURCE = "osm"
+# Extracts, not whole countries: what is absent from one is not gone.
+IS_COMPLETE = False
+IS_WORLDWIDE = False
+IS_GROUPED = False
 
 # Part of every digest: raise it when this module reads more than before, and the next import reads all rows anew.
 VERSION = 2
@@ -110,7 +114,7 @@ def sketch(content: Any) -> Sketch | None:
 def read(sketch: Sketch, *, market: Market, on: date) -> Place:
     """All that the feature states; `on` is the day from which dated hours are read."""
     tags = read_tags(sketch.content)
-    lat, lng = sketch.location.lat, sketch.location.lng
+    lat, lng = sketch.point
     labels = dict(_cuisine(text) for text in _parts(tags.get("cuisine", "")))
     country = tags.get("addr:country", "").upper()
     hours = tags.get("opening_hours")

@@ -16,13 +16,24 @@ MOST_LATITUDE = 85
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sketch:
-    """The little of a row that tells whether it has to be read at all; `content` is what to read it from."""
+    """The little of a row that tells whether it has to be read at all; `content` is what to read it from, as JSON.
+
+    `country` is stated where it has to be checked: a place without a location is only known by its address.
+    """
 
     record: str
     digest: str
-    location: Location
+    location: Location | None
     market: str | None = None
+    country: str | None = None
     content: Any = field(repr=False)
+
+    @property
+    def point(self) -> tuple[float, float]:
+        """Latitude and longitude, for formats that refuse a row without them."""
+        if self.location is None:
+            raise RejectedError("There is no location.")
+        return self.location.lat, self.location.lng
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,8 +74,8 @@ class Place:
     name: str
     market_id: str
     country: str
-    latitude: float
-    longitude: float
+    latitude: float | None = None
+    longitude: float | None = None
     alt_names: list[str] = field(default_factory=list)
     status: str = Restaurant.Status.OPEN
     neighborhood: str | None = None

@@ -1,31 +1,58 @@
-"""Rows of a source that states restaurants: read, found again by their record, created or changed."""
+"""Rows of a source that states restaurants: read, found again by their record, joined, created or changed."""
 
-from collections.abc import Iterator, Sequence, Set
-from dataclasses import dataclass, field, replace
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Any, BinaryIO, Protocol
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
-from catalogue import slugs
+from catalogue import slugs, versions
 from catalogue.geo import Location
-from catalogue.importers import guests
-from catalogue.importers.atlas import Atlas, neighborhoods
+from catalogue.importers import guests, joining
+from catalogue.importers.atlas import Atlas, OutsideError, neighborhoods
+from catalogue.importers.claims import Claim, as_field, stated
 from catalogue.importers.place import COLUMNS, Place, Sketch
 from catalogue.importers.rows import Reject, RejectedError, Row, Tally
-from catalogue.models import Cuisine, Market, Restaurant, SourceRecord
+from catalogue.matching import Likeness
+from catalogue.models import Cuisine, Market, MatchCandidate, Restaurant, SourceRecord
+
+WRITTEN = (*map(as_field, COLUMNS), "phone_verified_at", "updated_at")
 
 
 class Reader(Protocol):
-    """What a module that reads one kind of file offers."""
+    """What reads one kind of file."""
 
-    SOURCE: str
+    @property
+    def SOURCE(self) -> str: ...  # noqa: N802  # a constant of modules
+
+    # Whether a file holds all there are in a market: then what is absent from it is gone.
+    @property
+    def IS_COMPLETE(self) -> bool: ...  # noqa: N802
+
+    # Whether most rows lie outside of all markets, and are skipped instead of refused.
+    @property
+    def IS_WORLDWIDE(self) -> bool: ...  # noqa: N802
+
+    # Whether a record is told of in several rows, which `read` gets together.
+    @property
+    def IS_GROUPED(self) -> bool: ...  # noqa: N802
 
     def rows(self, stream: BinaryIO) -> Iterator[Any]: ...
 
     def sketch(self, content: Any) -> Sketch | None: ...
 
     def read(self, sketch: Sketch, *, market: Market, on: date) -> Place: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Sketched:
+    """A row that is a place to eat in one of the markets."""
+
+    row: Row
+    sketch: Sketch
+    market: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +65,11 @@ class ReadPlace:
 
 @dataclass(slots=True)
 class RestaurantImport:
-    """One run over rows of restaurants. `seen` remembers its records, as a source may contradict itself."""
+    """One run over rows of restaurants."""
 
     reader: Reader
     atlas: Atlas
     now: datetime
-    seen: dict[str, tuple[int, str]] = field(default_factory=dict)
 
     @property
     def source(self) -> str:
@@ -52,129 +78,223 @@ class RestaurantImport:
     def rows(self, stream: BinaryIO) -> Iterator[Any]:
         return self.reader.rows(stream)
 
-    def read(self, rows: Sequence[Row]) -> tuple[list[ReadPlace], Tally]:
-        """Tell what has to be written, and count what has not. Two queries; call it outside of a transaction."""
+    def sketch(self, rows: Sequence[Row]) -> tuple[list[Sketched], Tally]:
+        """Tell which rows are places to eat, and count what is not. No query."""
         tally = Tally()
-        sketches: list[tuple[Row, Sketch, Market]] = []
+        found: list[Sketched] = []
         for row in rows:
             try:
                 sketch = self.reader.sketch(row.content)
                 if sketch is None:
                     tally.skipped += 1
                     continue
-                sketches.append((row, sketch, self.atlas.market_of(sketch.location, stated=sketch.market)))
-            except RejectedError as error:
-                tally.rejects.append(Reject(row, str(error)))
-        digests = self._digests([sketch.record for _, sketch, _ in sketches])
-        found: list[ReadPlace] = []
-        for row, sketch, market in sketches:
-            try:
-                if self._is_repeated(row, sketch) or digests.get(sketch.record) == sketch.digest:
-                    tally.unchanged += 1
+                market = self.atlas.market_of(sketch.location, stated=sketch.market, country=sketch.country)
+                found.append(Sketched(row, sketch, market.slug))
+            except OutsideError as error:
+                if self.reader.IS_WORLDWIDE:
+                    tally.skipped += 1
                 else:
-                    on = self.now.astimezone(ZoneInfo(market.timezone)).date()
-                    found.append(ReadPlace(row, self.reader.read(sketch, market=market, on=on)))
-                self.seen.setdefault(sketch.record, (row.number, sketch.digest))
+                    tally.rejects.append(Reject(row, str(error)))
             except RejectedError as error:
                 tally.rejects.append(Reject(row, str(error)))
+        return found, tally
+
+    def read(self, sketched: Sequence[Sketched]) -> tuple[list[ReadPlace], Tally]:
+        """Read whole what is new or changed. One query; call it outside of a transaction."""
+        tally = Tally()
+        found: list[ReadPlace] = []
+        markets = {market.slug: market for market in self.atlas.markets}
+        for each in sketched:
+            market = markets[each.market]
+            on = self.now.astimezone(ZoneInfo(market.timezone)).date()
+            try:
+                found.append(ReadPlace(each.row, self.reader.read(each.sketch, market=market, on=on)))
+            except RejectedError as error:
+                tally.rejects.append(Reject(each.row, str(error)))
         return _with_neighborhoods(found), tally
 
     def write(self, found: Sequence[ReadPlace]) -> Tally:
-        """Store what was read. Call it in a transaction that holds the import's lock."""
+        """Store what was read. Call it in a transaction that holds the import's lock.
+
+        A new record of a restaurant that other sources name is joined to it; where that is not certain a restaurant
+        is made, and staff are asked.
+        """
+        versions.by(f"import:{self.source}")
         places = [each.place for each in found]
-        held = {
-            record.record: record
-            for record in SourceRecord.objects.filter(
-                source_id=self.source, record__in=[place.record for place in places]
-            )
-            .select_related("restaurant")
-            .select_for_update(of=("self", "restaurant"))
-            .order_by("restaurant_id")
-        }
         _add_cuisines(places)
+        held = self._held(places)
         fresh = [place for place in places if place.record not in held]
+        judged = joining.judge(fresh, source=self.source)
+        restaurants, records = _lock({*held.values(), *judged.same.values()})
+        mine = {
+            record.record: record for each in records.values() for record in each if record.source_id == self.source
+        }
         # The digest may be equal by now: another run of the same file was quicker.
         known = [
-            (held[place.record], place)
+            place
             for place in places
-            if place.record in held and held[place.record].digest != place.digest
+            if place.record in held
+            and mine[place.record].digest != place.digest
+            and _is_there(restaurants[held[place.record]])
         ]
-        restaurants = self._create(fresh)
+        claims = [
+            *(self._claim(mine[place.record], place, restaurants, records) for place in known),
+            *(
+                self._claim(self._record(restaurants[pk], fresh[number]), fresh[number], restaurants, records)
+                for number, pk in judged.same.items()
+            ),
+        ]
+        created = self._create({number: place for number, place in enumerate(fresh) if number not in judged.same})
         touched = guests.write(
-            [*zip(restaurants, fresh, strict=True), *((record.restaurant, place) for record, place in known)],
+            [
+                *((restaurant, fresh[number]) for number, restaurant in created.items()),
+                *((each.restaurant, each.place) for each in claims),
+            ],
             source=self.source,
         )
-        changed = self._change(known, touched=touched)
-        return Tally(created=len(fresh), changed=changed, unchanged=len(places) - len(fresh) - changed)
+        changed = self._settle(claims, touched=touched)
+        queued = self._queue(judged.pairs, created=created)
+        differing = sum(mine[place.record].restaurant_id in changed for place in known)
+        return Tally(
+            created=len(created),
+            merged=len(judged.same),
+            changed=differing,
+            unchanged=len(places) - len(fresh) - differing,
+            queued=queued,
+        )
 
-    def _digests(self, records: list[str]) -> dict[str, str]:
-        held = SourceRecord.objects.filter(source_id=self.source, record__in=records)
-        return dict(held.values_list("record", "digest"))
+    def differing(self, found: Sequence[ReadPlace]) -> dict[str, int]:
+        """How many restaurants of each market would differ when this were written. Three queries, and no change."""
+        held = self._held([each.place for each in found])
+        restaurants = Restaurant.objects.in_bulk(set(held.values()))
+        records = _records(held.values())
+        mine = {
+            record.record: record for each in records.values() for record in each if record.source_id == self.source
+        }
+        counts: dict[str, int] = defaultdict(int)
+        for each in found:
+            if each.place.record in held and _is_there(restaurants[held[each.place.record]]):
+                claim = self._claim(mine[each.place.record], each.place, restaurants, records)
+                counts[claim.restaurant.market_id] += claim.settle(now=self.now)
+        return counts
 
-    def _is_repeated(self, row: Row, sketch: Sketch) -> bool:
-        """Whether an earlier row of this run said the same. Raises RejectedError when it said something else."""
-        number, digest = self.seen.get(sketch.record, (row.number, sketch.digest))
-        if digest != sketch.digest:
-            raise RejectedError(f"Row {number} is the same record ({sketch.record}) and says otherwise.")
-        return number != row.number
+    def _held(self, places: Sequence[Place]) -> dict[str, UUID]:
+        records = SourceRecord.objects.filter(source=self.source, record__in=[place.record for place in places])
+        return dict(records.values_list("record", "restaurant"))
 
-    def _create(self, places: Sequence[Place]) -> list[Restaurant]:
-        """The new restaurants, in the order of their places."""
-        addresses = slugs.free([(place.name, place.neighborhood) for place in places])
-        restaurants = [
-            Restaurant(
+    def _claim(
+        self,
+        record: SourceRecord,
+        place: Place,
+        restaurants: Mapping[UUID, Restaurant],
+        records: Mapping[UUID, list[SourceRecord]],
+    ) -> Claim:
+        others = [each for each in records[record.restaurant_id] if each is not record]
+        return Claim(restaurant=restaurants[record.restaurant_id], record=record, place=place, others=others)
+
+    def _record(self, restaurant: Restaurant, place: Place) -> SourceRecord:
+        return SourceRecord(restaurant=restaurant, source_id=self.source, record=place.record)
+
+    def _create(self, places: Mapping[int, Place]) -> dict[int, Restaurant]:
+        """The new restaurants, by the numbers of their places."""
+        addresses = slugs.free([(place.name, place.neighborhood) for place in places.values()])
+        made = {
+            number: Restaurant(
                 slug=slug,
                 created_at=self.now,
                 updated_at=self.now,
                 **{column: getattr(place, column) for column in COLUMNS},
             )
-            for slug, place in zip(addresses, places, strict=True)
-        ]
+            for slug, (number, place) in zip(addresses, places.items(), strict=True)
+        }
         # In one order everywhere, so that two writers of the same slugs wait for each other and cannot deadlock.
-        Restaurant.objects.bulk_create(sorted(restaurants, key=lambda restaurant: restaurant.slug))
+        Restaurant.objects.bulk_create(sorted(made.values(), key=lambda restaurant: restaurant.slug))
         SourceRecord.objects.bulk_create(
             SourceRecord(
                 restaurant=restaurant,
                 source_id=self.source,
-                record=place.record,
-                digest=place.digest,
-                fields=_stated(place),
+                record=places[number].record,
+                digest=places[number].digest,
+                fields=stated(places[number]),
                 updated_at=self.now,
             )
-            for restaurant, place in zip(restaurants, places, strict=True)
+            for number, restaurant in made.items()
         )
-        return restaurants
+        return made
 
-    def _change(self, known: Sequence[tuple[SourceRecord, Place]], *, touched: Set[UUID]) -> int:
-        """How many restaurants are not what they were; `touched` are those whose reviews or rules changed."""
-        changed = []
-        for record, place in known:
-            restaurant = record.restaurant
-            # What the source stated once and states no more is taken back; what it never stated is not its to empty.
-            columns = {_column(name) for name in record.fields}.union(map(_column, _stated(place)))
-            columns -= {_column(name) for name in restaurant.locked_fields}
-            new = {column for column in columns if getattr(restaurant, column) != getattr(place, column)}
-            for column in new:
-                setattr(restaurant, column, getattr(place, column))
-            if new or restaurant.pk in touched:
-                restaurant.updated_at = self.now
-                changed.append(restaurant)
-            record.digest, record.fields, record.updated_at = place.digest, _stated(place), self.now
-        Restaurant.objects.bulk_update(changed, [*map(_field, COLUMNS), "updated_at"], batch_size=200)
+    def _settle(self, claims: Sequence[Claim], *, touched: set[UUID]) -> set[UUID]:
+        """The restaurants that are not what they were; `touched` are those whose reviews or rules changed."""
+        differing = {each.restaurant.pk: each.restaurant for each in claims if each.settle(now=self.now)}
+        differing |= {each.restaurant.pk: each.restaurant for each in claims if each.restaurant.pk in touched}
+        for restaurant in differing.values():
+            restaurant.updated_at = self.now
+        ordered = [differing[pk] for pk in sorted(differing)]
+        Restaurant.objects.bulk_update(ordered, WRITTEN, batch_size=200)
+        records = {id(record): record for each in claims for record in (each.record, *each.others)}
         SourceRecord.objects.bulk_update(
-            [record for record, _ in known], ["digest", "fields", "updated_at"], batch_size=200
+            [record for record in records.values() if record.pk], ["digest", "fields", "updated_at"], batch_size=200
         )
-        return len(changed)
+        SourceRecord.objects.bulk_create([record for record in records.values() if not record.pk])
+        return set(differing)
+
+    def _queue(self, pairs: Sequence[joining.Pair], *, created: Mapping[int, Restaurant]) -> int:
+        """Ask staff whether these are one place; how many pairs there are."""
+        asked = []
+        for pair in pairs:
+            if pair.number in created:
+                other = created[pair.other].pk if isinstance(pair.other, int) else pair.other
+                first, second = sorted((created[pair.number].pk, other))
+                asked.append(
+                    MatchCandidate(
+                        first_id=first,
+                        second_id=second,
+                        score=pair.likeness.score,
+                        reasons=_reasons(pair.likeness),
+                        found_at=self.now,
+                    )
+                )
+        MatchCandidate.objects.bulk_create(asked, ignore_conflicts=True)
+        return len(asked)
+
+
+def _reasons(alike: Likeness) -> dict[str, Any]:
+    return {"name": alike.name, "address": alike.address, "phone": alike.phone_equal, "metres": alike.metres}
+
+
+def _is_there(restaurant: Restaurant) -> bool:
+    """Whether it was neither merged nor erased: of those an import says nothing."""
+    return restaurant.merged_into_id is None and restaurant.erased_at is None
+
+
+def _lock(pks: set[UUID]) -> tuple[dict[UUID, Restaurant], dict[UUID, list[SourceRecord]]]:
+    """The restaurants and then their records, locked in the order in which everybody locks them."""
+    restaurants = {
+        restaurant.pk: restaurant
+        for restaurant in Restaurant.objects.filter(pk__in=pks).select_for_update(of=("self",)).order_by("pk")
+    }
+    return restaurants, _records(pks, lock=True)
+
+
+def _records(pks: Any, *, lock: bool = False) -> dict[UUID, list[SourceRecord]]:
+    found = SourceRecord.objects.filter(restaurant__in=set(pks)).order_by("restaurant_id", "pk")
+    records: dict[UUID, list[SourceRecord]] = defaultdict(list)
+    for record in found.select_for_update(of=("self",)) if lock else found:
+        records[record.restaurant_id].append(record)
+    return records
 
 
 def _with_neighborhoods(found: list[ReadPlace]) -> list[ReadPlace]:
-    unknown = [each for each in found if each.place.neighborhood is None]
+    unknown = [
+        (each, Location(each.place.latitude, each.place.longitude))
+        for each in found
+        if each.place.neighborhood is None and each.place.latitude is not None and each.place.longitude is not None
+    ]
     if not unknown:
         return found
-    names = neighborhoods([Location(each.place.latitude, each.place.longitude) for each in unknown])
-    known = {each.row.number: name for each, name in zip(unknown, names, strict=True)}
+    names = neighborhoods([location for _, location in unknown])
+    known = {id(each): name for (each, _), name in zip(unknown, names, strict=True)}
     return [
-        replace(each, place=replace(each.place, neighborhood=known.get(each.row.number, each.place.neighborhood)))
+        replace(each, place=replace(each.place, neighborhood=known.get(id(each), each.place.neighborhood)))
         for each in found
     ]
 
@@ -184,16 +304,3 @@ def _add_cuisines(places: Sequence[Place]) -> None:
     Cuisine.objects.bulk_create(
         [Cuisine(slug=slug, label=label) for slug, label in sorted(labels.items())], ignore_conflicts=True
     )
-
-
-def _stated(place: Place) -> list[str]:
-    """The fields that a place states something for."""
-    return [_field(column) for column in COLUMNS if getattr(place, column) not in (None, [], {})]
-
-
-def _field(column: str) -> str:
-    return column.removesuffix("_id")
-
-
-def _column(name: str) -> str:
-    return f"{name}_id" if f"{name}_id" in COLUMNS else name

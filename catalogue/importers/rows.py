@@ -39,12 +39,15 @@ class Reject:
 
 @dataclass(slots=True)
 class Tally:
-    """What became of rows. Each row is counted once."""
+    """What became of rows, each counted once; and beside them the pairs for staff, and what was closed as absent."""
 
     created: int = 0
+    merged: int = 0
     changed: int = 0
     unchanged: int = 0
     skipped: int = 0
+    queued: int = 0
+    closed: int = 0
     rejects: list[Reject] = field(default_factory=list)
 
     @property

@@ -8,10 +8,12 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from pathlib import Path
+from time import sleep
 from typing import Any, BinaryIO, Protocol, TextIO, TypeVar
 
-from django.db import DataError, IntegrityError, connection, transaction
+from django.db import DataError, IntegrityError, OperationalError, connection, transaction
 from django.db.models.functions import Now
+from psycopg.errors import DeadlockDetected
 
 from catalogue.importers.rows import Reject, Row, Tally, UnreadableFileError
 from catalogue.models import ImportRun, Market
@@ -21,12 +23,32 @@ BATCH = 1000
 # A writer of the same slugs may be quicker; asked again, the free ones are others.
 TRIES = 3
 
+COUNTED = ("created", "merged", "changed", "unchanged", "skipped", "queued", "closed")
+
 # A batch waits for the batches of another run, so it needs more patience than a request.
 PATIENCE_MS = 120_000
 
 # The first of the two numbers of PostgreSQL's advisory locks.
 RUN_LOCK = 7_301
 BATCH_LOCK = 7_302
+RELEASE_LOCK = 7_303
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """How far a run is: of `total` bytes or rows `done`, and what became of the rows so far."""
+
+    doing: str
+    done: int
+    total: int
+    totals: "Totals"
+
+
+OnStep = Callable[[Step], None]
+
+
+class StoppedError(Exception):
+    """The guard stopped a run before it wrote anything; the message says what would have changed."""
 
 
 class OfARow(Protocol):
@@ -37,6 +59,13 @@ class OfARow(Protocol):
 
 
 Found = TypeVar("Found", bound=OfARow)
+Written = TypeVar("Written", bound=OfARow, contravariant=True)
+
+
+class Writer(Protocol[Written]):
+    """What stores rows that are read."""
+
+    def write(self, found: Sequence[Written]) -> Tally: ...
 
 
 class Import(Protocol[Found]):
@@ -58,19 +87,20 @@ class Totals:
 
     read: int = 0
     created: int = 0
+    merged: int = 0
     changed: int = 0
     unchanged: int = 0
     skipped: int = 0
+    queued: int = 0
+    closed: int = 0
     refused: int = 0
     reasons: Counter[str] = field(default_factory=Counter)
 
     def add(self, rows: int, *tallies: Tally) -> None:
         self.read += rows
         for tally in tallies:
-            self.created += tally.created
-            self.changed += tally.changed
-            self.unchanged += tally.unchanged
-            self.skipped += tally.skipped
+            for name in COUNTED:
+                setattr(self, name, getattr(self, name) + getattr(tally, name))
             self.refused += tally.refused
             self.reasons.update(reject.reason for reject in tally.rejects)
 
@@ -83,11 +113,12 @@ class Rejects:
         self.file: TextIO | None = None
 
     def add(self, rejects: Sequence[Reject], *, source: Path) -> None:
+        """Write them in the order of their rows."""
         if rejects and self.file is None:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self.file = self.path.open("w", encoding="utf-8")
         if self.file is not None:
-            for reject in rejects:
+            for reject in sorted(rejects, key=lambda each: each.row.number):
                 line = {"file": source.name, "number": reject.row.number, "reason": reject.reason}
                 self.file.write(_line(line | {"row": reject.row.content}) or _line(line | {"row": None}) or "")
             self.file.flush()
@@ -105,34 +136,34 @@ def run(
     rejects: Rejects,
     now: datetime,
     dry_run: bool = False,
-    on_batch: Callable[[int, Totals], None] = lambda _position, _totals: None,
+    on_step: OnStep = lambda _: None,
 ) -> Totals:
-    """Import a file; after each batch `on_batch` hears how many bytes are read and what became of the rows.
+    """Import a file row by row; after each batch `on_step` hears how many bytes are read.
 
     Each batch is one transaction, so a run that is killed leaves whole batches and the next one completes it. Two
     runs of one source take turns by batch. Nothing is left of a dry run, not even its ImportRun.
     Raises UnreadableFileError when the file is not what the importer reads; what came before it is stored.
     """
     totals = Totals()
-    with path.open("rb") as stream, _recorded(importer.source, path, market, totals, rejects, now, dry_run) as save:
-        _skip_byte_order_mark(stream)
-        for rows in _batches(importer.rows(stream)):
+    log = Log(source=importer.source, file=str(path), market=market, rejects=rejects, now=now, dry_run=dry_run)
+    with path.open("rb") as stream, recorded(log, totals) as save:
+        skip_byte_order_mark(stream)
+        for rows in batches(importer.rows(stream)):
             found, tally = importer.read(rows)
-            stored = _store(importer, found, market=market, dry_run=dry_run)
+            stored = store(importer, found, market=market, dry_run=dry_run)
             totals.add(len(rows), tally, stored)
-            refused = sorted((*tally.rejects, *stored.rejects), key=lambda reject: reject.row.number)
-            rejects.add(refused, source=path)
+            rejects.add((*tally.rejects, *stored.rejects), source=path)
             save()
-            on_batch(stream.tell(), totals)
+            on_step(Step("read", stream.tell(), path.stat().st_size, totals))
     return totals
 
 
-def _skip_byte_order_mark(stream: BinaryIO) -> None:
+def skip_byte_order_mark(stream: BinaryIO) -> None:
     if stream.read(len(codecs.BOM_UTF8)) != codecs.BOM_UTF8:
         stream.seek(0)
 
 
-def _batches(contents: Iterator[Any]) -> Iterator[list[Row]]:
+def batches(contents: Iterator[Any]) -> Iterator[list[Row]]:
     """The rows by BATCH. What stands before the place where a file becomes unreadable is a batch too."""
     rows: list[Row] = []
     try:
@@ -149,34 +180,44 @@ def _batches(contents: Iterator[Any]) -> Iterator[list[Row]]:
         yield rows
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Log:
+    """What an ImportRun says of a run from its beginning."""
+
+    source: str
+    file: str
+    market: Market | None
+    rejects: Rejects
+    now: datetime
+    dry_run: bool
+    forced: bool = False
+
+
 @contextmanager
-def _recorded(
-    source: str,
-    path: Path,
-    market: Market | None,
-    totals: Totals,
-    rejects: Rejects,
-    now: datetime,
-    dry_run: bool,
-) -> Iterator[Callable[[], None]]:
-    """Keep the run's ImportRun: gives what brings its counts up to date, and ends with it done or failed."""
-    if dry_run:
+def recorded(log: Log, totals: Totals) -> Iterator[Callable[[], None]]:
+    """Keep the run's ImportRun: gives what brings its counts up to date, and ends with it done, failed or stopped."""
+    if log.dry_run:
         yield lambda: None
         return
     _bury_the_dead()
     with transaction.atomic():
-        row = ImportRun.objects.create(source_id=source, market=market, file=str(path)[-400:], started_at=now)
+        row = ImportRun.objects.create(
+            source_id=log.source, market=log.market, file=log.file[-400:], started_at=log.now, forced=log.forced
+        )
         # As long as this connection lives, others can tell that the run does; nobody sees it before it is locked.
         _ask("SELECT pg_advisory_lock(%s, %s)", RUN_LOCK, row.pk)
 
     def save(**columns: Any) -> None:
         counts = {name: count for name, count in asdict(totals).items() if name != "reasons"}
-        file = str(rejects.path)[-400:] if totals.refused else ""
+        file = str(log.rejects.path)[-400:] if totals.refused else ""
         ImportRun.objects.filter(pk=row.pk).update(**counts, rejects_file=file, **columns)
 
     try:
         yield save
         save(state=ImportRun.State.DONE, error="", finished_at=Now())
+    except StoppedError as error:
+        save(state=ImportRun.State.STOPPED, error=str(error), finished_at=Now())
+        raise
     except BaseException as error:
         words = str(error) or type(error).__name__
         save(state=ImportRun.State.FAILED, error=words, finished_at=Now())
@@ -195,13 +236,17 @@ def _bury_the_dead() -> None:
             _ask("SELECT pg_advisory_unlock(%s, %s)", RUN_LOCK, row.pk)
 
 
-def _store(importer: Import[Found], found: Sequence[Found], *, market: Market | None, dry_run: bool) -> Tally:
+def store(importer: Writer[Found], found: Sequence[Found], *, market: Market | None, dry_run: bool) -> Tally:
     """Write a batch; when the database refuses it, write its rows one by one, so that only broken ones are left."""
     for _ in range(TRIES):
         try:
             return _write(importer, found, market=market, dry_run=dry_run)
         except IntegrityError:
             continue
+        except OperationalError as error:
+            # Somebody wrote the same restaurants in another order, and we were the ones to give way.
+            if not isinstance(error.__cause__, DeadlockDetected):
+                raise
         except DataError:
             break
     tally = Tally()
@@ -211,32 +256,50 @@ def _store(importer: Import[Found], found: Sequence[Found], *, market: Market | 
         except (DataError, IntegrityError) as error:
             tally.rejects.append(Reject(each.row, f"The database refuses it: {str(error).splitlines()[0]}"))
         else:
-            tally.created += written.created
-            tally.changed += written.changed
-            tally.unchanged += written.unchanged
+            for name in COUNTED:
+                setattr(tally, name, getattr(tally, name) + getattr(written, name))
     return tally
 
 
-def _write(importer: Import[Found], found: Sequence[Found], *, market: Market | None, dry_run: bool) -> Tally:
+def _write(importer: Writer[Found], found: Sequence[Found], *, market: Market | None, dry_run: bool) -> Tally:
     if not found:
         return Tally()
+    with turn(market, dry_run=dry_run):
+        return importer.write(found)
+
+
+@contextmanager
+def turn(market: Market | None, *, dry_run: bool) -> Iterator[None]:
+    """A transaction of an import in which no other import writes into the same market, whatever its source.
+
+    So two sources cannot both make a restaurant of one place at the same time. A dry run is rolled back.
+    """
     with transaction.atomic():
         for timeout in ("statement_timeout", "lock_timeout"):
             _ask("SELECT set_config(%s, %s, true)", timeout, str(PATIENCE_MS))
-        _take_turns(importer.source, market)
-        tally = importer.write(found)
+        if market is None:
+            _ask("SELECT pg_advisory_xact_lock(%s, 0)", BATCH_LOCK)
+        else:
+            # A run without a market writes into all of them; runs with one only exclude that one.
+            _ask("SELECT pg_advisory_xact_lock_shared(%s, 0)", BATCH_LOCK)
+            _ask("SELECT pg_advisory_xact_lock(%s, hashtext(%s))", BATCH_LOCK, f"market {market.slug}")
+        yield
         transaction.set_rollback(dry_run)
-    return tally
 
 
-def _take_turns(source: str, market: Market | None) -> None:
-    """Wait until no other run of this source writes into the same market; held until the transaction ends."""
-    if market is None:
-        _ask("SELECT pg_advisory_xact_lock(%s, hashtext(%s))", BATCH_LOCK, source)
-    else:
-        # A run without a market writes into all of them; runs with one only exclude that one.
-        _ask("SELECT pg_advisory_xact_lock_shared(%s, hashtext(%s))", BATCH_LOCK, source)
-        _ask("SELECT pg_advisory_xact_lock(%s, hashtext(%s))", BATCH_LOCK, f"{source} {market.slug}")
+@contextmanager
+def release_of(source: str, *, is_complete: bool) -> Iterator[None]:
+    """Wait until no complete release of this source is imported; a complete one waits for all runs of the source.
+
+    Otherwise what another run adds would be absent from this release, and closed.
+    """
+    lock = "" if is_complete else "_shared"
+    while not _ask(f"SELECT pg_try_advisory_lock{lock}(%s, hashtext(%s))", RELEASE_LOCK, source):
+        sleep(0.2)
+    try:
+        yield
+    finally:
+        _ask(f"SELECT pg_advisory_unlock{lock}(%s, hashtext(%s))", RELEASE_LOCK, source)
 
 
 def _ask(query: str, *parameters: str | int) -> Any:

@@ -4,13 +4,12 @@ import json
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
-from catalogue.importers import osm
+from catalogue.importers import osm, releases
 from catalogue.importers.atlas import Atlas
 from catalogue.importers.landmarks import LandmarkImport
-from catalogue.importers.restaurants import RestaurantImport
+from catalogue.importers.restaurants import Reader, RestaurantImport
 from catalogue.importers.runs import Rejects, Totals, run
 from catalogue.models import Market
 
@@ -49,19 +48,30 @@ def landmarks_csv(path: Path, *lines: str) -> Path:
 
 def import_restaurants(
     path: Path,
-    *,
-    reader: ModuleType = osm,
+    *more: Path,
+    reader: Reader = osm,
     market: str | None = None,
     now: datetime = NOW,
     dry_run: bool = False,
+    complete: bool | None = None,
+    force: bool = False,
     rejects_to: Path | None = None,
 ) -> Totals:
-    """Run the import of a file; what is refused goes to a file beside it, or to the given one."""
+    """Run the import of files; what is refused goes to a file beside the first, or to the given one."""
     only = Market.objects.get(slug=market) if market else None
     importer = RestaurantImport(reader, Atlas.load(only=only), now)
     rejects = Rejects(rejects_to or path.with_suffix(".rejects"))
     try:
-        return run(importer, path, market=only, rejects=rejects, now=now, dry_run=dry_run)
+        return releases.take(
+            importer,
+            [path, *more],
+            market=only,
+            rejects=rejects,
+            now=now,
+            dry_run=dry_run,
+            is_complete=reader.IS_COMPLETE if complete is None else complete,
+            forced=force,
+        )
     finally:
         rejects.close()
 
@@ -77,7 +87,7 @@ def import_landmarks(path: Path, *, market: str | None = None, rejects_to: Path 
 
 def counts(totals: Totals) -> dict[str, int]:
     """The counts that are not zero, without the rows read."""
-    names = ("created", "changed", "unchanged", "skipped", "refused")
+    names = ("created", "merged", "changed", "unchanged", "skipped", "refused", "queued", "closed")
     return {name: getattr(totals, name) for name in names if getattr(totals, name)}
 
 

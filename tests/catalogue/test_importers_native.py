@@ -102,11 +102,12 @@ def test_hours_may_be_written_as_a_record_shows_them(take: Callable[..., dict[st
 def test_reviews_keep_their_ids_and_what_is_gone_is_gone(take: Callable[..., dict[str, int]]) -> None:
     take(LINE)
     ids = dict(Review.objects.values_list("author", "pk"))
+    before = Restaurant.objects.get().version
     assert take(LINE | {"reviews": [REVIEW | {"stars": 1}]}) == {"changed": 1}
     place = Restaurant.objects.get()
     assert dict(Review.objects.values_list("author", "pk")) == {"Ada": ids["Ada"]}
     assert (place.rating, place.review_count, place.star_counts) == (Decimal("1.0"), 1, [1, 0, 0, 0, 0])
-    assert place.version == 2
+    assert place.version == before + 1
 
 
 def test_a_line_that_does_not_speak_of_reviews_and_discounts_leaves_them(take: Callable[..., dict[str, int]]) -> None:

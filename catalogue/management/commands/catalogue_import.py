@@ -1,9 +1,8 @@
 """manage.py catalogue_import: files of others into the catalogue."""
 
 from argparse import ArgumentParser
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -11,34 +10,60 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 from rich.console import Console
-from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, TaskID, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from catalogue import dictionaries, tasks
-from catalogue.importers import native, osm
+from catalogue.importers import dohmh, foursquare, native, osm, releases, runs
 from catalogue.importers.atlas import Atlas
 from catalogue.importers.landmarks import LandmarkImport
-from catalogue.importers.restaurants import RestaurantImport
+from catalogue.importers.overture import Overture
+from catalogue.importers.restaurants import Reader, RestaurantImport
 from catalogue.importers.rows import UnreadableFileError
-from catalogue.importers.runs import Import, Rejects, Totals, run
+from catalogue.importers.runs import OnStep, Rejects, Step, StoppedError, Totals
 from catalogue.models import Market
 from config.api.refusal import unknown
 
-READERS = {"osm": osm, "native": native}
-COUNTS = ("read", "created", "changed", "unchanged", "skipped", "refused")
-
-OnBatch = Callable[[int, Totals], None]
+LANDMARKS = "landmarks"
+READERS: dict[str, Reader] = {
+    "overture": Overture(),
+    "foursquare": foursquare,
+    "osm": osm,
+    "dohmh": dohmh,
+    "native": native,
+}
+COUNTS = ("read", "created", "merged", "changed", "unchanged", "skipped", "refused", "queued", "closed")
 
 
 class Command(BaseCommand):
     help = "Import restaurants or landmarks from files. Importing a file again changes nothing (docs/importing.md)."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("source", choices=("osm", "landmarks", "native"), help="What the files are")
+        parser.add_argument("source", choices=(*READERS, LANDMARKS), help="What the files are")
         parser.add_argument("files", nargs="+", type=Path, metavar="FILE")
         parser.add_argument("--market", help="Where the rows have to be; else each goes to the market around it")
         parser.add_argument("--rejects", type=Path, metavar="FILE", help="Where refused rows go, as JSON lines")
         parser.add_argument("--dry-run", action="store_true", help="Say what would happen, and change nothing")
+        parser.add_argument(
+            "--force", action="store_true", help="Go on though more than 5 %% of a market would change"
+        )
+        extent = parser.add_mutually_exclusive_group()
+        extent.add_argument(
+            "--complete",
+            dest="complete",
+            action="store_true",
+            default=None,
+            help="The files are all there are in their markets: close what is absent (overture, foursquare, dohmh)",
+        )
+        extent.add_argument(
+            "--partial",
+            dest="complete",
+            action="store_false",
+            help="The files are an extract: close nothing (osm, native)",
+        )
+        parser.add_argument(
+            "--release", choices=("base", "current"), help="Which of the two releases in a file of overture"
+        )
 
     def handle(self, *_: Any, **options: Any) -> None:
         now = timezone.now()
@@ -46,59 +71,85 @@ class Command(BaseCommand):
         for path in options["files"]:
             if not path.is_file():
                 raise CommandError(f"No such file: {path}")
+        if options["release"] and source != "overture":
+            raise CommandError("--release is for overture only.")
         dictionaries.load()
         market = _market(options["market"])
         atlas = Atlas.load(only=market)
+        reader = Overture(options["release"]) if source == "overture" else READERS.get(source)
+        is_complete = options["complete"] if options["complete"] is not None else bool(reader and reader.IS_COMPLETE)
         rejects_path = options["rejects"] or settings.STATE_DIR / "rejects" / f"{source}-{now:%Y%m%dT%H%M%S%f}.jsonl"
-        results: list[tuple[Path, Totals]] = []
+        # The files of a complete release are one: only all of them tell what is absent.
+        parts = [options["files"]] if reader and is_complete else [[path] for path in options["files"]]
+        results: list[tuple[str, Totals]] = []
         problems: list[str] = []
         with closing(Rejects(rejects_path)) as rejects:
-            for path in options["files"]:
-                with self._progress(path) as on_batch:
+            for paths in parts:
+                name = paths[0].name if len(paths) == 1 else f"{paths[0].name} and {len(paths) - 1} more"
+                with self._progress(name) as on_step:
                     try:
-                        totals = run(
-                            _importer(source, atlas, now),
-                            path,
-                            market=market,
-                            rejects=rejects,
-                            now=now,
-                            dry_run=dry_run,
-                            on_batch=on_batch,
-                        )
-                    except UnreadableFileError as error:
-                        problems.append(f"{path}: {error}")
+                        if reader is None:
+                            totals = runs.run(
+                                LandmarkImport(atlas, now),
+                                paths[0],
+                                market=market,
+                                rejects=rejects,
+                                now=now,
+                                dry_run=dry_run,
+                                on_step=on_step,
+                            )
+                        else:
+                            totals = releases.take(
+                                RestaurantImport(reader, atlas, now),
+                                paths,
+                                market=market,
+                                rejects=rejects,
+                                now=now,
+                                dry_run=dry_run,
+                                is_complete=is_complete,
+                                forced=options["force"],
+                                on_step=on_step,
+                            )
+                    except (UnreadableFileError, StoppedError) as error:
+                        problems.append(f"{', '.join(map(str, paths))}: {error}")
                     else:
-                        results.append((path, totals))
+                        results.append((name, totals))
         if results:
             self._summarise(results, rejects, dry_run=dry_run)
-        is_changed = any(totals.created or totals.changed for _, totals in results)
-        if source != "landmarks" and not dry_run and (is_changed or problems):
+        is_changed = any(totals.created or totals.changed or totals.merged or totals.closed for _, totals in results)
+        if source != LANDMARKS and not dry_run and (is_changed or problems):
             tasks.ring_for_open_spans()
             tasks.ring_for_insights()
         if problems:
             raise CommandError("\n".join(problems))
 
     @contextmanager
-    def _progress(self, path: Path) -> Iterator[OnBatch]:
-        """A bar by bytes read; where nobody looks at a terminal, a line for each batch."""
+    def _progress(self, name: str) -> Iterator[OnStep]:
+        """A bar for what is being done; where nobody looks at a terminal, a line for each batch."""
         console = Console(stderr=True)
         if not console.is_terminal:
-            yield lambda _, totals: self.stderr.write(f"{path.name}: {totals.read} rows read")
+            yield lambda step: self.stderr.write(_line(name, step))
             return
-        columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
+        columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
         with Progress(*columns, console=console, transient=True) as progress:
-            task = progress.add_task(path.name, total=path.stat().st_size)
-            yield lambda position, _: progress.update(task, completed=position)
+            tasks_by_step: dict[str, TaskID] = {}
 
-    def _summarise(self, results: list[tuple[Path, Totals]], rejects: Rejects, *, dry_run: bool) -> None:
+            def show(step: Step) -> None:
+                if step.doing not in tasks_by_step:
+                    tasks_by_step[step.doing] = progress.add_task(f"{name}: {step.doing}")
+                progress.update(tasks_by_step[step.doing], total=step.total, completed=step.done)
+
+            yield show
+
+    def _summarise(self, results: list[tuple[str, Totals]], rejects: Rejects, *, dry_run: bool) -> None:
         table = Table(title="Nothing was stored: a dry run" if dry_run else None)
         table.add_column("file", overflow="fold")
-        for name in COUNTS:
-            table.add_column(name, justify="right")
-        for path, totals in results:
-            table.add_row(path.name, *(str(getattr(totals, name)) for name in COUNTS))
+        for count in COUNTS:
+            table.add_column(count, justify="right")
+        for name, totals in results:
+            table.add_row(name, *(str(getattr(totals, count)) for count in COUNTS))
         # Narrower, the figures would be cut; where this is no terminal, 80 columns is a guess anyway.
-        console = Console(width=max(100, Console().width))
+        console = Console(width=max(120, Console().width))
         refused = sum(totals.refused for _, totals in results)
         with console.capture() as captured:
             console.print(table)
@@ -116,5 +167,7 @@ def _market(slug: str | None) -> Market | None:
     return markets[slug]
 
 
-def _importer(source: str, atlas: Atlas, now: datetime) -> Import[Any]:
-    return LandmarkImport(atlas, now) if source == "landmarks" else RestaurantImport(READERS[source], atlas, now)
+def _line(name: str, step: Step) -> str:
+    if step.doing == "read":
+        return f"{name}: {step.totals.read} rows read"
+    return f"{name}: {step.done} of {step.total} rows {step.doing}"
