@@ -1,11 +1,13 @@
 """Reviews, for staff."""
 
+from typing import Any
+
 from django.contrib import admin
 from django.http import HttpRequest
+from django.utils import timezone
 
-from catalogue.models import (
-    Review,
-)
+from catalogue import recount, versions
+from catalogue.models import Review
 from config.long_tables import LongTableAdmin
 
 
@@ -17,14 +19,21 @@ class ReviewAdmin(LongTableAdmin):
     list_select_related = ["restaurant", "source"]
     search_fields = ["restaurant__slug__exact"]
     search_help_text = "The slug of the restaurant, whole"
-    readonly_fields = ["restaurant", "stars", "source", "helpful_count", "visited_on", "created_at"]
+    readonly_fields = ["restaurant", "stars", "source", "helpful_count", "photo_count", "visited_on", "created_at"]
     fields = [
         "restaurant",
         ("stars", "author", "lang"),
         "text",
         ("owner_reply", "owner_replied_at"),
-        ("visited_on", "helpful_count", "source", "created_at"),
+        ("visited_on", "helpful_count", "photo_count", "source", "created_at"),
     ]
+
+    def save_model(self, request: HttpRequest, obj: Review, form: Any, change: bool) -> None:
+        """Write only what was changed, for imports write the same rows; languages and replies are counted anew."""
+        if form.changed_data:
+            versions.by(f"staff:{request.user.pk}")
+            obj.save(update_fields=form.changed_data)
+            recount.restaurants([obj.restaurant_id], now=timezone.now())
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         """Reviews come from their sources."""

@@ -26,7 +26,12 @@ class PhotoPage(Paged):
 
 def address(photo: Photo, size: str) -> str:
     """Where the bytes of a size are."""
-    return public_url(f"/photos/{encode('ph', photo.pk)}/{size}.webp")
+    return public_url(path(photo, size))
+
+
+def path(photo: Photo, size: str) -> str:
+    """The same, on our own host."""
+    return f"/photos/{encode('ph', photo.pk)}/{size}.webp"
 
 
 def show(photo: Photo) -> dict[str, Any]:

@@ -1,0 +1,138 @@
+"""The queue of reports, for staff."""
+
+from typing import Any, cast
+
+from django.contrib import admin, messages
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.text import Truncator
+
+from accounts.models import User
+from catalogue import reports
+from catalogue.models import Report
+from config.api.ids import encode
+from config.long_tables import LongTableAdmin
+
+# What staff mend by hand; the others do what follows by themselves.
+BY_ITSELF = (Report.Kind.CLOSED, Report.Kind.DUPLICATE)
+
+
+class StateFilter(admin.SimpleListFilter):
+    """Open ones, unless others are asked for."""
+
+    title = "state"
+    parameter_name = "state__exact"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        """The states, and all of them."""
+        return [*Report.State.choices, ("all", "All")]
+
+    def choices(self, changelist: Any) -> Any:
+        """Without Django's own "All", which would mean the open ones."""
+        return list(super().choices(changelist))[1:]
+
+    def value(self) -> str:
+        """The state that is shown."""
+        return super().value() or Report.State.OPEN.value
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Report]) -> QuerySet[Report]:
+        """The reports of that state; for an action all, so that it can say what others have decided meanwhile."""
+        if self.value() == "all" or request.method == "POST":
+            return queryset
+        return queryset.filter(state=self.value())
+
+
+@admin.register(Report)
+class ReportAdmin(LongTableAdmin):
+    """Reports, the oldest first. They are decided by the actions of the list."""
+
+    list_display = ["created_at", "kind", "place", "beginning", "state", "decided_by"]
+    list_select_related = ["restaurant", "decided_by"]
+    list_filter = [StateFilter, "kind"]
+    search_fields = ["restaurant__slug__exact"]
+    search_help_text = "The slug of the restaurant, whole"
+    ordering = ["created_at", "pk"]
+    actions = ["apply", "dismiss"]
+    fields = [
+        "public_id",
+        ("kind", "state"),
+        "place",
+        "text",
+        "same_as",
+        "contact",
+        "created_at",
+        ("decided_at", "decided_by"),
+    ]
+    readonly_fields = [
+        "public_id",
+        "kind",
+        "state",
+        "place",
+        "text",
+        "same_as",
+        "contact",
+        "created_at",
+        "decided_at",
+        "decided_by",
+    ]
+
+    @admin.display(description="Id")
+    def public_id(self, report: Report) -> str:
+        """As the reader knows it."""
+        return encode("rep", report.pk)
+
+    @admin.display(description="Restaurant", ordering="restaurant")
+    def place(self, report: Report) -> SafeString:
+        """Its name, which leads to its page."""
+        return format_html('<a href="{}">{}</a>', page_of(report), report.restaurant.name)
+
+    @admin.display(description="Text")
+    def beginning(self, report: Report) -> str:
+        """The first of its words."""
+        return Truncator(report.text).chars(90)
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        """Readers write these."""
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Report | None = None) -> bool:
+        """Decided, not deleted."""
+        return False
+
+    @admin.action(description="Apply the selected reports: they are right", permissions=["change"])
+    def apply(self, request: HttpRequest, queryset: QuerySet[Report]) -> HttpResponse | None:
+        """Close what is closed, queue what is there twice; of one report of another kind open the restaurant."""
+        chosen = list(queryset.select_related("restaurant").order_by("created_at", "pk"))
+        now, staff = timezone.now(), cast("User", request.user)
+        self.tell(request, [reports.accept(report, staff=staff, now=now) for report in chosen], "applied")
+        if len(chosen) == 1 and chosen[0].kind not in BY_ITSELF:
+            return HttpResponseRedirect(page_of(chosen[0]))
+        if any(report.kind == Report.Kind.DUPLICATE for report in chosen):
+            self.message_user(request, "Restaurants that are there twice wait among the match candidates.")
+        return None
+
+    @admin.action(description="Dismiss the selected reports: nothing is wrong", permissions=["change"])
+    def dismiss(self, request: HttpRequest, queryset: QuerySet[Report]) -> None:
+        """Leave the restaurants as they are."""
+        now, staff = timezone.now(), cast("User", request.user)
+        chosen = queryset.order_by("created_at", "pk")
+        self.tell(request, [reports.dismiss(report, staff=staff, now=now) for report in chosen], "dismissed")
+
+    def tell(self, request: HttpRequest, outcomes: list[bool], done: str) -> None:
+        """Say how many were decided, and how many somebody else had decided."""
+        decided, late = outcomes.count(True), outcomes.count(False)
+        if decided:
+            words = "1 report was" if decided == 1 else f"{decided} reports were"
+            self.message_user(request, f"{words} {done}.", messages.SUCCESS)
+        if late:
+            words = "1 report was" if late == 1 else f"{late} reports were"
+            self.message_user(request, f"{words} decided already.", messages.ERROR)
+
+
+def page_of(report: Report) -> str:
+    """Where its restaurant is mended."""
+    return reverse("admin:catalogue_restaurant_change", args=[report.restaurant_id])
