@@ -14,6 +14,8 @@ from catalogue import versions
 from catalogue.admin.flow import FlowRuleInline, LaysOutSlots
 from catalogue.admin.folding import fold
 from catalogue.admin.hours import UnreadHours
+from catalogue.admin.identity import ChangesIdentity
+from catalogue.admin.versions import ShowsVersions
 from catalogue.forms import RestaurantForm
 from catalogue.hours import Hours
 from catalogue.models import (
@@ -43,7 +45,7 @@ class SourceRecordInline(admin.TabularInline[SourceRecord, Restaurant]):
 
 
 @admin.register(Restaurant)
-class RestaurantAdmin(LaysOutSlots, LongTableAdmin):
+class RestaurantAdmin(ChangesIdentity, ShowsVersions, LaysOutSlots, LongTableAdmin):
     """Restaurants. They are closed, never deleted, for others hold their slugs."""
 
     form = RestaurantForm
@@ -55,12 +57,13 @@ class RestaurantAdmin(LaysOutSlots, LongTableAdmin):
     autocomplete_fields = ["cuisine"]
     prepopulated_fields = {"slug": ["name"]}
     inlines = [FlowRuleInline, SourceRecordInline]
-    actions = ["open_again", "close_for_a_while", "close_for_good"]
+    actions = ["open_again", "close_for_a_while", "close_for_good", "rename", "merge", "erase"]
     readonly_fields = [
         "opening_hours",
         "rating",
         "review_count",
         "star_counts",
+        "newest_versions",
         "version",
         "created_at",
         "updated_at",
@@ -79,7 +82,7 @@ class RestaurantAdmin(LaysOutSlots, LongTableAdmin):
         ("Guests", {"fields": ["price_level", ("rating", "review_count", "star_counts")]}),
         ("More", {"fields": ["attributes", "external_ids", "verified_at"]}),
         ("Imports", {"fields": ["locked_fields"]}),
-        ("Record", {"fields": [("version", "created_at", "updated_at"), "shown_version"]}),
+        ("Record", {"fields": [("version", "created_at", "updated_at"), "shown_version", "newest_versions"]}),
     ]
 
     @admin.display(description="Opening hours")
