@@ -1,5 +1,6 @@
 """What the data API answers, to the letter."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -7,7 +8,7 @@ import time_machine
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
-from catalogue import dictionaries, opening
+from catalogue import dictionaries
 from catalogue.hours import read_osm
 from config.api.ids import encode
 from tests.catalogue import make
@@ -27,69 +28,6 @@ def refused(client: Client, address: str) -> dict[str, Any]:
     assert response.status_code == 400, response.content
     error: dict[str, Any] = response.json()["error"]
     return error
-
-
-def test_a_search_answers_in_the_documented_shape(client: Client) -> None:
-    park = make.landmark("Tivoli", kind="park", market="copenhagen")
-    place = make.restaurant(
-        slug="kodbyens-fiskebar",
-        name="Kødbyens Fiskebar",
-        neighborhood="Vesterbro",
-        rating="4.5",
-        review_count=812,
-        price_level=3,
-        phone="+4532155656",
-        hours=make.week("17:30", "23:00"),
-        latitude=make.TIVOLI[0] + 0.0044247,
-    )
-    make.rule(place, percent=20, at="20:00")
-    make.rule(place, percent=30, at="20:00")
-    make.listed(place)
-    opening.refresh(now=NOW)
-
-    response = client.get("/v1/restaurants", {"near": "tivoli", "open": "now"})
-
-    assert response.status_code == 200
-    assert response["Content-Type"] == "application/json"
-    assert response.json() == {
-        "data": [
-            {
-                "slug": "kodbyens-fiskebar",
-                "name": "Kødbyens Fiskebar",
-                "neighborhood": "Vesterbro",
-                "market": "copenhagen",
-                "rating": 4.5,
-                "review_count": 812,
-                "price_level": 3,
-                "cuisine": "Seafood",
-                "cuisines": ["seafood"],
-                "phone": "+4532155656",
-                "walking_distance_m": 640,
-                "walking_minutes": 8,
-                "distance_m": 492,
-                "open_now": True,
-                "next_change": "2026-11-21T23:00:00+01:00",
-                "flow_offer": {"percent": 30, "time": "20:00", "date": "2026-11-21"},
-                "location": {"lat": make.TIVOLI[0] + 0.0044247, "lng": 12.5681},
-            }
-        ],
-        "pagination": {"limit": 20, "next_cursor": None, "has_more": False, "as_of": "2026-11-21T18:00:00Z"},
-        "query": {
-            "near": "tivoli",
-            "resolved": {
-                "id": encode("lm", park.pk),
-                "name": "Tivoli",
-                "kind": "park",
-                "market": "copenhagen",
-                "lat": 55.6737,
-                "lng": 12.5681,
-            },
-            "alternatives": [],
-            "open_at": "2026-11-21T18:00:00Z",
-            "distance_method": "estimated",
-        },
-        "attribution": [{"source": "osm", "text": "© osm", "license": "ODbL-1.0"}],
-    }
 
 
 def test_a_record_answers_in_the_documented_shape(client: Client) -> None:
@@ -209,30 +147,30 @@ def test_a_closure_outranks_the_hours_of_a_record(client: Client, status: str) -
     assert (hours["state"], hours["open_now"], hours["next_change"]) == ("closed", False, None)
 
 
-def test_an_offer_is_the_next_within_a_week_on_the_clock_of_the_restaurant(client: Client) -> None:
+def test_an_offer_is_the_next_on_the_clock_of_the_restaurant(client: Client) -> None:
     tokyo = make.market("tokyo", timezone="Asia/Tokyo", country="JP")
-    # In Tokyo it is Sunday, three in the morning.
     place = make.restaurant(market=tokyo)
-    make.rule(place, percent=10, at="02:59", weekdays=[6])
-    make.rule(place, percent=20, at="03:00", weekdays=[5])
-    make.rule(place, percent=15, at="03:00", weekdays=[5])
+    make.listing(place)
+    later = make.slot(place, starts_at=NOW + timedelta(hours=3), percent=20)
+    sooner = make.slot(place, starts_at=NOW + timedelta(hours=2), percent=10, seats=6)
 
     def offer() -> Any:
         return client.get(f"/v1/restaurants/{place.slug}").json()["flow_offer"]
 
-    assert offer() == {"percent": 20, "time": "03:00", "date": "2026-11-28"}
-    place.flow_rules.filter(percent=20).update(active=False)
-    assert offer() == {"percent": 15, "time": "03:00", "date": "2026-11-28"}
-    place.flow_rules.filter(percent=15).delete()
-    assert offer() == {"percent": 10, "time": "02:59", "date": "2026-11-29"}
-    place.flow_rules.all().delete()
+    # In Tokyo it is Sunday, three in the morning.
+    day = {"date": "2026-11-22"}
+    assert offer() == {"percent": 10, "time": "05:00", "id": encode("fo", sooner.pk), "seats_left": 6} | day
+    sooner.delete()
+    assert offer() == {"percent": 20, "time": "06:00", "id": encode("fo", later.pk), "seats_left": 8} | day
+    later.delete()
     assert offer() is None
 
 
 @pytest.mark.parametrize("status", ["temporarily_closed", "permanently_closed", "moved"])
 def test_a_place_that_is_closed_offers_nothing(client: Client, status: str) -> None:
     place = make.restaurant(status=status)
-    make.rule(place)
+    make.listing(place)
+    make.slot(place)
     assert client.get(f"/v1/restaurants/{place.slug}").json()["flow_offer"] is None
     assert [hit["flow_offer"] for hit in client.get("/v1/restaurants").json()["data"]] in ([], [None])
 
@@ -244,26 +182,6 @@ def test_a_record_costs_two_queries(client: Client, django_assert_num_queries: D
     make.rule(place)
     with django_assert_num_queries(2):
         client.get(f"/v1/restaurants/{place.slug}")
-
-
-def test_letters_that_nobody_encoded_are_understood(client: Client) -> None:
-    make.landmark("Kødbyen", market="copenhagen")
-    assert client.get("/v1/restaurants?near=Kødbyen").json()["query"]["resolved"]["name"] == "Kødbyen"
-
-
-def test_next_cursor_leads_through_all_pages(client: Client) -> None:
-    for _ in range(7):
-        make.restaurant()
-    slugs: list[str] = []
-    parameters = {"limit": "3"}
-    for size, more in ((3, True), (3, True), (1, False)):
-        page = client.get("/v1/restaurants", parameters).json()
-        assert len(page["data"]) == size
-        assert page["pagination"]["has_more"] is more
-        assert (page["pagination"]["next_cursor"] is not None) is more
-        slugs += [hit["slug"] for hit in page["data"]]
-        parameters = {"limit": "3", "cursor": page["pagination"]["next_cursor"]}
-    assert len(set(slugs)) == 7
 
 
 def test_landmarks_are_listed_with_all_their_names(client: Client) -> None:

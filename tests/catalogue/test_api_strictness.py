@@ -106,6 +106,34 @@ def test_both_slash_forms_are_served_and_other_methods_refused(client: Client, p
         ("fields=core,", "fields"),
         ("fields=Core", "fields"),
         ("near=a&ll=1,1", "ll"),
+        ("bbox=1,1,2", "bbox"),
+        ("bbox=2,1,1,2", "bbox"),
+        ("bbox=1,2,2,1", "bbox"),
+        ("bbox=1,1,2,86", "bbox"),
+        ("bbox=1,1,3,3", "bbox"),
+        ("bbox=179,0,181,1", "bbox"),
+        ("bbox=1,1,1.1,1.1&radius=100", "radius"),
+        ("bbox=1,1,1.1,1.1&sort=distance", "sort"),
+        ("open_for=60", "open_for"),
+        ("open=now&open_for=0", "open_for"),
+        ("open=now&open_for=1441", "open_for"),
+        ("cuisine_not=unheard-of", "cuisine_not"),
+        ("cuisine=seafood&cuisine_not=seafood", "cuisine_not"),
+        ("attributes=unheard_of", "attributes"),
+        ("attributes=Wheelchair", "attributes"),
+        ("diet=air", "diet"),
+        ("offer=yes", "offer"),
+        ("offer_min=0", "offer_min"),
+        ("offer_min=91", "offer_min"),
+        ("date=2026-02-30", "date"),
+        ("date=tomorrow", "date"),
+        ("time=25:00", "time"),
+        ("party_size=0", "party_size"),
+        ("facets=colour&market=copenhagen", "facets"),
+        ("facets=price", "facets"),
+        ("include_total=yes", "include_total"),
+        ("lang=xx", "lang"),
+        ("lang=da-DK", "lang"),
         ("format=xml", "format"),
     ],
 )
@@ -122,6 +150,28 @@ def test_what_is_not_utf_8_is_refused(client: Client, query: str) -> None:
 
 def test_a_misspelt_parameter_is_refused_with_the_nearest_known_one(client: Client) -> None:
     assert "Did you mean `near`?" in refused(client, "/v1/restaurants?nera=tivoli")["message"]
+
+
+@pytest.mark.parametrize(
+    ("query", "suggestions"),
+    [
+        ("sort=ratings", ["rating"]),
+        ("facets=cuisines&market=copenhagen", ["cuisine"]),
+        ("cuisine=seefood", ["seafood"]),
+        ("attributes=wheelchairs", ["wheelchair"]),
+        ("diet=vegam", ["vegan"]),
+        ("market=kopenhagen", ["copenhagen"]),
+    ],
+)
+def test_a_misspelt_word_is_refused_with_those_that_are_like_it(
+    client: Client, query: str, suggestions: list[str]
+) -> None:
+    make.restaurant()
+    make.attribute("wheelchair")
+    make.attribute("diet_vegan")
+    error = refused(client, f"/v1/restaurants?{query}")
+    assert error["suggestions"] == suggestions
+    assert f"Did you mean `{suggestions[0]}`?" in error["message"]
 
 
 def test_a_place_that_nothing_is_called_is_refused_with_suggestions(client: Client) -> None:
@@ -160,4 +210,4 @@ def test_what_a_record_does_not_understand_is_refused_before_it_is_looked_up(
 def test_days_that_cannot_be_are_refused_by_name(client: Client, query: str, param: str) -> None:
     make.restaurant(slug="a-place")
     assert refused(client, f"/v1/restaurants/a-place/hours?{query}")["param"] == param
-    assert len(client.get("/v1/restaurants/a-place/hours?from=2026-11-21&to=2027-01-19").json()) == 5
+    assert len(client.get("/v1/restaurants/a-place/hours?from=2026-11-21&to=2027-01-19").json()) == 7
