@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django import forms
 from django.contrib import admin
 from django.http import HttpRequest
 from django.utils import timezone
@@ -11,10 +12,26 @@ from catalogue.models import Review
 from config.long_tables import LongTableAdmin
 
 
+class ReviewForm(forms.ModelForm[Review]):
+    """A review; an empty reply is none, and a reply has its moment."""
+
+    def clean_owner_reply(self) -> str | None:
+        """None for an empty box."""
+        return self.cleaned_data["owner_reply"] or None
+
+    def clean(self) -> dict[str, Any]:
+        """A reply and its moment come and go together."""
+        cleaned: dict[str, Any] = super().clean() or self.cleaned_data
+        if (cleaned.get("owner_reply") is None) != (cleaned.get("owner_replied_at") is None):
+            raise forms.ValidationError("A reply has its moment, and a moment its reply.")
+        return cleaned
+
+
 @admin.register(Review)
 class ReviewAdmin(LongTableAdmin):
     """Reviews. Their words may be mended; stars and number belong to the restaurant's rating."""
 
+    form = ReviewForm
     list_display = ["author", "stars", "restaurant", "lang", "source", "created_at"]
     list_select_related = ["restaurant", "source"]
     search_fields = ["restaurant__slug__exact"]

@@ -6,10 +6,11 @@ from typing import Any
 
 import orjson
 import pytest
+from django.db import transaction
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
-from catalogue import groups, insights
+from catalogue import groups, insights, recount
 from catalogue.hours import State
 from catalogue.models import Restaurant
 from catalogue.opening import refresh
@@ -115,16 +116,19 @@ def test_reviews_are_summed_up_and_the_newest_three_shown() -> None:
         owner_reply="Thank you!",
         owner_replied_at=NOW,
     )
+    with transaction.atomic():
+        recount.restaurants([place.pk])
 
     record = read(place, "reviews")
 
     assert record.sold == ("reviews",)
     reviews = record.values["reviews"]
     assert reviews["summary"] == {
-        "rating": Decimal("3.5"),
+        "rating": 3.5,
         "count": 4,
         "distribution": {"5": 1, "4": 2, "3": 0, "2": 0, "1": 1},
         "by_lang": {"en": 2, "fr": 1},
+        "with_photos": 0,
         "with_reply": 1,
     }
     assert [review["text"] for review in reviews["items"]] == ["Best ramen in town.", "Très bon.", ""]
@@ -137,6 +141,7 @@ def test_reviews_are_summed_up_and_the_newest_three_shown() -> None:
         "visited_on": date(2026, 11, 1),
         "created_at": newest.created_at,
         "helpful_count": 7,
+        "photos": [],
         "owner_reply": {"text": "Thank you!", "created_at": NOW},
         "source": "demo",
     }
