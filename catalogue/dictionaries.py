@@ -3,12 +3,14 @@
 import csv
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from uuid import NAMESPACE_URL, UUID, uuid5
 
 from django.db import connection, transaction
 
 from catalogue.models import Attribute, Cuisine, Landmark, LandmarkName, Market, Source
+from catalogue.search import languages
 
 DIRECTORY = Path(__file__).parent / "data"
 OWN = "tablewire"
@@ -25,6 +27,25 @@ def read(name: str) -> list[dict[str, str]]:
     """The rows of catalogue/data/<name>.csv, in the file's order."""
     with (DIRECTORY / f"{name}.csv").open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
+
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """A cuisine with its label in the language that was asked for."""
+
+    slug: str
+    label: str
+
+
+def cuisines(*, lang: str | None = None) -> list[Labelled]:
+    """All cuisines by slug, labelled in a language of ISO 639-1 where we have that, else in English. One query.
+
+    Raises InvalidRequest for what is no language.
+    """
+    if lang is not None:
+        languages.check(lang)
+    rows = Cuisine.objects.order_by("slug").values_list("slug", "label", "labels")
+    return [Labelled(slug, (lang and labels.get(lang)) or label) for slug, label, labels in rows]
 
 
 def landmark_id(market: str, name: str) -> UUID:

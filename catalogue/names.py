@@ -27,23 +27,25 @@ FIRST_IDEOGRAPH = "\u2e80"
 DIET = "diet_"
 
 ALL = """
-SELECT 'market', slug, name, timezone, latitude, longitude, NULL FROM catalogue_market
+SELECT 'market', slug, name, timezone, latitude, longitude, radius_m, country, NULL FROM catalogue_market
 UNION ALL
-SELECT 'cuisine', slug, label, NULL, NULL, NULL,
+SELECT 'cuisine', slug, label, NULL, NULL, NULL, NULL, NULL,
     ARRAY(SELECT value FROM jsonb_each_text(labels)) FROM catalogue_cuisine
 UNION ALL
-SELECT kind, key, label, NULL, NULL, NULL, NULL FROM catalogue_attribute
+SELECT kind, key, label, NULL, NULL, NULL, NULL, NULL, NULL FROM catalogue_attribute
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Area:
-    """A market: its name, its wall clock and its middle."""
+    """A market: its name, its wall clock, its middle, how far it reaches, and its country (ISO 3166-1)."""
 
     slug: str
     name: str
     zone: ZoneInfo
     center: Location
+    radius_m: int
+    country: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,14 +83,14 @@ class Names:
         called: dict[str, set[str]] = {}
         for kind, slug, label, *_, others in rows:
             if kind == "cuisine":
-                words = {_fold(label), _fold(slug)}
-                words |= {_fold(other) for other in others if _is_telling(other)}
+                words = {fold(label), fold(slug)}
+                words |= {fold(other) for other in others if _is_telling(other)}
                 for word in words - {""}:
                     called.setdefault(word, set()).add(slug)
         return cls(
             markets={
-                slug: Area(slug, name, ZoneInfo(zone), Location(lat, lng))
-                for kind, slug, name, zone, lat, lng, _ in rows
+                slug: Area(slug, name, ZoneInfo(zone), Location(lat, lng), radius_m, country)
+                for kind, slug, name, zone, lat, lng, radius_m, country, _ in rows
                 if kind == "market"
             },
             cuisines={slug: label for kind, slug, label, *_ in rows if kind == "cuisine"},
@@ -136,7 +138,7 @@ class Names:
 
         Of "burgers in Soho" it is the burgers, and "in soho" is left.
         """
-        said = _fold(words).split()
+        said = fold(words).split()
         longest = min(len(said), max((len(name.split()) for name in self.called), default=0))
         for length in range(longest, 0, -1):
             for start in range(len(said) - length + 1):
@@ -153,6 +155,11 @@ class Names:
                     return Asked(cuisines=tuple(sorted(self.called[likely[0]])), rest=rest)
         return None
 
+    def market_around(self, place: Location) -> Area | None:
+        """The market that the place lies in."""
+        area = self.nearest_market(place)
+        return area if area and distance_m(area.center, place) <= area.radius_m else None
+
     def nearest_market(self, place: Location) -> Area | None:
         """The market whose middle is nearest; None while there are none."""
         return min(self.markets.values(), key=lambda area: distance_m(area.center, place), default=None)
@@ -166,7 +173,7 @@ def _is_telling(label: str) -> bool:
     return len(label) >= FEWEST_IN_ANOTHER_LANGUAGE or label[:1] >= FIRST_IDEOGRAPH
 
 
-def _fold(words: str) -> str:
+def fold(words: str) -> str:
     """Small letters without accents and apostrophes; what else is no letter or digit separates words."""
     letters = unicodedata.normalize("NFKD", words).casefold().replace("'", "").replace("\u2019", "")
     return " ".join(re.findall(r"\w+", "".join(each for each in letters if not unicodedata.combining(each))))

@@ -1,7 +1,8 @@
 """The catalogue over HTTP."""
 
-from catalogue.api.context import CuisineViewSet, LandmarkViewSet, MarketViewSet
+from catalogue.api.context import AttributeViewSet, CuisineViewSet, LandmarkViewSet, MarketViewSet
 from catalogue.api.exports import ExportViewSet
+from catalogue.api.finding import AutocompleteViewSet, MatchViewSet
 from catalogue.api.flow import FlowBookingViewSet, FlowOfferViewSet, FlowSlotViewSet
 from catalogue.api.guests import ContextViewSet, InsightViewSet, PhotoViewSet, ReviewViewSet
 from catalogue.api.history import ChangeViewSet, HistoryViewSet
@@ -9,6 +10,8 @@ from catalogue.api.reports import ReportViewSet
 from catalogue.api.restaurants import RestaurantViewSet
 
 __all__ = [
+    "AttributeViewSet",
+    "AutocompleteViewSet",
     "ChangeViewSet",
     "ContextViewSet",
     "CuisineViewSet",
@@ -20,6 +23,7 @@ __all__ = [
     "InsightViewSet",
     "LandmarkViewSet",
     "MarketViewSet",
+    "MatchViewSet",
     "PhotoViewSet",
     "ReportViewSet",
     "RestaurantViewSet",

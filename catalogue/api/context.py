@@ -1,5 +1,6 @@
 """Landmarks and the dictionaries over HTTP."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from django.utils import timezone
@@ -8,10 +9,11 @@ from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from catalogue import filters, landmarks, serializers
+from catalogue import dictionaries, filters, landmarks, selling, serializers
 from catalogue.cursors import Listing
-from catalogue.models import Cuisine, Landmark, Market
+from catalogue.models import Attribute, Cuisine, Landmark, Market
 from config.api import openapi
+from config.api.renderers import JSON
 from config.api.viewsets import StrictViewSet
 from payments.authentication import WalletAuthentication
 
@@ -36,8 +38,9 @@ class LandmarkViewSet(StrictViewSet[Landmark]):
     )
     def list(self, request: Request) -> Response:
         """Landmarks, museums, parks, neighborhoods and cities: whole matches first, then begun, then misspelt ones."""
-        found = landmarks.look_up(**filters.LookUp.read(request), now=timezone.now())
-        return Response(serializers.LandmarkAnswer(found).data)
+        now = timezone.now()
+        found = landmarks.look_up(**filters.LookUp.read(request), now=now)
+        return listed(request, serializers.LandmarkAnswer(found).data)
 
 
 class MarketViewSet(StrictViewSet[Market]):
@@ -57,7 +60,8 @@ class MarketViewSet(StrictViewSet[Market]):
     )
     def list(self, request: Request) -> Response:
         """The cities that the catalogue covers, by name."""
-        return Response(serializers.MarketAnswer(whole(Market.objects.order_by("name")[:DICTIONARY])).data)
+        rows = Market.objects.order_by("name", "slug")[:DICTIONARY]
+        return listed(request, serializers.MarketAnswer(whole(rows)).data)
 
 
 class CuisineViewSet(StrictViewSet[Cuisine]):
@@ -68,18 +72,45 @@ class CuisineViewSet(StrictViewSet[Cuisine]):
     queryset = Cuisine.objects.none()
     serializer_class = serializers.CuisineRecord
     filter_backends = []
-    reads_query = ()
 
     @extend_schema(
         operation_id="list_cuisines",
         summary="List the cuisines",
+        parameters=[filters.Language],
         responses=openapi.answers({200: serializers.CuisineAnswer}),
     )
     def list(self, request: Request) -> Response:
         """The slugs that `cuisine` takes, with their labels, by slug."""
-        return Response(serializers.CuisineAnswer(whole(Cuisine.objects.order_by("slug")[:DICTIONARY])).data)
+        rows = dictionaries.cuisines(**filters.Language.read(request))[:DICTIONARY]
+        return listed(request, serializers.CuisineAnswer(whole(rows)).data)
 
 
-def whole(rows: Any) -> Listing[Any]:
-    """A dictionary as a list of one page."""
-    return Listing(rows=list(rows), limit=DICTIONARY, as_of=timezone.now())
+class AttributeViewSet(StrictViewSet[Attribute]):
+    """The attributes."""
+
+    authentication_classes = [WalletAuthentication]
+    permission_classes = [AllowAny]
+    queryset = Attribute.objects.none()
+    serializer_class = serializers.AttributeRecord
+    filter_backends = []
+    reads_query = ()
+
+    @extend_schema(
+        operation_id="list_attributes",
+        summary="List the attributes",
+        responses=openapi.answers({200: serializers.AttributeAnswer}),
+    )
+    def list(self, request: Request) -> Response:
+        """The keys that `attributes` and `diet` take, with their labels, by key."""
+        rows = Attribute.objects.order_by("key")[:DICTIONARY]
+        return listed(request, serializers.AttributeAnswer(whole(rows)).data)
+
+
+def whole(rows: Iterable[Any], *, limit: int = DICTIONARY) -> Listing[Any]:
+    """Rows as a list of one page."""
+    return Listing(rows=list(rows), limit=limit, as_of=timezone.now())
+
+
+def listed(request: Request, answer: Any) -> Response:
+    """A list that is free; it is the same as long as its rows are, whatever the moment."""
+    return selling.answer(request, answer, now=timezone.now(), etag_of=JSON().render(answer["data"]))

@@ -22,7 +22,8 @@ from catalogue.filters.fields import (
     Whole,
     Words,
 )
-from catalogue.filters.records import Days, Link, LookUp, Pages, Selection
+from catalogue.filters.finding import Language, LookUp, Sought, Typed
+from catalogue.filters.records import Days, Link, Pages, Selection
 from catalogue.filters.search import Search
 
 __all__ = [
@@ -37,6 +38,7 @@ __all__ = [
     "FacetNames",
     "FieldGroups",
     "Flag",
+    "Language",
     "LatLng",
     "Link",
     "Listed",
@@ -49,7 +51,9 @@ __all__ = [
     "Search",
     "Selection",
     "SortBy",
+    "Sought",
     "Stars",
+    "Typed",
     "Whole",
     "Words",
 ]

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from catalogue.filters.fields import FieldGroups, LatLng, Parameters, Whole, Words
+from catalogue.filters.fields import FieldGroups, Parameters, Whole
 from catalogue.openings import MOST_DAYS
 from config.api.fields import Day, Text
 
@@ -26,18 +26,6 @@ class Days(Parameters):
         """Add the parameter whose name is a word of Python."""
         first = Day(required=False, help_text="The first day, on the restaurant's clock; today when left out.")
         return {"from": first, **super().get_fields()}
-
-
-class LookUp(Parameters):
-    """The parameters of GET /v1/landmarks."""
-
-    q = Words(required=False, max_length=120, help_text="A name, or its beginning; may be misspelt.")
-    ll = LatLng(
-        required=False,
-        help_text="latitude,longitude: of equal matches the nearest first. Without `q` the landmarks within 20 km.",
-    )
-    limit = Whole(required=False, default=20, min_value=1, max_value=50, help_text="Landmarks on a page.")
-    cursor = Text(required=False, max_length=400, help_text="`next_cursor` of the page before; good for an hour.")
 
 
 class Pages(Parameters):

@@ -1,6 +1,8 @@
 """The shapes of the catalogue on the wire."""
 
 from catalogue.serializers.context import (
+    AttributeAnswer,
+    AttributeRecord,
     CuisineAnswer,
     CuisineRecord,
     LandmarkAnswer,
@@ -9,8 +11,9 @@ from catalogue.serializers.context import (
     MarketRecord,
 )
 from catalogue.serializers.exports import ExportAnswer, ExportRecord, NewExport
-from catalogue.serializers.hours import OpeningsRecord
+from catalogue.serializers.finding import MatchAnswer, MatchRecord, SuggestionAnswer, SuggestionRecord
 from catalogue.serializers.history import FeedAnswer, HistoryAnswer, feed
+from catalogue.serializers.hours import OpeningsRecord
 from catalogue.serializers.payments import PaymentRequiredRecord
 from catalogue.serializers.pieces import SLUG
 from catalogue.serializers.restaurants import RestaurantRecord, document
@@ -18,6 +21,8 @@ from catalogue.serializers.search import BatchAnswer, SearchAnswer
 
 __all__ = [
     "SLUG",
+    "AttributeAnswer",
+    "AttributeRecord",
     "BatchAnswer",
     "CuisineAnswer",
     "CuisineRecord",
@@ -29,11 +34,15 @@ __all__ = [
     "LandmarkRecord",
     "MarketAnswer",
     "MarketRecord",
+    "MatchAnswer",
+    "MatchRecord",
     "NewExport",
     "OpeningsRecord",
     "PaymentRequiredRecord",
     "RestaurantRecord",
     "SearchAnswer",
+    "SuggestionAnswer",
+    "SuggestionRecord",
     "document",
     "feed",
 ]

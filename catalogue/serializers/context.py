@@ -5,7 +5,7 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import serializers
 
-from catalogue.models import Landmark
+from catalogue.models import Attribute, Landmark
 from catalogue.serializers.pieces import SLUG, ListingRecord, LocationRecord
 from config.api.ids import pattern
 
@@ -62,7 +62,7 @@ class CuisineRecord(serializers.Serializer[Any]):
     """A kind of kitchen."""
 
     slug = serializers.RegexField(SLUG)
-    label = serializers.CharField()  # type: ignore[assignment]  # a name of the contract
+    label = serializers.CharField(help_text="In `lang`, else in English.")  # type: ignore[assignment]  # of the contract
 
 
 @extend_schema_serializer(many=False)
@@ -70,4 +70,21 @@ class CuisineAnswer(serializers.Serializer[Any]):
     """All cuisines."""
 
     data = CuisineRecord(many=True, source="rows")  # type: ignore[assignment]  # a name of the contract
+    pagination = ListingRecord(source="*")
+
+
+class AttributeRecord(serializers.Serializer[Any]):
+    """Something that a place may offer."""
+
+    key = serializers.RegexField("^[a-z][a-z0-9_]*$", help_text="What `attributes` takes; `diet` without its `diet_`.")
+    label = serializers.CharField()  # type: ignore[assignment]  # a name of the contract
+    kind = serializers.ChoiceField(choices=Attribute.Kind.values)
+    values = serializers.ListField(child=serializers.CharField(), help_text="Words that a record may have for yes.")
+
+
+@extend_schema_serializer(many=False)
+class AttributeAnswer(serializers.Serializer[Any]):
+    """All attributes."""
+
+    data = AttributeRecord(many=True, source="rows")  # type: ignore[assignment]  # a name of the contract
     pagination = ListingRecord(source="*")

@@ -1,0 +1,63 @@
+"""Finding things by what they are called, over HTTP."""
+
+from drf_spectacular.utils import extend_schema
+from rest_framework.permissions import AllowAny
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from catalogue import autocomplete, filters, lookup, serializers
+from catalogue.api.context import listed, whole
+from catalogue.models import Restaurant
+from config.api import openapi
+from config.api.viewsets import StrictViewSet
+from payments.authentication import WalletAuthentication
+
+
+class AutocompleteViewSet(StrictViewSet[Restaurant]):
+    """Suggestions while somebody types."""
+
+    authentication_classes = [WalletAuthentication]
+    permission_classes = [AllowAny]
+    queryset = Restaurant.objects.none()
+    serializer_class = serializers.SuggestionRecord
+    filter_backends = []
+
+    @extend_schema(
+        operation_id="autocomplete",
+        summary="Suggest while somebody types",
+        parameters=[filters.Typed],
+        responses=openapi.answers({200: serializers.SuggestionAnswer}),
+    )
+    def list(self, request: Request) -> Response:
+        """Cuisines, landmarks, neighborhoods and restaurants whose name has a word that begins so. Free; no key.
+
+        Case and accents do not matter. Where nothing begins so, one letter may be wrong in a word of five or more.
+        """
+        typed = filters.Typed.read(request)
+        found = autocomplete.suggest(**typed)
+        return listed(request, serializers.SuggestionAnswer(whole(found, limit=typed["limit"])).data)
+
+
+class MatchViewSet(StrictViewSet[Restaurant]):
+    """Which of our restaurants a place is."""
+
+    authentication_classes = [WalletAuthentication]
+    permission_classes = [AllowAny]
+    queryset = Restaurant.objects.none()
+    serializer_class = serializers.MatchRecord
+    filter_backends = []
+
+    @extend_schema(
+        operation_id="match_restaurant",
+        summary="Find the restaurant that a place of your list is",
+        parameters=[filters.Sought],
+        responses=openapi.answers({200: serializers.MatchAnswer}),
+    )
+    def list(self, request: Request) -> Response:
+        """The restaurants that it may be, best first, closed ones too. Free; no key.
+
+        Give the name and at least one of `address`, `phone`, `ll` and `market`: the more, the surer.
+        """
+        sought = filters.Sought.read(request)
+        found = lookup.match(**sought)
+        return listed(request, serializers.MatchAnswer(whole(found, limit=sought["limit"])).data)
