@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from catalogue.hours import ALWAYS, Hours, InvalidHoursError, Moment, Period, SpecialDay, State
+from catalogue.hours import ALWAYS, Hours, Moment, Period, SpecialDay, State
 
 MARKET_ZONES = (
     "Europe/London",
@@ -380,28 +380,3 @@ def test_a_moment_without_a_zone_is_refused() -> None:
 
     with pytest.raises(ValueError, match="A moment needs its zone"):
         hours.state(datetime(2026, 11, 21))  # noqa: DTZ001 (that is the point)
-
-
-@pytest.mark.parametrize("timezone", ["Mars/Olympus", "", "../etc", "Europe"])
-def test_a_zone_that_does_not_exist_is_refused(timezone: str) -> None:
-    with pytest.raises(InvalidHoursError, match="is not a time zone"):
-        Hours(timezone, (), ())
-
-
-def test_a_date_that_is_special_twice_is_refused() -> None:
-    christmas = SpecialDay(date(2026, 12, 24), ())
-
-    with pytest.raises(InvalidHoursError, match="a date is given twice"):
-        Hours("Europe/Copenhagen", (), (christmas, christmas))
-
-
-@pytest.mark.parametrize(("day", "minute"), [(7, 0), (-1, 0), (0, DAY), (0, -1)])
-def test_a_moment_outside_the_week_is_refused(day: int, minute: int) -> None:
-    with pytest.raises(InvalidHoursError, match="is not a moment of the week"):
-        Moment(day, minute)
-
-
-@pytest.mark.parametrize("span", [(-1, 60), (60, 60), (DAY, DAY + 1), (600, 600 + DAY + 1)])
-def test_a_special_period_that_is_not_of_one_day_is_refused(span: tuple[int, int]) -> None:
-    with pytest.raises(InvalidHoursError, match="are not a period of one day"):
-        SpecialDay(date(2026, 12, 24), (span,))

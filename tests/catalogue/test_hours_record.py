@@ -143,3 +143,28 @@ def test_equal_days_share_a_line(periods: tuple[Period, ...], lines: list[str]) 
 def test_hours_without_a_week_say_so() -> None:
     assert Hours("UTC", (), (SpecialDay(date(2026, 12, 24), ()),)).display == ["Varies by date"]
     assert Hours("UTC", (), (), known=False).display == []
+
+
+@pytest.mark.parametrize("timezone", ["Mars/Olympus", "", "../etc", "Europe"])
+def test_a_zone_that_does_not_exist_is_refused(timezone: str) -> None:
+    with pytest.raises(InvalidHoursError, match="is not a time zone"):
+        Hours(timezone, (), ())
+
+
+def test_a_date_that_is_special_twice_is_refused() -> None:
+    christmas = SpecialDay(date(2026, 12, 24), ())
+
+    with pytest.raises(InvalidHoursError, match="a date is given twice"):
+        Hours("Europe/Copenhagen", (), (christmas, christmas))
+
+
+@pytest.mark.parametrize(("day", "minute"), [(7, 0), (-1, 0), (0, 1440), (0, -1)])
+def test_a_moment_outside_the_week_is_refused(day: int, minute: int) -> None:
+    with pytest.raises(InvalidHoursError, match="is not a moment of the week"):
+        Moment(day, minute)
+
+
+@pytest.mark.parametrize("span", [(-1, 60), (60, 60), (1440, 1441), (600, 600 + 1440 + 1)])
+def test_a_special_period_that_is_not_of_one_day_is_refused(span: tuple[int, int]) -> None:
+    with pytest.raises(InvalidHoursError, match="are not a period of one day"):
+        SpecialDay(date(2026, 12, 24), (span,))
