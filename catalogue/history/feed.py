@@ -12,7 +12,7 @@ from catalogue import versions
 from catalogue.history.patches import paths
 
 # As many places are looked at for one page, however rare what is asked for.
-LOOKED_AT = 20_000
+LOOKED_AT = 5_000
 # What one reader waits for at most; the worker numbers the rest.
 PUBLISHED = 10_000
 LAST = 2**63 - 1
