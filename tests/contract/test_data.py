@@ -1,6 +1,7 @@
 """Seed 001, the restaurant data API: one test for each of its statements that is served by now."""
 
 import re
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -8,6 +9,7 @@ import time_machine
 from django.test import Client
 
 from catalogue import dictionaries, opening
+from catalogue.models import FlowSlot
 from tests.catalogue import make
 
 pytestmark = pytest.mark.django_db
@@ -32,7 +34,8 @@ def _fiskebar() -> Any:
         hours=make.week("17:30", "23:00"),
         latitude=make.TIVOLI[0] + 0.0044247,
     )
-    make.rule(place, percent=30, at="20:30")
+    make.listing(place)
+    make.slot(place, starts_at=make.NOW + timedelta(minutes=90), percent=30)
     make.restaurant(slug="lunch-only", name="Lunch Only", hours=make.week("11:00", "15:00"))
     with time_machine.travel(make.NOW, tick=False):
         opening.refresh(now=make.NOW)
@@ -63,13 +66,14 @@ def test_the_catalogue_covers_twelve_markets(client: Client) -> None:
 @pytest.mark.usefixtures("_fiskebar")
 def test_a_record_has_the_fields_of_the_illustration_in_their_types(client: Client) -> None:
     record = client.get(f"{SEARCH}/kodbyens-fiskebar").json()
+    offer = FlowSlot.objects.get().public_id
     assert {name: record[name] for name in RECORD_FIELDS} == {
         "name": "Kødbyens Fiskebar",
         "neighborhood": "Vesterbro",
         "rating": 4.5,
         "price_level": 3,
         "cuisine": "Seafood",
-        "flow_offer": {"percent": 30, "time": "20:30", "date": "2026-11-21"},
+        "flow_offer": {"percent": 30, "time": "20:30", "date": "2026-11-21", "id": offer, "seats_left": 8},
         "phone": "+4532155656",
     }
     assert isinstance(record["rating"], float)
