@@ -86,6 +86,9 @@ JOIN catalogue_review AS review ON review.id = counted.id AND review.photo_count
 # order of their keys, so that two counts wait for each other and cannot deadlock.
 LOCK = "SELECT FROM catalogue_restaurant WHERE id = ANY (%(ids)s) ORDER BY id FOR NO KEY UPDATE"
 
+# No walk is as old as this (catalogue.cursors.LIFETIME).
+FORGET = "DELETE FROM catalogue_reviewchange WHERE at < clock_timestamp() - interval '2 hours'"
+
 NEXT = "SELECT id FROM catalogue_restaurant WHERE id > %(after)s ORDER BY id LIMIT %(most)s"
 FIRST = UUID(int=0)
 
@@ -114,8 +117,10 @@ def mend(*, batch: int = BATCH) -> int:
     """Put right all restaurants whose figures are not those of their reviews; how many there were.
 
     In the order of keys, comparing without locks and mending in short transactions that compare again: two at once, or
-    a second one after the first has died, do no harm.
+    a second one after the first has died, do no harm. What reviews were before their changes is forgotten.
     """
+    with connection.cursor() as cursor:
+        cursor.execute(FORGET)
     mended = 0
     for ids in _batches(batch):
         with connection.cursor() as cursor:

@@ -54,9 +54,9 @@ class ReviewPage(Paged):
 # age and a half), what says something (full marks from 400 letters), what shows something, and what is new (half of
 # its 10 points after a year). `as_of` is that of the first page.
 RELEVANCE = """round(1000 * (
-    4 * ln(1 + helpful_count::float8)
-    + 6 * least(1, char_length(text) / 400::float8)
-    + 2 * least(3, photo_count)
+    4 * ln(1 + {helpful_count}::float8)
+    + 6 * least(1, {length} / 400::float8)
+    + 2 * least(3, {photo_count})
     + 10 * power(0.5::float8, greatest(0, extract(epoch FROM %(as_of)s::timestamptz - created_at)::float8) / 31557600)
 ))::bigint"""
 
@@ -65,16 +65,36 @@ FIRST: Mapping[Order, str] = {
     Order.RELEVANT: RELEVANCE,
     Order.NEWEST: "0::bigint",
     Order.OLDEST: "0::bigint",
-    Order.HIGHEST: "stars::bigint",
-    Order.LOWEST: "-stars::bigint",
-    Order.HELPFUL: "helpful_count::bigint",
+    Order.HIGHEST: "{stars}::bigint",
+    Order.LOWEST: "(-{stars})::bigint",
+    Order.HELPFUL: "{helpful_count}::bigint",
 }
+# As they are, and as they were when the walk began (catalogue.models.ReviewChange).
+PRESENT = {
+    "stars": "review.stars",
+    "length": "char_length(text)",
+    "helpful_count": "review.helpful_count",
+    "photo_count": "review.photo_count",
+}
+FORMER = {name: f"coalesce(former.{name}, {present})" for name, present in PRESENT.items()}
 
 ROWS = """
 SELECT id, stars, text, lang, author, visited_on, created_at, helpful_count, photo_count, owner_reply,
-    owner_replied_at, source_id, rank
-FROM (SELECT *, {first} AS rank FROM catalogue_review WHERE restaurant_id = %(restaurant)s AND {conditions}) AS found
+    owner_replied_at, source_id, rank, pg_current_snapshot()::text
+FROM (
+    SELECT review.*, {first} AS rank FROM catalogue_review AS review {before}
+    WHERE review.restaurant_id = %(restaurant)s AND {conditions}
+) AS found
 WHERE {after} ORDER BY {order} LIMIT %(most)s
+"""
+# The first of the changes that the first page did not see holds what it saw.
+BEFORE = """
+LEFT JOIN (
+    SELECT DISTINCT ON (review) * FROM catalogue_reviewchange
+    WHERE restaurant = %(restaurant)s
+        AND NOT pg_visible_in_snapshot(transaction::text::xid8, %(snapshot)s::pg_snapshot)
+    ORDER BY review, id
+) AS former ON former.review = review.id
 """
 AFTER = {
     True: "(rank, created_at, id) < (%(rank)s, %(at)s, %(id)s)",
@@ -99,7 +119,9 @@ def page(restaurant: Restaurant, question: Question, *, now: datetime) -> Review
     after = None
     if len(found) > question.limit:
         last = shown[-1]
-        after = cursors.write([last[12], last[6].isoformat(), str(last[0])], as_of=as_of, question=asked)
+        # What the first page saw is what all pages are ordered by.
+        seen = place.after[3] if place else last[13]
+        after = cursors.write([last[12], last[6].isoformat(), str(last[0]), seen], as_of=as_of, question=asked)
     return ReviewPage(
         limit=question.limit,
         next_cursor=after,
@@ -142,11 +164,11 @@ def _rows(
 ) -> list[tuple[Any, ...]]:
     conditions = ["true"]
     if question.stars:
-        conditions.append("stars = ANY (%(stars)s)")
+        conditions.append("review.stars = ANY (%(stars)s)")
     if question.lang:
         conditions.append("lang = ANY (%(lang)s)")
     if question.with_photos is not None:
-        conditions.append("photo_count > 0" if question.with_photos else "photo_count = 0")
+        conditions.append(f"review.photo_count {'>' if question.with_photos else '='} 0")
     if question.has_reply is not None:
         conditions.append(f"owner_reply IS {'NOT ' if question.has_reply else ''}NULL")
     if question.since:
@@ -157,13 +179,15 @@ def _rows(
     upwards = question.sort is Order.OLDEST
     direction = "ASC" if upwards else "DESC"
     keys = ("created_at", "id") if by_time else ("rank", "created_at", "id")
+    was_asked_before = after is not None and not by_time
     statement = ROWS.format(
-        first=FIRST[question.sort],
+        first=FIRST[question.sort].format(**(FORMER if was_asked_before else PRESENT)),
+        before=BEFORE if was_asked_before else "",
         conditions=" AND ".join(conditions),
         after=AFTER[not by_time].format(than=">" if upwards else "<") if after else "true",
         order=", ".join(f"{key} {direction}" for key in keys),
     )
-    rank, at, pk = after or (0, as_of.isoformat(), str(UUID(int=0)))
+    rank, at, pk, snapshot = after or (0, as_of.isoformat(), str(UUID(int=0)), "")
     parameters = {
         "restaurant": restaurant.pk,
         "stars": list(question.stars),
@@ -171,6 +195,7 @@ def _rows(
         "since": question.since,
         "as_of": as_of,
         "rank": rank,
+        "snapshot": snapshot,
         "at": datetime.fromisoformat(str(at)),
         "id": UUID(str(pk)),
         "most": question.limit + 1,
@@ -183,7 +208,7 @@ def _rows(
 
 
 def _record(row: tuple[Any, ...], pictures: list[dict[str, Any]]) -> dict[str, Any]:
-    pk, stars, text, lang, author, visited_on, created_at, helpful, _, reply, replied_at, source, _ = row
+    pk, stars, text, lang, author, visited_on, created_at, helpful, _, reply, replied_at, source, *_ = row
     return {
         "id": encode("rev", pk),
         "stars": stars,

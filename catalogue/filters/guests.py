@@ -82,9 +82,10 @@ class Reviews(Parameters):
         help_text="Words that the text holds, all of them, in any case and without accents; parts of words too.",
     )
     limit = Whole(required=False, default=20, min_value=1, max_value=50, help_text="Reviews on a page.")
+    # It holds which transactions of the database were under way.
     cursor = Text(
         required=False,
-        max_length=400,
+        max_length=4000,
         help_text="`next_cursor` of the page before, with the same parameters; good for an hour.",
     )
 

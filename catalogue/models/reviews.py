@@ -38,3 +38,26 @@ class Review(models.Model):
 
     def __str__(self) -> str:
         return f"{self.stars} stars by {self.author}"
+
+
+class ReviewChange(models.Model):
+    """What the place of a review in a list followed from before it was changed, for walks that began before.
+
+    A trigger of migration 0019 writes these; catalogue.recount removes them when no cursor is as old any more.
+    """
+
+    id = models.BigAutoField(primary_key=True)
+    restaurant = models.UUIDField()
+    review = models.UUIDField()
+    stars = models.IntegerField()
+    length = models.IntegerField(help_text="Of the text, in characters")
+    helpful_count = models.IntegerField()
+    photo_count = models.IntegerField()
+    transaction = models.BigIntegerField(help_text="Of the database: which walks have seen the change")
+    at = models.DateTimeField()
+
+    class Meta:
+        indexes = [models.Index(fields=["restaurant"], name="review_change_of_restaurant")]
+
+    def __str__(self) -> str:
+        return str(self.review)

@@ -1,6 +1,7 @@
 """Reviews in figures: the row of a restaurant says what its reviews say."""
 
 import threading
+from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -8,7 +9,7 @@ import pytest
 from django.db import connection, transaction
 
 from catalogue import recount
-from catalogue.models import Restaurant, Review, Version
+from catalogue.models import Restaurant, Review, ReviewChange, Version
 from tests.catalogue import make
 from tests.catalogue.make import NOW
 
@@ -91,6 +92,18 @@ def test_the_night_mends_every_restaurant_that_differs_and_says_how_many(caplog:
     assert figures(wrong)[1] == 1
     assert figures(places[1])[3]["with_photos"] == 1
     assert recount.mend(batch=2) == 0
+
+
+@pytest.mark.django_db
+def test_the_night_forgets_what_reviews_were_two_hours_ago() -> None:
+    review = make.review(make.restaurant(), "Good.")
+    for helpful_count in (1, 2):
+        Review.objects.filter(pk=review.pk).update(helpful_count=helpful_count)
+    Review.objects.filter(pk=review.pk).update(author="Ada")
+    old = ReviewChange.objects.get(helpful_count=0)
+    ReviewChange.objects.filter(pk=old.pk).update(at=old.at - timedelta(hours=2))
+    recount.mend()
+    assert list(ReviewChange.objects.values_list("review", "helpful_count")) == [(review.pk, 1)]
 
 
 @pytest.mark.django_db
