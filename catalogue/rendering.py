@@ -171,7 +171,7 @@ def rebuild(*, keeps: bool = True, on_step: OnStep = bulk.silent) -> int:
             cursor.execute(FILL_RECORDS)
             on_step("read model", 3, 5)
             cursor.execute(FILL_ROWS)
-            rows = cursor.rowcount
+            rows = int(cursor.rowcount)
             on_step("read model", 4, 5)
             cursor.execute(FILL_KITCHENS)
             on_step("read model", 5, 5)

@@ -116,7 +116,7 @@ def sizes() -> list[tuple[str, int, int]]:
     """The tables of the catalogue with the bytes of their rows and of their indexes, the largest first."""
     with connection.cursor() as cursor:
         cursor.execute(SIZES)
-        return cursor.fetchall()
+        return [(str(name), int(rows), int(indexes)) for name, rows, indexes in cursor.fetchall()]
 
 
 def _world(seed: int, today: date) -> World:

@@ -90,7 +90,7 @@ class Command(BaseCommand):
         for name, rows, indexes in load.sizes():
             if rows + indexes >= MEGABYTE:
                 table.add_row(name, f"{rows / MEGABYTE:.0f}", f"{indexes / MEGABYTE:.0f}")
-        Console(file=self.stderr, width=80).print(table)
+        Console(stderr=True, width=80).print(table)
 
 
 def _count(text: str) -> int:

@@ -1,0 +1,1 @@
+"""How fast the product is: measured where it runs, as ratios to references of the same run."""

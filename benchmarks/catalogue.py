@@ -1,0 +1,263 @@
+"""How long the database takes for what the data API asks it, beside what its design expects, and by which plans.
+
+    uv run python -m benchmarks.catalogue --state-dir .state
+
+It calls the product's own functions at random places of the catalogue and takes the time of each statement that they
+send, from asking to having the rows. Told are the median and the 95th percentile of the statement that answers the
+question, also as ratios to a prepared `SELECT 1` and to a look-up by primary key of the same run (absolute figures say
+as much about the machine as about us), and the median of all statements of a call together. The expectations are those
+of 354,000 restaurants and 7.5 million reviews. Any plan with a sequential scan of more than a small dictionary makes
+it fail. It changes nothing but the places of new versions in the feed of changes.
+"""
+
+import argparse
+import os
+import random
+import statistics
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import django
+import psycopg
+from rich.console import Console
+from rich.table import Table
+
+SAMPLE = """
+SELECT row.latitude, row.longitude, record.slug, row.name, row.restaurant_id
+FROM catalogue_searchrow AS row JOIN catalogue_record AS record USING (restaurant_id)
+WHERE row.position IS NOT NULL ORDER BY hashtext(row.restaurant_id::text || %s) LIMIT %s
+"""
+MOST_REVIEWED = "SELECT restaurant_id FROM catalogue_searchrow ORDER BY rank_reviews DESC, restaurant_id LIMIT 20"
+LANDMARKS = "SELECT name FROM catalogue_landmarkname WHERE length(name) >= 6 ORDER BY hashtext(name || %s) LIMIT %s"
+# Tables of fewer rows are read faster as a whole.
+SMALL = "SELECT relname FROM pg_class WHERE relkind = 'r' AND reltuples < 5000"
+# From degrees of latitude; the boxes of a bounding box are this much to each side.
+BOX = 0.00675
+WORDS = ("pizza", "ramen", "burger", "coffee", "tapas", "curry", "sushi", "bistro")
+# Plans looked at for each question.
+EXPLAINED = 10
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A statement that was sent, and how many milliseconds it took."""
+
+    query: Any
+    values: Any
+    ms: float
+
+
+@dataclass(frozen=True)
+class Spot:
+    """A restaurant, as a place to ask about."""
+
+    latitude: float
+    longitude: float
+    slug: str
+    name: str
+    landmark: str
+
+
+@dataclass(frozen=True)
+class Case:
+    """A question, the milliseconds that the design expects (None where it says nothing), and what answers it.
+
+    `main` is the place of that statement among those of a call.
+    """
+
+    name: str
+    expected_ms: float | None
+    ask: Callable[[Spot], object]
+    main: int = 0
+
+
+def cases(rng: random.Random) -> Iterator[Case]:
+    """All questions; importing the product takes Django's settings."""
+    from django.utils import timezone
+
+    from catalogue import autocomplete, groups, landmarks, reviews, search
+    from catalogue.flow import finding as offers
+    from catalogue.history import feed
+    from catalogue.models import Restaurant, Version
+    from catalogue.search import Box, Facet, Query, Sort
+
+    now = timezone.now()
+
+    def found(**wishes: Any) -> Callable[[Spot], object]:
+        return lambda spot: search.find(Query(ll=(spot.latitude, spot.longitude), **wishes), now=now)
+
+    def boxed(spot: Spot) -> object:
+        west, south = spot.longitude - BOX, spot.latitude - BOX
+        box = Box(west=west, south=south, east=west + 2 * BOX, north=south + 2 * BOX)
+        return search.find(Query(bbox=box, sort=Sort.RATING), now=now)
+
+    def misspelt(spot: Spot) -> object:
+        at = rng.randrange(1, len(spot.landmark) - 1)
+        name = spot.landmark[:at] + spot.landmark[at + 1 :]
+        return resolved(name)
+
+    def resolved(name: str) -> object:
+        try:
+            return landmarks.resolve(name, market=None)
+        except landmarks.PlaceNotResolved:
+            return None
+
+    many = [Restaurant.objects.get(pk=pk) for (pk,) in rows(MOST_REVIEWED)]
+    newest = reviews.Question(sort=reviews.Order.NEWEST)
+    deep = []
+    for place in many:
+        cursor = None
+        for _ in range(20):
+            page = reviews.page(place, reviews.Question(sort=reviews.Order.NEWEST, cursor=cursor), now=now)
+            cursor = page.next_cursor or cursor
+        deep.append((place, reviews.Question(sort=reviews.Order.NEWEST, cursor=cursor)))
+    last = Version.objects.order_by("-seq").values_list("seq", flat=True).exclude(seq=None).first() or 0
+
+    yield Case("nearest 20", 0.11, found())
+    yield Case("+ open now", 0.3, found(open="now"))
+    yield Case(
+        "+ cuisine, price, rating, 5 km", 0.15, found(radius=5_000, cuisine=("pizza",), price=(1, 2), rating_min=4)
+    )
+    yield Case("words in 3 km", 2.9, lambda spot: found(radius=3_000, q=rng.choice(WORDS))(spot))
+    yield Case("words anywhere", 12, lambda _: search.find(Query(q=rng.choice(WORDS)), now=now))
+    yield Case("facets", 7.5, found(facets=tuple(Facet)), main=-1)
+    yield Case("box by rating", 28, boxed)
+    yield Case("landmark", 6, lambda spot: resolved(spot.landmark))
+    yield Case("landmark, a letter missing", 17, misspelt)
+    yield Case("slug", 0.4, lambda spot: groups.record(spot.slug, groups=("core",), now=now))
+    yield Case("newest reviews", 0.23, lambda _: reviews.page(rng.choice(many), newest, now=now))
+    yield Case("reviews, page 20", 0.23, lambda _: reviews.page(*rng.choice(deep), now=now))
+    yield Case("autocomplete", None, lambda spot: autocomplete.suggest(spot.name[: rng.randint(3, 6)]))
+    yield Case(
+        "offers near", None, lambda spot: offers.find(offers.Question(ll=(spot.latitude, spot.longitude)), now=now)
+    )
+    yield Case("changes", None, lambda _: feed.changes(since=rng.randrange(last + 1)), main=-1)
+
+
+def rows(statement: str, *values: Any) -> list[tuple[Any, ...]]:
+    """All rows of a statement."""
+    from django.db import connection
+
+    with connection.cursor() as cursor:
+        cursor.execute(statement, values)
+        found: list[tuple[Any, ...]] = cursor.fetchall()
+    return found
+
+
+def record() -> list[Asked]:
+    """From now on, every statement of Django's connection."""
+    from django.db import connection
+
+    connection.ensure_connection()
+    asked: list[Asked] = []
+    plain: Any = connection.connection.cursor_factory
+
+    class Timed(plain):  # type: ignore[misc]  # the class is known when it runs
+        def execute(self, query: Any, params: Any = None, **options: Any) -> Any:
+            started = time.perf_counter()
+            done = super().execute(query, params, **options)
+            asked.append(Asked(query, params, 1000 * (time.perf_counter() - started)))
+            return done
+
+    connection.connection.cursor_factory = Timed
+    return asked
+
+
+def scans(statement: Asked, small: set[str]) -> set[str]:
+    """The tables that the plan of a statement reads as a whole, small ones apart."""
+    from django.db import connection
+
+    text = str(statement.query).lstrip()
+    if not text.startswith(("SELECT", "WITH")) or "set_config" in text or "pg_try_advisory" in text:
+        return set()
+    cursor = psycopg.ClientCursor(connection.connection)
+    cursor.execute("EXPLAIN (FORMAT JSON) " + text, statement.values)
+    row = cursor.fetchone()
+    return {table for table in read_whole(row[0][0]["Plan"]) if table not in small} if row else set()
+
+
+def read_whole(plan: dict[str, Any]) -> Iterator[str]:
+    """The tables under the sequential scans of a plan."""
+    if plan["Node Type"] == "Seq Scan":
+        yield plan["Relation Name"]
+    for below in plan.get("Plans", []):
+        yield from read_whole(below)
+
+
+def reference(asked: list[Asked], statement: str, values: Sequence[Any], times: int) -> float:
+    """The median of a statement, prepared."""
+    from django.db import connection
+
+    del asked[:]
+    for number in range(times):
+        with connection.cursor() as cursor:
+            cursor.execute(statement, [values[number % len(values)]] if values else None)
+            cursor.fetchall()
+    return statistics.median(each.ms for each in asked)
+
+
+def measure(
+    case: Case, spots: Sequence[Spot], asked: list[Asked], small: set[str]
+) -> tuple[list[float], list[float], set[str]]:
+    """Of each call the main statement and all of them, in milliseconds; and the tables that were read whole."""
+    main, whole, read = [], [], set()
+    for spot in spots[:EXPLAINED]:
+        del asked[:]
+        case.ask(spot)
+        for statement in list(asked):
+            read |= scans(statement, small)
+    for spot in spots:
+        del asked[:]
+        case.ask(spot)
+        main.append(asked[case.main].ms)
+        whole.append(sum(each.ms for each in asked))
+    return main, whole, read
+
+
+def main() -> None:
+    """Measure and print the table."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--state-dir", type=Path, default=Path(".state"), help="that of the running `manage.py up`")
+    parser.add_argument("--times", type=int, default=300, help="calls of each question")
+    parser.add_argument("--seed", default="1", help="another one asks at other places")
+    words = parser.parse_args()
+    os.environ |= {"TABLEWIRE_STATE_DIR": str(words.state_dir), "DJANGO_SETTINGS_MODULE": "config.settings"}
+    django.setup()
+    places = rows(SAMPLE, words.seed, words.times)
+    names = [name for (name,) in rows(LANDMARKS, words.seed, words.times)]
+    spots = [
+        Spot(latitude, longitude, slug, name, names[number % len(names)])
+        for number, (latitude, longitude, slug, name, _) in enumerate(places)
+    ]
+    small = {name for (name,) in rows(SMALL)}
+    asked = record()
+    select = reference(asked, "SELECT 1", (), words.times)
+    by_key = "SELECT version FROM catalogue_restaurant WHERE id = %s"
+    key = reference(asked, by_key, [place[4] for place in places], words.times)
+    table = Table("question", "ms", "p95", "of SELECT 1", "of a key", "all, ms", "expected", "within 2x")
+    table.add_row("SELECT 1, the reference", f"{select:.2f}", "", "1.0", f"{select / key:.1f}")
+    table.add_row("primary key, the reference", f"{key:.2f}", "", f"{key / select:.1f}", "1.0")
+    wrong = {}
+    for case in cases(random.Random(words.seed)):  # noqa: S311  # reproducible, not secret
+        its, whole, read = measure(case, spots, asked, small)
+        middle = statistics.median(its)
+        verdict = "" if case.expected_ms is None else "yes" if middle <= 2 * case.expected_ms else "no"
+        table.add_row(
+            *(case.name, f"{middle:.2f}", f"{statistics.quantiles(its, n=20)[-1]:.2f}"),
+            *(f"{middle / select:.1f}", f"{middle / key:.1f}", f"{statistics.median(whole):.2f}"),
+            *("" if case.expected_ms is None else str(case.expected_ms), verdict),
+        )
+        if read:
+            wrong[case.name] = read
+    Console(width=max(100, Console().width)).print(table)
+    for name, read in wrong.items():
+        Console(stderr=True).print(f"{name}: sequential scan of {', '.join(sorted(read))}")
+    sys.exit(1 if wrong else 0)
+
+
+if __name__ == "__main__":
+    main()
