@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from django.db import connection
 
+from accounts.models import Venue
 from catalogue import flow, opening
 from catalogue.flow import booking, demo, slots
 from catalogue.models import FlowBooking, FlowRule, FlowSlot, Listing, Restaurant
@@ -41,7 +42,9 @@ def times(day: date = SUNDAY, **which: Any) -> list[str]:
 
 def booked(slot: FlowSlot, *, guests: int = 2, name: str = "ada") -> FlowBooking:
     made = booking.book(slot.pk, party_size=guests, customer_name=name, customer_email=f"{name}@example.com", now=NOW)
-    return FlowBooking.objects.get(pk=decode("fb", made.id))
+    key = decode("fb", made.id)
+    assert key is not None
+    return FlowBooking.objects.get(pk=key)
 
 
 def test_a_rule_has_a_slot_at_each_step_of_its_window_for_two_weeks(place: Restaurant) -> None:
@@ -315,7 +318,7 @@ def test_the_demo_lists_the_most_reviewed_restaurants_and_all_their_offers_can_b
     Listing.objects.all().delete()
     FlowRule.objects.all().delete()
     Table.objects.all().delete()
-    demo.Venue.objects.all().delete()
+    Venue.objects.all().delete()
     demo.list_some(per_market=2, now=NOW)
     again = FlowRule.objects.order_by("restaurant__slug", "pk").values_list("time", "percent", "seats", "terms")
     assert list(again) == before
