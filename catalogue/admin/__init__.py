@@ -1,5 +1,5 @@
 """Where staff find, read and mend the catalogue."""
 
-from catalogue.admin import context, exports, flow, imports, insights, photos, places, reports, reviews
+from catalogue.admin import context, dictionaries, exports, flow, imports, insights, matches, photos, places, reports, reviews
 
-__all__ = ["context", "exports", "flow", "imports", "insights", "photos", "places", "reports", "reviews"]
+__all__ = ["context", "dictionaries", "exports", "flow", "imports", "insights", "matches", "photos", "places", "reports", "reviews"]

@@ -21,13 +21,17 @@ class ImportRunAdmin(LongTableAdmin):
         "state",
         "read",
         "created",
+        "merged",
         "changed",
         "unchanged",
         "skipped",
         "refused",
+        "queued",
+        "closed",
+        "forced",
     ]
     list_select_related = ["source", "market"]
-    list_filter = ["state"]
+    list_filter = ["state", "source"]
     search_fields = ["file"]
 
     def has_add_permission(self, request: HttpRequest) -> bool:

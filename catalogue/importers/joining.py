@@ -1,7 +1,7 @@
 """Whether new records speak of restaurants that the catalogue has, of each other, or of nobody known."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from math import cos, floor, radians
@@ -66,9 +66,18 @@ def judge(places: Sequence[Place], *, source: str) -> Judged:
         if source not in named[pair.other] and pair.other not in taken:
             same[pair.number] = pair.other
             taken.add(pair.other)
-    within = _within(known)
-    new = [pair for pair in (*alike, *within) if pair.number not in same and pair.other not in same]
+    new = [
+        pair
+        for pair in (*alike, *_within(known))
+        if pair.number not in same and pair.other not in same and _is_asked(pair, named, source=source)
+    ]
     return Judged(same=same, pairs=list(_likeliest(new)))
+
+
+def _is_asked(pair: Pair, named: Mapping[UUID, frozenset[str]], *, source: str) -> bool:
+    """Of two records of one source only what is certainly the same: else each branch of a chain would be asked for."""
+    is_of_others = isinstance(pair.other, UUID) and source not in named[pair.other]
+    return is_of_others or pair.likeness.verdict == Verdict.SAME
 
 
 def _known(place: Place) -> Known:

@@ -1,0 +1,139 @@
+"""Where staff say whether two restaurants that look alike are one place."""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.contrib import admin, messages
+from django.db.models import Model, QuerySet
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+
+from catalogue import pairs
+from catalogue.models import MatchCandidate, Restaurant
+from config.api.refusal import Refusal
+from config.long_tables import LongTableAdmin
+
+COMPARED = (
+    "name",
+    "alt_names",
+    "status",
+    "line1",
+    "postal_code",
+    "locality",
+    "neighborhood",
+    "phone",
+    "website",
+    "cuisines",
+    "review_count",
+    "created_at",
+)
+
+
+@admin.register(MatchCandidate)
+class MatchCandidateAdmin(LongTableAdmin):
+    """Pairs to judge, the likeliest first. The restaurants become one by `identity.merge`."""
+
+    list_display = ["score", "first_place", "second_place", "alike", "found_at", "state"]
+    list_display_links = ["score"]
+    list_select_related = ["first", "second"]
+    list_filter = ["state"]
+    ordering = ["-score", "id"]
+    actions = ["same_place", "two_places"]
+    fields = ["comparison", "score", "alike", "state", "found_at", "decided_at", "decided_by"]
+    readonly_fields = fields
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        """Undecided pairs, unless another state is asked for: the decided ones would bury them."""
+        pairs_of = super().get_queryset(request)
+        is_list = request.resolver_match is not None and request.resolver_match.url_name.endswith("_changelist")
+        if is_list and "state__exact" not in request.GET:
+            return pairs_of.filter(state=MatchCandidate.State.OPEN)
+        return pairs_of
+
+    @admin.display(description="First")
+    def first_place(self, pair: MatchCandidate) -> SafeString:
+        """Name and address."""
+        return _place(pair.first)
+
+    @admin.display(description="Second")
+    def second_place(self, pair: MatchCandidate) -> SafeString:
+        """Name and address."""
+        return _place(pair.second)
+
+    @admin.display(description="Alike")
+    def alike(self, pair: MatchCandidate) -> str:
+        """What was alike when the pair was found."""
+        return ", ".join(_reasons(pair.reasons)) or "nothing is told"
+
+    @admin.display(description="Side by side")
+    def comparison(self, pair: MatchCandidate) -> SafeString:
+        """Both restaurants in a table; what differs is bold."""
+        rows = (
+            (name.replace("_", " "), _cell(pair.first, name, pair.second), _cell(pair.second, name, pair.first))
+            for name in COMPARED
+        )
+        return format_html(
+            "<table><tr><th></th><th>{}</th><th>{}</th></tr>{}</table>",
+            _place(pair.first),
+            _place(pair.second),
+            format_html_join("", "<tr><th>{}</th><td>{}</td><td>{}</td></tr>", rows),
+        )
+
+    @admin.action(description="Same place: make one of the two", permissions=["change"])
+    def same_place(self, request: HttpRequest, queryset: QuerySet[MatchCandidate]) -> None:
+        """Merge each pair."""
+        self._decide(request, queryset, pairs.same, "{} pairs are one restaurant each now.")
+
+    @admin.action(description="Two places: do not ask again", permissions=["change"])
+    def two_places(self, request: HttpRequest, queryset: QuerySet[MatchCandidate]) -> None:
+        """Keep each pair apart."""
+        self._decide(request, queryset, pairs.distinct, "{} pairs are two restaurants each.")
+
+    def _decide(
+        self, request: HttpRequest, queryset: QuerySet[MatchCandidate], decide: Callable[..., object], words: str
+    ) -> None:
+        now, decided = timezone.now(), 0
+        for pair in queryset.select_related("first", "second").order_by("pk"):
+            try:
+                decide(pair, by=request.user.pk, now=now)
+            except Refusal as refusal:
+                self.message_user(request, f"{pair.first} and {pair.second}: {refusal.message}", messages.WARNING)
+            else:
+                decided += 1
+        if decided:
+            self.message_user(request, words.format(decided), messages.SUCCESS)
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        """Importers find pairs."""
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        """Who decided what stays."""
+        return False
+
+
+def _place(restaurant: Restaurant) -> SafeString:
+    where = (
+        ", ".join(part for part in (restaurant.line1, restaurant.locality) if part) or restaurant.neighborhood or ""
+    )
+    link = reverse("admin:catalogue_restaurant_change", args=[restaurant.pk])
+    return format_html('<a href="{}">{}</a><br>{}', link, restaurant.name, where)
+
+
+def _cell(restaurant: Restaurant, name: str, other: Restaurant) -> SafeString | str:
+    value = getattr(restaurant, name)
+    words = ", ".join(value) if isinstance(value, list) else "" if value is None else str(value)
+    return words if value == getattr(other, name) else format_html("<b>{}</b>", words)
+
+
+def _reasons(reasons: dict[str, Any]) -> list[str]:
+    """The name by so many percent, and so on; what one of the two does not say is left out."""
+    said = [f"{what} {reasons[what]:.0%}" for what in ("name", "address") if reasons.get(what) is not None]
+    if reasons.get("phone") is not None:
+        said.append("same phone" if reasons["phone"] else "another phone")
+    if reasons.get("metres") is not None:
+        said.append(f"{reasons['metres']} m apart")
+    return said
