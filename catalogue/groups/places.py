@@ -71,7 +71,7 @@ def core(slug: str, *, now: datetime) -> Core:
         hours=hours,
         after=after,
         state=state,
-        offer=flow.next_offers({pk: zone}, now=now).get(pk),
+        offer=flow.next_offers([pk], now=now).get(pk),
     )
 
 

@@ -49,7 +49,8 @@ def test_a_record_answers_in_the_documented_shape(client: Client) -> None:
         attributes={"outdoor_seating": True},
         external_ids={"osm": "node/1"},
     )
-    make.rule(place, percent=30, at="17:30", weekdays=[0, 1])
+    make.listing(place)
+    slot = make.slot(place, starts_at=NOW + timedelta(hours=46, minutes=30))
     make.listed(place, record="node/1")
 
     response = client.get("/v1/restaurants/kodbyens-fiskebar")
@@ -94,7 +95,13 @@ def test_a_record_answers_in_the_documented_shape(client: Client) -> None:
             "osm": None,
         },
         "attributes": {"outdoor_seating": True},
-        "flow_offer": {"percent": 30, "time": "17:30", "date": "2026-11-23"},
+        "flow_offer": {
+            "percent": 30,
+            "time": "17:30",
+            "id": encode("fo", slot.pk),
+            "date": "2026-11-23",
+            "seats_left": 8,
+        },
         "external_ids": {"osm": "node/1"},
         "sources": [
             {

@@ -6,11 +6,12 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from django.db import transaction
 from django.test import Client
 from django.utils import timezone
 from x402.http import x402HTTPClientSync
 
-from catalogue import insights
+from catalogue import insights, recount
 from payments.devchain.wallets import Wallet
 from payments.networks import ours
 from tests.catalogue import make
@@ -30,6 +31,8 @@ def _fiskebar(prices: None) -> None:
     make.landmark("Tivoli Gardens", "Tivoli", kind="park", market="copenhagen")
     for number in range(6):
         make.review(place, stars=5, text=f"The oysters were superb, visit {number}.")
+    with transaction.atomic():
+        recount.restaurants([place.pk])
     insights.refresh(now=timezone.now(), at_most=100)
 
 
@@ -97,6 +100,16 @@ def test_ai_insight_is_generated_text_from_the_premium_tier(client: Client, wall
 def test_reviews_come_with_their_star_distribution(client: Client, wallets: Mapping[str, Wallet]) -> None:
     served = pay(client, f"{RECORD}?fields=reviews", wallets["pro"]).json()
     assert served["reviews"]["summary"]["distribution"] == {"5": 6, "4": 0, "3": 0, "2": 0, "1": 0}
+
+
+def test_full_history_is_sold_from_the_premium_tier(client: Client, wallets: Mapping[str, Wallet]) -> None:
+    for path in (f"{RECORD}/history", f"{RECORD}?fields=history", "/v1/changes"):
+        assert client.get(path).status_code == 402
+    refused = pay(client, f"{RECORD}/history", wallets["pro"])
+    assert (refused.status_code, refused.json()["error"]["code"]) == (403, "tier_required")
+    versions = pay(client, f"{RECORD}/history", wallets["premium"]).json()["data"]
+    assert (versions[-1]["change"], versions[-1]["version"]) == ("created", 1)
+    assert "/review_count" in [operation["path"] for operation in versions[0]["patch"]]
 
 
 def test_consumption_is_always_paid_in_usdc(client: Client, wallets: Mapping[str, Wallet]) -> None:

@@ -117,6 +117,11 @@ def test_reviews_require_at_least_pro_and_insights_at_least_premium(client: Clie
     assert (least["reviews"], least["ai_insight"]) == ("pro", "premium")
 
 
+def test_photos_require_at_least_pro_and_full_history_at_least_premium(client: Client) -> None:
+    least = {priced["product"]: priced["from_tier"] for priced in me(client)["prices"]["products"]}
+    assert (least["photos"], least["history"]) == ("pro", "premium")
+
+
 @pytest.mark.parametrize(
     ("name", "support", "priority"),
     [
