@@ -179,7 +179,7 @@ def _facets_count_all_that_match(places: list[Restaurant]) -> None:
             least: sum(place.rating is not None and place.rating >= Decimal(least) for place in kept)
             for least in ("4.5", "4.0", "3.5", "3.0")
         },
-        "neighborhood": Counter(place.neighborhood for place in kept if place.neighborhood),
+        "neighborhood": Counter(str(place.neighborhood) for place in kept if place.neighborhood),
         "attributes": Counter(tag for place in kept for tag in tags(place)),
         "open_now": {"now": sum(is_night(place) for place in kept)},
         "market": Counter(place.market_id for place in kept),
