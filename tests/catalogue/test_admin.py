@@ -12,6 +12,7 @@ from django.test.utils import CaptureQueriesContext
 
 import tests.make
 from catalogue import models, opening
+from catalogue.flow import booking
 from catalogue.models import FlowRule, ImportRun, Landmark, LandmarkName, Restaurant, Review
 from config.long_tables import LongPaginator
 from tests.catalogue import exporting, make
@@ -40,6 +41,8 @@ def place() -> Restaurant:
     opening.refresh(now=NOW)
     record = make.listed(made)
     make.rule(made, weekdays=[4, 0])
+    make.listing(made)
+    booking.book(make.slot(made).pk, party_size=2, customer_name="Ada", customer_email="ada@example.com", now=NOW)
     make.landmark("Tivoli Gardens", "Tivoli", market="copenhagen")
     Review.objects.create(restaurant=made, stars=5, author="Ada", source=record.source, created_at=NOW)
     make.insight(made)
