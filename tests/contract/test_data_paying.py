@@ -109,7 +109,7 @@ def test_full_history_is_sold_from_the_premium_tier(client: Client, wallets: Map
     assert (refused.status_code, refused.json()["error"]["code"]) == (403, "tier_required")
     versions = pay(client, f"{RECORD}/history", wallets["premium"]).json()["data"]
     assert (versions[-1]["change"], versions[-1]["version"]) == ("created", 1)
-    assert "/review_count" in [operation["path"] for operation in versions[0]["patch"]]
+    assert "/rating" in [operation["path"] for operation in versions[0]["patch"]]
 
 
 def test_consumption_is_always_paid_in_usdc(client: Client, wallets: Mapping[str, Wallet]) -> None:
