@@ -9,6 +9,7 @@ from uuid import NAMESPACE_URL, UUID, uuid5
 
 from django.db import connection, transaction
 
+from catalogue import rendering
 from catalogue.models import Attribute, Cuisine, Landmark, LandmarkName, Market, Source
 from catalogue.search import languages
 
@@ -46,6 +47,39 @@ def cuisines(*, lang: str | None = None) -> list[Labelled]:
         languages.check(lang)
     rows = Cuisine.objects.order_by("slug").values_list("slug", "label", "labels")
     return [Labelled(slug, (lang and labels.get(lang)) or label) for slug, label, labels in rows]
+
+
+# Each restaurant that shows an entry of a dictionary, by an index of its own.
+SHOWING = {
+    "source": """
+        SELECT DISTINCT restaurant_id FROM catalogue_sourcerecord
+        WHERE source_id = %s AND restaurant_id > %s ORDER BY restaurant_id LIMIT %s
+    """,
+    "cuisine": "SELECT id FROM catalogue_restaurant WHERE cuisine_id = %s AND id > %s ORDER BY id LIMIT %s",
+    "market": "SELECT id FROM catalogue_restaurant WHERE market_id = %s AND id > %s ORDER BY id LIMIT %s",
+}
+# A second of work, and one transaction.
+SLICE = 2_000
+
+
+def render_again(*, source: str | None = None, cuisine: str | None = None, market: str | None = None) -> int:
+    """Render the restaurants anew that show one of these; how many.
+
+    A transaction for each 2,000, by their ids: whoever dies half-way leaves whole rows, and the next begins again.
+    Call it after the commit of what they show, outside of any transaction.
+    """
+    rendered = 0
+    for kind, key in (("source", source), ("cuisine", cuisine), ("market", market)):
+        after = UUID(int=0)
+        while key is not None:
+            with connection.cursor() as cursor:
+                cursor.execute(SHOWING[kind], [key, after, SLICE])
+                ids = [pk for (pk,) in cursor.fetchall()]
+            if not ids:
+                break
+            rendering.render(ids)
+            rendered, after = rendered + len(ids), ids[-1]
+    return rendered
 
 
 def landmark_id(market: str, name: str) -> UUID:

@@ -1,4 +1,4 @@
-"""Restaurants and the dictionaries, for staff."""
+"""Restaurants, for staff."""
 
 from django.contrib import admin, messages
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
@@ -19,10 +19,7 @@ from catalogue.admin.versions import ShowsVersions
 from catalogue.forms import RestaurantForm
 from catalogue.hours import Hours
 from catalogue.models import (
-    Cuisine,
-    Market,
     Restaurant,
-    Source,
     SourceRecord,
 )
 from catalogue.tasks import ring_for_open_spans
@@ -182,30 +179,3 @@ class SourceRecordAdmin(LongTableAdmin):
     search_fields = ["record__exact"]
     search_help_text = "The source's own id, whole"
     autocomplete_fields = ["restaurant"]
-
-
-@admin.register(Market)
-class MarketAdmin(admin.ModelAdmin[Market]):
-    """The cities that the catalogue covers."""
-
-    list_display = ["name", "slug", "country", "timezone", "currency", "radius_m"]
-    search_fields = ["name", "slug"]
-    ordering = ["name"]
-
-
-@admin.register(Cuisine)
-class CuisineAdmin(admin.ModelAdmin[Cuisine]):
-    """Kinds of kitchen."""
-
-    list_display = ["label", "slug"]
-    search_fields = ["label", "slug"]
-    ordering = ["slug"]
-
-
-@admin.register(Source)
-class SourceAdmin(admin.ModelAdmin[Source]):
-    """Where records come from, and their terms."""
-
-    list_display = ["name", "key", "license", "attribution"]
-    search_fields = ["name", "key"]
-    ordering = ["key"]

@@ -5,7 +5,7 @@ from catalogue.tasks.flow import lay_out_slots, release_seats, ring_for_slots
 from catalogue.tasks.guests import recount_reviews
 from catalogue.tasks.holidays import add_holidays
 from catalogue.tasks.insights import refresh_insights, ring_for_insights
-from catalogue.tasks.reading import check_reading, publish_changes, rank_lists
+from catalogue.tasks.reading import check_reading, publish_changes, rank_lists, render_again, ring_for_rendering
 from catalogue.tasks.spans import refresh_open_spans, ring_for_open_spans
 
 __all__ = [
@@ -18,9 +18,11 @@ __all__ = [
     "refresh_insights",
     "refresh_open_spans",
     "release_seats",
+    "render_again",
     "ring_for_export",
     "ring_for_insights",
     "ring_for_open_spans",
+    "ring_for_rendering",
     "ring_for_slots",
     "sweep_exports",
     "write_export",

@@ -4,7 +4,8 @@ from typing import Any
 
 from django.utils import timezone
 
-from catalogue import ranking, rendering, versions
+from catalogue import dictionaries, ranking, rendering, versions
+from config import bell
 from config.celery import app
 
 
@@ -24,3 +25,22 @@ def check_reading(**_: Any) -> None:
 def publish_changes(**_: Any) -> None:
     """Give the changes that were committed their places in the feed."""
     versions.publish()
+
+
+@app.task(name="catalogue.tasks.render_again")
+def render_again(
+    *, source: str | None = None, cuisine: str | None = None, market: str | None = None, **_: Any
+) -> None:
+    """Render the restaurants anew that show this source, cuisine or market."""
+    dictionaries.render_again(source=source, cuisine=cuisine, market=market)
+
+
+def ring_for_rendering(*, source: str | None = None, cuisine: str | None = None, market: str | None = None) -> None:
+    """Ask a worker to render what shows this entry of a dictionary; call it after the commit."""
+    bell.ring(
+        render_again,
+        otherwise="the read model is mended in the night",
+        source=source,
+        cuisine=cuisine,
+        market=market,
+    )
