@@ -97,6 +97,17 @@ def test_guests_who_book_and_cancel_at_once_leave_every_seat_where_it_was(web: s
     assert not Seating.objects.exists()
 
 
+def test_a_contact_that_books_everywhere_at_once_holds_three_tables(web: str, slot: FlowSlot) -> None:
+    later = [
+        make.slot(slot.restaurant, starts_at=slot.starts_at + timedelta(days=day), seats=20) for day in range(1, 8)
+    ]
+    with httpx.Client() as client, ThreadPoolExecutor(8) as threads:
+        answers = list(threads.map(lambda its: post(client, web, its, "ada"), [slot, *later]))
+    said = Counter((answer.status_code, answer.json().get("error", {}).get("code")) for answer in answers)
+    assert said == {(201, None): 3, (409, "too_many_bookings"): 5}
+    assert (FlowBooking.objects.count(), Reservation.objects.count()) == (3, 3)
+
+
 def test_twins_with_one_key_are_one_booking_and_the_same_bytes(web: str, slot: FlowSlot) -> None:
     with httpx.Client() as client, ThreadPoolExecutor(8) as threads:
         answers = list(threads.map(lambda _: post(client, web, slot, "ada"), range(8)))
