@@ -69,7 +69,7 @@ FIRST: Mapping[Order, str] = {
     Order.LOWEST: "(-{stars})::bigint",
     Order.HELPFUL: "{helpful_count}::bigint",
 }
-# As they are, and as they were when the walk began (catalogue.models.ReviewChange).
+# As they are, and as they were when the walk began (catalogue.models.reviews.ReviewChange).
 PRESENT = {
     "stars": "review.stars",
     "length": "char_length(text)",

@@ -11,7 +11,7 @@ from catalogue.models.photos import Photo
 from catalogue.models.places import Restaurant, SourceRecord
 from catalogue.models.reading import Kitchen, Record, SearchRow
 from catalogue.models.reports import Report
-from catalogue.models.reviews import Review, ReviewChange
+from catalogue.models.reviews import Review
 from catalogue.models.versions import FormerSlug, Version
 
 __all__ = [
@@ -37,7 +37,6 @@ __all__ = [
     "Report",
     "Restaurant",
     "Review",
-    "ReviewChange",
     "SearchRow",
     "Source",
     "SourceRecord",

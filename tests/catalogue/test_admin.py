@@ -11,7 +11,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 import tests.make
-from catalogue import models, opening
+from catalogue import models, opening, reports
 from catalogue.flow import booking
 from catalogue.models import FlowRule, ImportRun, Landmark, LandmarkName, Restaurant, Review
 from config.long_tables import LongPaginator
@@ -46,6 +46,8 @@ def place() -> Restaurant:
     make.landmark("Tivoli Gardens", "Tivoli", market="copenhagen")
     Review.objects.create(restaurant=made, stars=5, author="Ada", source=record.source, created_at=NOW)
     make.insight(made)
+    make.photo(made)
+    reports.file(made.slug, kind="closed", reporter="f" * 64, now=NOW)
     ImportRun.objects.create(source=record.source, file="cph.geojson", started_at=NOW)
     exporting.begun()
     made.refresh_from_db()

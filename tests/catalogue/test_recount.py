@@ -9,7 +9,8 @@ import pytest
 from django.db import connection, transaction
 
 from catalogue import recount
-from catalogue.models import Restaurant, Review, ReviewChange, Version
+from catalogue.models import Restaurant, Review, Version
+from catalogue.models.reviews import ReviewChange
 from tests.catalogue import make
 from tests.catalogue.make import NOW
 
