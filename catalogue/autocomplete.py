@@ -136,7 +136,9 @@ class Asking:
 
     def all(self, q: str) -> list[Suggestion]:
         """All that begins so; `q` is what was typed as the database is to fold it."""
-        patterns = [_pattern(words, form) for words in {self.typed, _lower(q)} for form in ("{}%", "% {}%")]
+        patterns = [
+            _pattern(words, form) for words in {self.typed, _lower(q) or self.typed} for form in ("{}%", "% {}%")
+        ]
         return [*self.cuisines(q), *self.neighborhoods(), *self.landmarks(patterns), *self.restaurants(q, patterns)]
 
     def cuisines(self, q: str) -> list[Suggestion]:

@@ -121,7 +121,7 @@ def test_landmarks_neighborhoods_and_cuisines_may_be_misspelt_too(q: str, meant:
     assert [text for _, text in texts(q)] == [meant]
 
 
-@pytest.mark.parametrize("q", ["nom", "nmoa", "s", "'", "!!!", "%", "__", "\\\\", "😀", "a & b | c", "':*"])
+@pytest.mark.parametrize("q", ["nom", "nmoa", "s", "'", "''", "!!!", "%", "__", "\\\\", "😀", "a & b | c", "':*"])
 def test_what_begins_nothing_suggests_nothing(q: str) -> None:
     place("Kødbyens Fiskebar")
 

@@ -7,6 +7,7 @@ from itertools import chain
 import pytest
 from django.db import connection
 from django.db.models import Func, Value
+from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from catalogue import dictionaries
@@ -162,3 +163,64 @@ def test_two_loads_at_once_leave_one_set_of_rows() -> None:
         list(threads.map(load, range(2)))
     assert Landmark.objects.count() == len(dictionaries.read("landmarks"))
     assert Source.objects.count() == len(dictionaries.read("sources"))
+
+
+@pytest.mark.django_db
+def test_the_lists_of_dictionaries_are_free_and_unchanged_ones_304() -> None:
+    dictionaries.load()
+
+    for path, rows in (("markets", 12), ("cuisines", 100), ("attributes", len(dictionaries.read("attributes")))):
+        answer = Client().get(f"/v1/{path}")
+        assert len(answer.json()["data"]) == rows
+        assert answer["Cache-Control"] == "public, max-age=60, stale-while-revalidate=300"
+        again = Client().get(f"/v1/{path}", headers={"if-none-match": answer["ETag"]})
+        assert (again.status_code, again.content) == (304, b"")
+
+
+@pytest.mark.django_db
+def test_an_attribute_is_listed_with_its_kind_and_words() -> None:
+    dictionaries.load()
+
+    listed = {row["key"]: row for row in Client().get("/v1/attributes").json()["data"]}
+    assert listed["wheelchair"] == {
+        "key": "wheelchair",
+        "label": "Wheelchair access",
+        "kind": "amenity",
+        "values": ["limited", "designated"],
+    }
+    assert listed["diet_vegan"]["kind"] == "diet"
+
+
+@pytest.mark.django_db
+def test_cuisines_are_labelled_in_a_language_and_in_english_where_there_is_none() -> None:
+    dictionaries.load()
+
+    def label(slug: str, query: str) -> str:
+        rows = Client().get(f"/v1/cuisines{query}").json()["data"]
+        return next(str(row["label"]) for row in rows if row["slug"] == slug)
+
+    assert label("seafood", "?lang=da") == "Fisk og skaldyr"
+    assert label("seafood", "?lang=en") == "Seafood"
+    assert label("nordic", "?lang=ar") == "Nordic"
+    assert label("seafood", "") == "Seafood"
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("lang", ["xx", "DA", "dan", "d"])
+def test_a_language_that_is_none_is_refused(lang: str) -> None:
+    answer = Client().get(f"/v1/cuisines?lang={lang}")
+
+    assert answer.status_code == 400
+    assert answer.json()["error"]["param"] == "lang"
+
+
+@pytest.mark.django_db
+def test_landmarks_are_listed_by_kind_and_market() -> None:
+    dictionaries.load()
+
+    museums = Client().get("/v1/landmarks?kind=museum&market=paris&limit=50").json()["data"]
+    assert {(row["kind"], row["market"]) for row in museums} == {("museum", "paris")}
+    assert len(museums) >= 3
+    for query, param in (("kind=museums", "kind"), ("market=pari", "market")):
+        error = Client().get(f"/v1/landmarks?{query}").json()["error"]
+        assert (error["code"], error["param"]) == ("invalid_request", param)
