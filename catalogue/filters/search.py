@@ -152,12 +152,11 @@ class Search(Parameters):
         max_length=200,
         help_text="Counts over all that match in the area, not only this page: names with commas between them.",
     )
-    include_total = Flag(
-        required=False, default=False, help_text="Tell in `pagination.total` how many match, counted to 10,000."
-    )
+    include_total = Flag(required=False, help_text="Tell in `pagination.total` how many match, counted to 10,000.")
     lang = Text(
         required=False,
-        max_length=10,
+        pattern="^[a-z]{2}$",
+        hint="This must be a language of ISO 639-1, two small letters: da.",
         help_text="A language of ISO 639-1, for the label of the cuisine: `da`; English where it has none.",
     )
 
