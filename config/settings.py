@@ -220,6 +220,7 @@ SPECTACULAR_SETTINGS = {
         "ReservationStatus": "reservations.models.Reservation.Status",
         "ExportStatus": "catalogue.models.Export.Status",
         "RestaurantStatus": "catalogue.models.Restaurant.Status",
+        "ChangeKind": "catalogue.models.Version.Kind",
         "TierName": "payments.tiers.TIERS",
         "PendingReason": "reservations.models.Reservation.PendingReason",
     },

@@ -43,6 +43,7 @@ PAYMENT = [
     header("X-PAYMENT-RESPONSE", "Where it was paid: the settlement of x402 version 1.", response=200),
     header("X-Receipt", "Where it was paid: send it along to be served again.", response=200),
     *CONDITIONAL,
+    header("Location", "The same address under the present slug.", response=308, required=True),
 ]
 
 

@@ -28,8 +28,8 @@ class OperationRecord(serializers.Serializer[Any]):
     path = serializers.CharField(
         help_text="`/phone`, `/address/line1`, `/location`, `/hours/periods`, `/attributes/wifi`."
     )
-    value = serializers.JSONField(required=False, allow_null=True, help_text="Not with `remove`.")
-    old = serializers.JSONField(required=False, allow_null=True, help_text="Not with `add`.")
+    value = serializers.JSONField(required=False, help_text="Not with `remove`.")
+    old = serializers.JSONField(required=False, help_text="Not with `add`.")
 
     def to_representation(self, instance: Any) -> Any:
         """Return it as it is kept."""
@@ -43,7 +43,7 @@ class EntryRecord(serializers.Serializer[Any]):
     valid_from = ExactMoment()
     valid_to = ExactMoment(allow_null=True, help_text="Null: it still is.")
     actor = serializers.CharField(help_text="`import:` and a source, `staff`, `system`.")
-    change = serializers.ChoiceField(choices=Version.Kind.values)
+    change = serializers.ChoiceField(choices=Version.Kind.choices)
     patch = OperationRecord(many=True, help_text="None where what the record shows has not changed.")
 
 
@@ -66,7 +66,7 @@ class ChangeRecord(serializers.Serializer[Any]):
     """One change of one restaurant."""
 
     seq = serializers.IntegerField(min_value=1, help_text="Its place in the feed.")
-    type = serializers.ChoiceField(choices=Version.Kind.values)
+    type = serializers.ChoiceField(choices=Version.Kind.choices)
     slug = serializers.RegexField(SLUG, help_text="Today's.")
     version = serializers.IntegerField(min_value=1, help_text="The version that it made.")
     at = ExactMoment()
