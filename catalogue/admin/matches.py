@@ -42,14 +42,14 @@ class MatchCandidateAdmin(LongTableAdmin):
     list_filter = ["state"]
     ordering = ["-score", "id"]
     actions = ["same_place", "two_places"]
-    fields = ["comparison", "score", "alike", "state", "found_at", "decided_at", "decided_by"]
-    readonly_fields = fields
+    exclude = ["first", "second", "reasons"]
+    readonly_fields = ["comparison", "score", "alike", "state", "found_at", "decided_at", "decided_by"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         """Undecided pairs, unless another state is asked for: the decided ones would bury them."""
         pairs_of = super().get_queryset(request)
-        is_list = request.resolver_match is not None and request.resolver_match.url_name.endswith("_changelist")
-        if is_list and "state__exact" not in request.GET:
+        page = request.resolver_match.url_name if request.resolver_match else None
+        if page == "catalogue_matchcandidate_changelist" and "state__exact" not in request.GET:
             return pairs_of.filter(state=MatchCandidate.State.OPEN)
         return pairs_of
 
