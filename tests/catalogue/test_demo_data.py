@@ -7,24 +7,20 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, date, datetime, time
 from decimal import ROUND_HALF_UP, Decimal
-from io import StringIO
 from typing import Any
 
 import psutil
 import pytest
 from django.conf import settings
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
 from django.db import connection
 from django.db.models import Avg, Count, F, Max, Q
-from django.utils import timezone
 
-from catalogue import dictionaries, recount, rendering
+from catalogue import dictionaries, rendering
 from catalogue.demo import load, vocabulary
 from catalogue.hours import Hours
 from catalogue.models import (
-    FlowSlot,
     Landmark,
-    Listing,
     Market,
     Photo,
     Record,
@@ -34,8 +30,8 @@ from catalogue.models import (
     SourceRecord,
     Version,
 )
+from tests.catalogue.generating import TODAY, demo_data
 
-TODAY = date(2026, 11, 21)
 # Ranges kept for fiction, or blocks of zeros that nobody is given; see catalogue/demo/words/cities.toml.
 PHONES = {
     "london": r"\+442079460\d{3}",
@@ -51,22 +47,6 @@ PHONES = {
     "sydney": r"\+612(5550|7010)\d{4}",
     "dubai": r"\+9714000\d{4}",
 }
-
-
-def demo_data(*, restaurants: int = 240, reviews: int = 3_000, seed: int = 7, **options: Any) -> str:
-    """Run the command; what it says on stdout."""
-    said = StringIO()
-    call_command(
-        "demo_data",
-        restaurants=restaurants,
-        reviews=reviews,
-        seed=seed,
-        today=options.pop("today", TODAY),
-        stdout=said,
-        stderr=StringIO(),
-        **options,
-    )
-    return said.getvalue()
 
 
 def rows() -> list[list[tuple[Any, ...]]]:
@@ -291,66 +271,6 @@ def test_reviews_lie_in_the_three_years_before_today_and_replies_after_their_rev
     assert not replied.filter(owner_replied_at__lte=F("created_at")).exists()
     latest = replied.aggregate(latest=Max("owner_replied_at"))["latest"]
     assert latest < midnight
-
-
-@pytest.mark.django_db
-def test_offers_are_on_sale_in_every_market_at_once_and_can_be_left_out() -> None:
-    demo_data(restaurants=12, reviews=0, offers=False)
-    assert not Listing.objects.exists()
-    demo_data(restaurants=400, reviews=1_000, seed=8)
-    on_sale = FlowSlot.objects.filter(seats_left__gt=0, book_before__gt=timezone.now(), withdrawn_at=None)
-    assert set(on_sale.values_list("restaurant__market", flat=True)) == set(vocabulary.cities())
-
-
-@pytest.mark.django_db
-def test_figures_of_reviews_and_photos_are_those_that_are_counted() -> None:
-    demo_data(restaurants=300, reviews=9_000)
-    assert recount.mend() == 0
-    assert Review.objects.filter(photo_count__gt=1).exists()
-
-
-@pytest.mark.django_db
-def test_photos_show_what_the_kitchen_makes_and_those_of_guests_belong_to_their_reviews() -> None:
-    demo_data(restaurants=600, reviews=12_000)
-    photos = Photo.objects.all()
-    assert 600 < photos.count() < 1_500
-    assert set(photos.values_list("kind", flat=True)) == {"food", "drink", "interior", "exterior", "menu"}
-    assert photos.values("art").distinct().count() == photos.count()
-    assert not photos.filter(Q(art=None) | Q(alt="") | Q(author=None) | Q(alt__contains="{")).exists()
-    guests = photos.exclude(review=None)
-    assert guests.count() > 200
-    assert not guests.exclude(author=F("review__author"), created_at=F("review__created_at")).exists()
-    assert not guests.exclude(restaurant=F("review__restaurant")).exists()
-    midnight = datetime.combine(TODAY, time(), UTC)
-    assert not photos.filter(Q(created_at__gte=midnight) | Q(created_at__lt=F("restaurant__created_at"))).exists()
-    for alt, caption, cuisine in photos.filter(kind="food").values_list("alt", "caption", "restaurant__cuisine"):
-        assert caption is not None
-        assert caption.lower() in alt.lower()
-        assert caption.lower() in {dish.lower() for dish in vocabulary.cuisines()[cuisine].dishes}
-
-
-@pytest.mark.django_db
-def test_each_restaurant_has_its_history_and_what_is_shown_is_its_latest_version() -> None:
-    demo_data(restaurants=400, reviews=2_000)
-    latest = Restaurant.objects.annotate(told=Count("versions"), last=Max("versions__version"))
-    assert not latest.exclude(told=F("version"), last=F("version")).exists()
-    changed = Version.objects.filter(version=2).select_related("restaurant")
-    assert 30 < changed.count() < 100
-    assert set(changed.values_list("kind", flat=True)) == {"updated", "closed"}
-    for version in changed:
-        for column, (before, after) in version.patch.items():
-            assert getattr(version.restaurant, column) == after != before
-    assert not Restaurant.objects.exclude(status="open").filter(version=1).exists()
-    numbers = list(Version.objects.order_by("at", "restaurant", "version").values_list("seq", flat=True))
-    assert None not in numbers
-    assert numbers == sorted(number for number in numbers if number is not None)
-
-
-@pytest.mark.django_db
-def test_searches_and_look_ups_show_what_was_generated() -> None:
-    demo_data()
-    assert list(rendering.differences()) == []
-    assert Record.objects.count() == 240
 
 
 @pytest.mark.django_db(transaction=True)

@@ -1,0 +1,25 @@
+"""Running `manage.py demo_data` in a test."""
+
+from datetime import date
+from io import StringIO
+from typing import Any
+
+from django.core.management import call_command
+
+TODAY = date(2026, 11, 21)
+
+
+def demo_data(*, restaurants: int = 240, reviews: int = 3_000, seed: int = 7, **options: Any) -> str:
+    """Run the command; what it says on stdout."""
+    said = StringIO()
+    call_command(
+        "demo_data",
+        restaurants=restaurants,
+        reviews=reviews,
+        seed=seed,
+        today=options.pop("today", TODAY),
+        stdout=said,
+        stderr=StringIO(),
+        **options,
+    )
+    return said.getvalue()
