@@ -1,12 +1,18 @@
 """The real files of ../shared/data, to the row; skipped where they are not."""
 
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from catalogue import dictionaries
-from catalogue.models import Landmark, Restaurant, SourceRecord
-from tests.catalogue.importing import SHARED_DATA, counts, import_landmarks, import_restaurants
+from catalogue.importers import dohmh, native
+from catalogue.importers.overture import Overture
+from catalogue.importers.rows import UnreadableFileError
+from catalogue.importers.runs import StoppedError
+from catalogue.models import ImportRun, Landmark, Restaurant, SearchRow, SourceRecord
+from tests.catalogue.importing import SHARED_DATA, counts, import_landmarks, import_restaurants, json_lines, rejected
 
 pytestmark = [
     pytest.mark.skipif(not SHARED_DATA.is_dir(), reason=f"{SHARED_DATA} is not here"),
@@ -14,9 +20,9 @@ pytestmark = [
 ]
 
 COPENHAGEN = {
-    "restaurants": {"created": 777, "refused": 1},
-    "coffee_shops": {"created": 900, "refused": 4},
-    "nightlife": {"created": 614, "skipped": 35, "refused": 2},
+    "restaurants": {"created": 777, "refused": 1, "queued": 2},
+    "coffee_shops": {"created": 900, "refused": 4, "queued": 7},
+    "nightlife": {"created": 614, "skipped": 35, "refused": 2, "queued": 5},
     "bakery": {"created": 5, "unchanged": 18, "skipped": 214},
     "tourism": {"unchanged": 2, "skipped": 61},
     "theatre": {"skipped": 26},
@@ -63,7 +69,7 @@ def test_milan_is_known_by_its_osm_ids(tmp_path: Path) -> None:
         for name in ("restaurants", "leisure", "transport")
     }
     assert taken == {
-        "restaurants": {"created": 162, "skipped": 5, "refused": 5},
+        "restaurants": {"created": 162, "skipped": 5, "refused": 5, "queued": 3},
         "leisure": {"skipped": 2},
         "transport": {"skipped": 135},
     }
@@ -79,3 +85,80 @@ def test_the_landmarks_of_wikidata_join_the_own_table(tmp_path: Path) -> None:
     assert Landmark.objects.count() == own + 8537
     assert Landmark.objects.get(name="David Collection").market_id == "copenhagen"
     assert counts(import_landmarks(file, rejects_to=tmp_path / "r.jsonl")) == {"unchanged": 8630}
+
+
+def test_the_overture_samples_have_few_places_to_eat_in_our_markets(tmp_path: Path) -> None:
+    folder = SHARED_DATA / "overture_places"
+
+    def imported(name: str) -> dict[str, int]:
+        return counts(import_restaurants(folder / f"{name}.parquet", reader=Overture(), rejects_to=tmp_path / "r"))
+
+    assert imported("project_c_samples") == {"created": 33, "skipped": 3392}
+    assert imported("project_d_samples") == {"unchanged": 33, "skipped": 3392}
+    assert imported("project_c_samples") == {"unchanged": 33, "skipped": 3392}
+    # Labelled pairs for measuring likeness: no release.
+    with pytest.raises(UnreadableFileError, match="two releases"):
+        imported("match_pairs_3k")
+
+
+def test_the_overture_release_of_february_is_stopped_and_goes_through_by_force(tmp_path: Path) -> None:
+    file = SHARED_DATA / "overture_nyc_delta" / "nyc.parquet"
+
+    def imported(release: Any, **options: Any) -> dict[str, int]:
+        return counts(
+            import_restaurants(
+                file, reader=Overture(release), market="new-york", rejects_to=tmp_path / "r.jsonl", **options
+            )
+        )
+
+    assert imported("base") == {"created": 1428, "skipped": 10572}
+    assert imported("base") == {"unchanged": 1428, "skipped": 10572}
+    assert not SearchRow.objects.exclude(position=None).exists()
+    before = set(Restaurant.objects.values_list("pk", "version", "status"))
+    with pytest.raises(StoppedError, match=r"^new-york: 13 of 1428 restaurants would change and 534 be closed, 38.3%"):
+        imported("current")
+    assert set(Restaurant.objects.values_list("pk", "version", "status")) == before
+    assert ImportRun.objects.order_by("-pk")[0].state == "stopped"
+    assert imported("current", force=True) == {
+        "created": 16, "changed": 13, "unchanged": 881, "skipped": 11090, "queued": 1, "closed": 534,
+    }  # fmt: skip
+    closed = Restaurant.objects.filter(status="permanently_closed")
+    assert closed.count() == 534
+    assert not SearchRow.objects.filter(restaurant__in=closed).exists()
+    assert imported("current") == {"unchanged": 910, "skipped": 11090}
+
+
+def test_the_inspections_of_new_york_are_one_restaurant_for_each_camis(tmp_path: Path) -> None:
+    file = SHARED_DATA / "nyc_dohmh" / "nyc_restaurants_1000.csv"
+
+    def imported() -> dict[str, int]:
+        return counts(import_restaurants(file, reader=dohmh, rejects_to=tmp_path / "r.jsonl"))
+
+    assert imported() == {"created": 993, "unchanged": 7, "queued": 3}
+    assert imported() == {"unchanged": 1000}
+
+
+def test_inspections_join_the_restaurants_that_overture_named(tmp_path: Path) -> None:
+    release = SHARED_DATA / "overture_nyc_delta" / "nyc.parquet"
+    import_restaurants(release, reader=Overture("base"), market="new-york", rejects_to=tmp_path / "r.jsonl")
+    file = SHARED_DATA / "nyc_dohmh" / "nyc_restaurants_1000.csv"
+    joined = counts(import_restaurants(file, reader=dohmh, rejects_to=tmp_path / "r.jsonl"))
+    assert joined == {"created": 989, "merged": 4, "unchanged": 7, "queued": 6}
+    found = Restaurant.objects.get(name="Isla New York")
+    assert found.phone_verified_at is not None
+    assert {each.source_id: "phone" in each.fields for each in found.source_records.all()} == {
+        "overture": True,
+        "dohmh": False,
+    }
+    assert found.latitude is not None
+
+
+def test_cambridge_is_no_market_of_ours(tmp_path: Path) -> None:
+    rows = json.loads((SHARED_DATA / "multiwoz_cambridge" / "restaurant_db.json").read_text())
+    lines = [
+        {"id": row["id"], "name": row["name"], "location": dict(zip(("lat", "lng"), row["location"], strict=True))}
+        for row in rows
+    ]
+    file = json_lines(tmp_path / "cambridge.jsonl", lines)
+    assert counts(import_restaurants(file, reader=native)) == {"refused": 110}
+    assert {each["reason"].split(" lies ")[1] for each in rejected(file)} == {"in no market."}
