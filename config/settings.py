@@ -221,6 +221,8 @@ SPECTACULAR_SETTINGS = {
         "ExportStatus": "catalogue.models.Export.Status",
         "RestaurantStatus": "catalogue.models.Restaurant.Status",
         "ChangeKind": "catalogue.models.Version.Kind",
+        "LandmarkKind": "catalogue.models.Landmark.Kind",
+        "OfferStatus": "catalogue.flow.offers.Status",
         "TierName": "payments.tiers.TIERS",
         "PendingReason": "reservations.models.Reservation.PendingReason",
     },

@@ -3,10 +3,9 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date, datetime, time
-from enum import StrEnum, auto
 from uuid import UUID
 
-from django.db import connection
+from django.db import connection, models
 
 from config.api.ids import encode
 
@@ -35,14 +34,14 @@ WHERE listing.restaurant_id = ANY (%(restaurants)s::uuid[]) AND {IS_OFFERING}
 """  # noqa: S608  # constants of ours
 
 
-class Status(StrEnum):
+class Status(models.TextChoices):
     """How a slot stands: what is withdrawn is not sold out, and what is over is not scheduled."""
 
-    SCHEDULED = auto()
-    AVAILABLE = auto()
-    SOLD_OUT = auto()
-    EXPIRED = auto()
-    WITHDRAWN = auto()
+    SCHEDULED = "scheduled"
+    AVAILABLE = "available"
+    SOLD_OUT = "sold_out"
+    EXPIRED = "expired"
+    WITHDRAWN = "withdrawn"
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,8 +3,9 @@
 from django.db import migrations
 
 ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
-# What a version does not speak of: the version itself, and what staff alone see or the database makes.
-UNVERSIONED = "'{version,updated_at,locked_fields,position}'::text[]"
+# What a version does not speak of: the version itself, what staff alone see or the database makes, and the figures of
+# reviews behind their number and the rating.
+UNVERSIONED = "'{version,updated_at,locked_fields,position,star_counts,review_facets}'::text[]"
 
 # config.api.ids.encode: 130 bits, five to a letter.
 LETTERS = " || ".join(

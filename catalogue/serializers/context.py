@@ -15,7 +15,7 @@ class LandmarkRecord(serializers.Serializer[Any]):
 
     id = serializers.RegexField(pattern("lm"), source="place.id")
     name = serializers.CharField(source="place.name")
-    kind = serializers.ChoiceField(choices=Landmark.Kind.values, source="place.kind")
+    kind = serializers.ChoiceField(choices=Landmark.Kind.choices, source="place.kind")
     market = serializers.RegexField(SLUG, allow_null=True, source="place.market")
     location = LocationRecord(source="place.location")
     names = serializers.ListField(child=serializers.CharField(), help_text="All names that it is found by.")

@@ -38,9 +38,7 @@ class FlowSlotRecord(serializers.Serializer[Any]):
     seats_left = serializers.IntegerField(min_value=0, help_text="Guests that can still be booked.")
     book_before = Moment(help_text="Until when it can be booked.")
     terms = serializers.CharField(allow_blank=True)
-    status = serializers.ChoiceField(
-        choices=[status.value for status in Status], help_text="Only what is `available` can be booked."
-    )
+    status = serializers.ChoiceField(choices=Status.choices, help_text="Only what is `available` can be booked.")
 
 
 @extend_schema_serializer(many=False)
