@@ -6,7 +6,7 @@ It calls the product's own functions at random places of the catalogue and takes
 send, from asking to having the rows. Told are the median and the 95th percentile of the statement that answers the
 question, also as ratios to a prepared `SELECT 1` and to a look-up by primary key of the same run (absolute figures say
 as much about the machine as about us), and the median of all statements of a call together. The expectations are those
-of 354,000 restaurants and 7.5 million reviews. Any plan with a sequential scan of more than a small dictionary makes
+of 354,000 restaurants and 7.5 million reviews; held against them is what a statement takes beyond `SELECT 1`. Any plan with a sequential scan of more than a small dictionary makes
 it fail. It changes nothing but the places of new versions in the feed of changes.
 """
 
@@ -247,7 +247,8 @@ def main() -> None:
     for case in cases(random.Random(words.seed)):  # noqa: S311  # reproducible, not secret
         its, whole, read = measure(case, spots, asked, small)
         middle = statistics.median(its)
-        verdict = "" if case.expected_ms is None else "yes" if middle <= 2 * case.expected_ms else "no"
+        own = middle - select
+        verdict = "" if case.expected_ms is None else "yes" if own <= 2 * case.expected_ms else "no"
         table.add_row(
             *(case.name, f"{middle:.2f}", f"{statistics.quantiles(its, n=20)[-1]:.2f}"),
             *(f"{middle / select:.1f}", f"{middle / key:.1f}", f"{statistics.median(whole):.2f}"),

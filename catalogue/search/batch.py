@@ -9,7 +9,7 @@ from catalogue import flow
 from catalogue.search import languages
 from catalogue.search.answer import Batch, attribute
 from catalogue.search.rows import Row, hits
-from catalogue.search.statement import SHOWN
+from catalogue.search.statement import SHOWN, SPAN
 
 MOST_SLUGS = 100
 
@@ -29,7 +29,7 @@ WITH RECURSIVE asked AS (
 )
 SELECT meant.slug, place.slug, place.erased_at IS NULL AND place.merged_into_id IS NULL, r.restaurant_id, {SHOWN}
 FROM meant JOIN catalogue_restaurant place ON place.id = meant.id
-    LEFT JOIN catalogue_searchrow r ON r.restaurant_id = place.id
+    LEFT JOIN catalogue_searchrow r ON r.restaurant_id = place.id {SPAN}
 WHERE place.merged_into_id IS NULL
 """  # noqa: S608  # constants of ours
 

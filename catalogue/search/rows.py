@@ -30,7 +30,7 @@ WHERE r.id = ANY(%(ids)s) AND NOT jsonb_path_exists(r.hours, '$.periods[*]')
 """
 # Rows that are read beyond a page, as the plane's order is not quite that of the ground; where they do not suffice,
 # several times as many are read.
-SLACK = 5
+SLACK = 3
 MORE = 4
 
 
@@ -46,31 +46,27 @@ class Row:
     timezone: str
     is_shut: bool
     spans_until: datetime | None
-    is_open: bool | None
+    is_known: bool
     opens: datetime | None
     closes: datetime | None
 
     @property
     def never_opens(self) -> bool:
         """Whether it is closed for all the days that were worked out."""
-        return self.is_open is False and self.opens is None and not self.is_shut
+        return self.is_known and self.opens is None and not self.is_shut
 
     def hit(self, offer: Offer | None, *, now: datetime, labels: Mapping[str, str] | None = None) -> Hit:
         """The hit; `labels` are those of cuisines in another language than the card's."""
         card = translated(self.card, labels) if labels else self.card
         if self.is_shut:
             return Hit(card=card, metres=self.metres, open_now=False)
-        if self.is_open is None or (self.spans_until is not None and self.spans_until <= now):
+        if not self.is_known or (self.spans_until is not None and self.spans_until <= now):
             return Hit(card=card, metres=self.metres, offer=offer)
+        is_open = self.opens is not None and self.opens <= now
         change = change_of(
-            now=now,
-            zone=self.timezone,
-            until=self.spans_until,
-            is_open=self.is_open,
-            opens=self.opens,
-            closes=self.closes,
+            now=now, zone=self.timezone, until=self.spans_until, is_open=is_open, opens=self.opens, closes=self.closes
         )
-        return Hit(card=card, metres=self.metres, open_now=self.is_open, next_change=change, offer=offer)
+        return Hit(card=card, metres=self.metres, open_now=is_open, next_change=change, offer=offer)
 
 
 def hits(
@@ -82,7 +78,7 @@ def hits(
         with connection.cursor() as cursor:
             cursor.execute(UNSAID, {"ids": never, "now": now})
             unsaid = {place for (place,) in cursor.fetchall()}
-    told = [replace(row, is_open=None) if row.id in unsaid else row for row in rows]
+    told = [replace(row, is_known=False) if row.id in unsaid else row for row in rows]
     return [row.hit(offered.get(row.id), now=now, labels=labels) for row in told]
 
 
