@@ -6,8 +6,9 @@ It calls the product's own functions at random places of the catalogue and takes
 send, from asking to having the rows. Told are the median and the 95th percentile of the statement that answers the
 question, also as ratios to a prepared `SELECT 1` and to a look-up by primary key of the same run (absolute figures say
 as much about the machine as about us), and the median of all statements of a call together. The expectations are those
-of 354,000 restaurants and 7.5 million reviews; held against them is what a statement takes beyond `SELECT 1`. Any plan with a sequential scan of more than a small dictionary makes
-it fail. It changes nothing but the places of new versions in the feed of changes.
+of 354,000 restaurants and 7.5 million reviews; held against them is what a statement takes beyond `SELECT 1`. Any plan
+with a sequential scan of more than a small dictionary makes it fail. It changes nothing but the places of new versions
+in the feed of changes.
 """
 
 import argparse

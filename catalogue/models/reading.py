@@ -73,7 +73,9 @@ class SearchRow(models.Model):
     spans_until = models.DateTimeField(null=True, help_text="Until when the spans are worked out; null: not yet")
     # The index has this one, which stays as it is when the end of the spans moves on: an update then touches no index.
     spans_missing = models.GeneratedField(
-        expression=Q(spans_until__isnull=True), output_field=models.BooleanField(), db_persist=True
+        expression=Q(spans_until__isnull=True),  # type: ignore[arg-type]  # Django takes a condition too
+        output_field=models.BooleanField(),
+        db_persist=True,
     )
 
     class Meta:
