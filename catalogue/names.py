@@ -184,8 +184,8 @@ def _misspelt(run: str, known: Iterable[str]) -> list[str]:
 
 
 def _unknown(param: str, name: str, known: Iterable[str], *, listed_at: str) -> InvalidRequest:
-    likely = get_close_matches(name, list(known), n=3, cutoff=0.5)
+    likely = get_close_matches(name.lower(), list(known), n=3, cutoff=0.5)
     hint = f" Did you mean `{likely[0]}`?" if likely else ""
     return InvalidRequest(
-        f"Unknown {param} `{name}`.{hint} GET {listed_at} lists all.", param=param, extra={"suggestions": likely}
+        f"Unknown {param} `{name[:80]}`.{hint} GET {listed_at} lists all.", param=param, extra={"suggestions": likely}
     )

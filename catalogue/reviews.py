@@ -43,10 +43,13 @@ class Question:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReviewPage(Paged):
-    """A page of reviews below a summary of all of the restaurant's, and the lines that are to be shown with them."""
+    """A page of reviews below a summary of all of the restaurant's, and the lines that are to be shown with them.
+
+    The summary is sold with the reviews: it is None on a page without any, unless the restaurant has none at all.
+    """
 
     rows: list[dict[str, Any]]
-    summary: dict[str, Any]
+    summary: dict[str, Any] | None
     attribution: list[dict[str, Any]]
 
 
@@ -127,7 +130,7 @@ def page(restaurant: Restaurant, question: Question, *, now: datetime) -> Review
         next_cursor=after,
         as_of=as_of,
         rows=[_record(row, pictures.get(row[0], [])) for row in shown],
-        summary=summary(restaurant),
+        summary=summary(restaurant) if shown or not restaurant.review_count else None,
         attribution=attribution({row[11] for row in shown}),
     )
 

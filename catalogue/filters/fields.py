@@ -2,16 +2,18 @@
 
 import re
 from collections.abc import Sequence
-from datetime import datetime, time
+from datetime import UTC, datetime, time
 from decimal import Decimal
 from difflib import get_close_matches
 from typing import Any
 
+from django.core.validators import MaxLengthValidator, MinLengthValidator
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 from rest_framework.request import Request
 
 from catalogue.groups import GROUPS
+from catalogue.names import Names
 from catalogue.search import Box, Facet, Sort
 from config.api import query
 from config.api.fields import Text
@@ -63,6 +65,13 @@ class Stars(serializers.Field[Decimal, str, str, Any]):
 class Read(Text):
     """Text that is read as something else, which is why its length is judged first."""
 
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        # They would judge what was read, which may have no length.
+        self.validators = [
+            judge for judge in self.validators if not isinstance(judge, (MaxLengthValidator, MinLengthValidator))
+        ]
+
     def to_internal_value(self, data: Any) -> str:
         """Return the text."""
         if self.max_length and len(data) > self.max_length:
@@ -91,6 +100,19 @@ class PriceLevels(Listed):
     def to_internal_value(self, data: Any) -> Any:
         """Return the numbers."""
         return tuple(int(level) for level in super().to_internal_value(data))
+
+
+class MarketSlug(Read):
+    """The slug of a market that there is."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(max_length=40, pattern=f"^{SLUG}$", **options)
+
+    def to_internal_value(self, data: Any) -> str:
+        """Return the slug. Raises InvalidRequest for an unknown one, with those that it is like."""
+        if self.max_length and len(data) <= self.max_length:
+            Names.load().market(data)
+        return super().to_internal_value(data)
 
 
 class Words(Read):
@@ -133,8 +155,20 @@ class Area(Read):
         return Box(west, south, east, north)
 
 
+def moment(text: str) -> datetime:
+    """A day or a moment of RFC 3339 in UTC, whatever offset it was written with; of a day its beginning.
+
+    Raises ValidationError for what is in no calendar.
+    """
+    try:
+        read = datetime.fromisoformat(re.sub(r"\.([0-9]+)", lambda found: f".{found[1]:0<6}", text))
+        return read.astimezone(UTC) if read.tzinfo else read.replace(tzinfo=UTC)
+    except (ValueError, OverflowError) as error:
+        raise serializers.ValidationError("There is no such moment in the calendar.") from error
+
+
 class OpenAt(Read):
-    """`now`, a time of day or a moment; read as the word, a datetime.time or a datetime with its zone."""
+    """`now`, a time of day or a moment; read as the word, a datetime.time or a datetime in UTC."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(
@@ -149,10 +183,17 @@ class OpenAt(Read):
         text = super().to_internal_value(data)
         if text == "now":
             return "now"
-        try:
-            return time.fromisoformat(text) if len(text) == len("HH:MM") else datetime.fromisoformat(text)
-        except ValueError as error:
-            raise serializers.ValidationError("There is no such moment in the calendar.") from error
+        return time.fromisoformat(text) if len(text) == len("HH:MM") else moment(text)
+
+
+class Word(serializers.ChoiceField):
+    """One of a few words."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        """Return the word."""
+        if data not in self.choices:
+            raise serializers.ValidationError(f"This must be one of: {', '.join(map(str, self.choices))}.")
+        return data
 
 
 class SortBy(serializers.ChoiceField):

@@ -4,14 +4,9 @@ from typing import Any
 
 from rest_framework import serializers
 
-from catalogue.filters.fields import SLUG, LatLng, Listed, Parameters, Read, Whole, Words
+from catalogue.filters.fields import LatLng, Listed, MarketSlug, Parameters, Read, Whole, Words
 from catalogue.models import Landmark
 from config.api.fields import Text
-
-
-def market(words: str) -> Read:
-    """The slug of a market."""
-    return Read(required=False, max_length=40, pattern=f"^{SLUG}$", help_text=words)
 
 
 class Kinds(Listed):
@@ -37,7 +32,7 @@ class LookUp(Parameters):
         help_text="latitude,longitude: of equal matches the nearest first. Without `q` the landmarks within 20 km.",
     )
     kind = Kinds(required=False, max_length=200, help_text="Only these kinds, with commas between them.")
-    market = market("Only landmarks of this market.")
+    market = MarketSlug(required=False, help_text="Only landmarks of this market.")
     limit = Whole(required=False, default=20, min_value=1, max_value=50, help_text="Landmarks on a page.")
     cursor = Text(required=False, max_length=400, help_text="`next_cursor` of the page before; good for an hour.")
 
@@ -50,7 +45,7 @@ class Typed(Parameters):
         required=False,
         help_text="latitude,longitude: within a market only what is there, restaurants with their distance.",
     )
-    market = market("Only what lies in this market; cuisines lie everywhere.")
+    market = MarketSlug(required=False, help_text="Only what lies in this market; cuisines lie everywhere.")
     limit = Whole(required=False, default=10, min_value=1, max_value=20, help_text="Suggestions, at most.")
 
 
@@ -61,7 +56,7 @@ class Sought(Parameters):
     address = Words(required=False, max_length=300, help_text="Street and number; a comma before the town.")
     phone = Words(required=False, max_length=40, help_text="As it is written; write the + as %2B.")
     ll = LatLng(required=False, help_text="latitude,longitude: looks within a kilometre.")
-    market = market("The market that the place is in.")
+    market = MarketSlug(required=False, help_text="The market that the place is in.")
     limit = Whole(required=False, default=5, min_value=1, max_value=20, help_text="Restaurants, at most.")
 
 

@@ -1,6 +1,6 @@
 """The parameters of offers."""
 
-from catalogue.filters.fields import SLUG, LatLng, Parameters, Whole, Words
+from catalogue.filters.fields import LatLng, MarketSlug, Parameters, Whole, Words
 from config.api.fields import ClockTime, Day, Text
 
 PARTY = "Guests: only offers that are for a party of this size."
@@ -31,7 +31,7 @@ class Offers(Parameters):
         max_value=20_000,
         help_text="Metres around the reference point; 1500 when left out.",
     )
-    market = Text(required=False, max_length=40, pattern=f"^{SLUG}$", help_text="A slug of GET /v1/markets.")
+    market = MarketSlug(required=False, help_text="A slug of GET /v1/markets.")
     date = Day(required=False, help_text="One day, on the restaurants' clocks.")
     time = ClockTime(required=False, help_text="From this time of the day on, on the restaurants' clocks: 18:30.")
     party_size = Whole(

@@ -1,12 +1,8 @@
 """The parameters of reviews, photos and of what lies around a restaurant."""
 
-import re
-from datetime import UTC, datetime
 from typing import Any
 
-from rest_framework import serializers
-
-from catalogue.filters.fields import DATE, MOMENT, Flag, Listed, Parameters, Read, Whole, Words
+from catalogue.filters.fields import DATE, MOMENT, Flag, Listed, Parameters, Read, Whole, Word, Words, moment
 from catalogue.groups.context import KINDS
 from catalogue.models import Photo
 from catalogue.reviews import Order
@@ -24,12 +20,7 @@ class Since(Read):
 
     def to_internal_value(self, data: Any) -> Any:
         """Return the moment."""
-        text = super().to_internal_value(data)
-        try:
-            moment = datetime.fromisoformat(re.sub(r"\.([0-9]+)", lambda found: f".{found[1]:0<6}", text))
-            return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
-        except (ValueError, OverflowError) as error:
-            raise serializers.ValidationError("There is no such moment in the calendar.") from error
+        return moment(super().to_internal_value(data))
 
 
 class Numbers(Listed):
@@ -38,16 +29,6 @@ class Numbers(Listed):
     def to_internal_value(self, data: Any) -> Any:
         """Return the numbers."""
         return tuple(int(number) for number in super().to_internal_value(data))
-
-
-class Word(serializers.ChoiceField):
-    """One of a few words."""
-
-    def to_internal_value(self, data: Any) -> Any:
-        """Return the word."""
-        if data not in self.choices:
-            raise serializers.ValidationError(f"This must be one of: {', '.join(map(str, self.choices))}.")
-        return data
 
 
 class Reviews(Parameters):

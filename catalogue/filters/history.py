@@ -1,19 +1,15 @@
 """The parameters of what a restaurant was, and of the feed of changes."""
 
-import re
-from datetime import datetime
 from typing import Any
 
-from rest_framework import serializers
-
-from catalogue.filters.fields import MOMENT, SLUG, Listed, Parameters, Read, Whole
+from catalogue.filters.fields import MOMENT, Listed, MarketSlug, Parameters, Read, Whole, Word, moment
 from catalogue.filters.records import Selection
 from catalogue.models import Version
 from config.api.fields import Text
 
 
 class PastMoment(Read):
-    """A moment of RFC 3339; read as a datetime with its zone."""
+    """A moment of RFC 3339; read as a datetime in UTC."""
 
     def __init__(self, **options: Any) -> None:
         hint = "This must be a moment like 2026-11-21T19:30:00Z; write the + of an offset as %2B."
@@ -21,11 +17,7 @@ class PastMoment(Read):
 
     def to_internal_value(self, data: Any) -> Any:
         """Return the moment."""
-        text = super().to_internal_value(data)
-        try:
-            return datetime.fromisoformat(re.sub(r"\.([0-9]+)", lambda found: f".{found[1]:0<6}", text))
-        except ValueError as error:
-            raise serializers.ValidationError("There is no such moment in the calendar.") from error
+        return moment(super().to_internal_value(data))
 
 
 class LookBack(Selection):
@@ -55,7 +47,7 @@ class Changes(Parameters):
         help_text="`next_since` of the page before; without it the feed begins with its oldest change.",
     )
     limit = Whole(required=False, default=100, min_value=1, max_value=1000, help_text="Changes on a page.")
-    market = Text(required=False, max_length=40, pattern=f"^{SLUG}$", help_text="A slug of GET /v1/markets.")
+    market = MarketSlug(required=False, help_text="A slug of GET /v1/markets.")
     type = Listed(
         required=False,
         of="|".join(Version.Kind.values),
@@ -63,7 +55,7 @@ class Changes(Parameters):
         hint=f"This must be some of these with commas between them: {', '.join(Version.Kind.values)}.",
         help_text=f"With commas between them: {', '.join(Version.Kind.values)}.",
     )
-    include = serializers.ChoiceField(
+    include = Word(
         choices=["record"],
         required=False,
         help_text="`record`: with the free fields of the restaurant as they are now.",

@@ -12,12 +12,14 @@ from catalogue.filters.fields import (
     Flag,
     LatLng,
     Listed,
+    MarketSlug,
     OpenAt,
     Parameters,
     PriceLevels,
     SortBy,
     Stars,
     Whole,
+    Word,
     Words,
 )
 from catalogue.search import (
@@ -65,7 +67,7 @@ class Search(Parameters):
         help_text="Words of the name, the cuisine, the neighborhood or a dish that guests praise; the last one may be"
         " unfinished. Where nothing has these words, names that are spelt like them.",
     )
-    market = Text(required=False, max_length=40, pattern=f"^{SLUG}$", help_text="A slug of GET /v1/markets.")
+    market = MarketSlug(required=False, help_text="A slug of GET /v1/markets.")
     neighborhood = Words(required=False, max_length=120, help_text="The name of a neighborhood, in any case.")
     open = OpenAt(
         required=False,
@@ -117,7 +119,7 @@ class Search(Parameters):
     price_max = Whole(required=False, min_value=1, max_value=4, help_text="The highest price level.")
     rating_min = Stars(required=False, help_text="The lowest star rating.")
     reviews_min = Whole(required=False, min_value=0, max_value=999_999_999, help_text="The fewest reviews.")
-    offer = serializers.ChoiceField(
+    offer = Word(
         required=False, choices=["any"], help_text="`any`: only restaurants with a discount that can be booked now."
     )
     offer_min = Whole(required=False, min_value=1, max_value=90, help_text="The lowest discount in percent.")

@@ -78,7 +78,9 @@ class ReviewAnswer(serializers.Serializer[Any]):
     """A page of reviews below a summary of all that the restaurant has, whatever was asked for."""
 
     data = ReviewRecord(many=True)  # type: ignore[assignment]  # a name of the contract
-    summary = ReviewSummaryRecord()
+    summary = ReviewSummaryRecord(
+        allow_null=True, help_text="Null on a page without reviews, which is free, where the restaurant has some."
+    )
     pagination = ListingRecord()
     attribution = AttributionRecord(many=True, help_text="Show these lines with the data.")
 
@@ -117,6 +119,7 @@ class NeighborhoodRecord(serializers.Serializer[Any]):
     )
 
 
+@extend_schema_serializer(many=False)
 class AroundAnswer(serializers.Serializer[Any]):
     """What lies around a restaurant."""
 
@@ -200,6 +203,7 @@ class InsightRecord(serializers.Serializer[Any]):
     disclosure = serializers.CharField(help_text="How it was made, and what was not read.")
 
 
+@extend_schema_serializer(many=False)
 class InsightAnswer(serializers.Serializer[Any]):
     """What the reviews of a restaurant say."""
 

@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Any
 
 import orjson
+from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import serializers
 
 from catalogue.history import Change, Feed
@@ -47,6 +48,7 @@ class EntryRecord(serializers.Serializer[Any]):
     patch = OperationRecord(many=True, help_text="None where what the record shows has not changed.")
 
 
+@extend_schema_serializer(many=False)
 class HistoryAnswer(serializers.Serializer[Any]):
     """A page of versions, newest first."""
 
@@ -87,6 +89,7 @@ class PlaceInFeed(serializers.Serializer[Any]):
     has_more = serializers.BooleanField(help_text="Whether the next page is there already; this one may be empty.")
 
 
+@extend_schema_serializer(many=False)
 class FeedAnswer(serializers.Serializer[Any]):
     """A page of the feed, oldest first."""
 

@@ -108,6 +108,18 @@ def test_a_feed_that_cannot_be_meant_is_refused(client: Client, parameter: str, 
     assert (response.status_code, response.json()["error"]["param"]) == (400, parameter)
 
 
+@pytest.mark.django_db
+def test_the_feed_of_a_market_that_is_not_there_is_refused_with_the_one_that_was_meant(client: Client) -> None:
+    make.market()
+    for slug in ("copenhage", "COPENHAGEN"):
+        response = client.get("/v1/changes", {"market": slug})
+        assert (response.status_code, response.json()["error"]["param"]) == (400, "market")
+        assert response.json()["error"]["suggestions"] == ["copenhagen"]
+    assert client.get("/v1/changes?include=x").json()["error"]["details"] == [
+        {"param": "include", "message": "This must be one of: record."}
+    ]
+
+
 @pytest.mark.django_db(transaction=True)
 def test_a_consumer_sees_every_change_once_and_in_order_while_eight_writers_commit_out_of_order() -> None:
     writers, changes = 8, 12

@@ -263,6 +263,16 @@ def test_reviews_are_sold_from_pro_on(client: Client, prices: None) -> None:
     assert client.get("/v1/restaurants/noma/reviews?stars=1").status_code == 200
 
 
+def test_the_summary_is_not_given_away_with_a_page_on_which_there_is_nothing(client: Client) -> None:
+    place = make.restaurant(slug="noma")
+    make.review(place, "Good.")
+    recount.restaurants([place.pk])
+    assert Restaurant.objects.get(pk=place.pk).review_count == 1
+    response = client.get("/v1/restaurants/noma/reviews?q=zzzzz")
+    assert response.status_code == 200
+    assert (response.json()["data"], response.json()["summary"]) == ([], None)
+
+
 def test_reviews_of_what_has_moved_are_found_where_it_is_now(client: Client) -> None:
     make.restaurant(slug="old", merged_into=make.restaurant(slug="noma"))
     make.restaurant(slug="erased", erased_at=NOW)
