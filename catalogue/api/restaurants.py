@@ -75,7 +75,8 @@ class RestaurantViewSet(StrictViewSet[Restaurant]):
         selection = LookBack.read(request)
         now = timezone.now()
         record = groups.record(slug, groups=selection["fields"], now=now, at=selection.get("at"))
-        return selling.answer(request, serializers.document(record), sold=record.sold, now=now)
+        body, content = serializers.document(record), serializers.content(record)
+        return selling.answer(request, body, sold=record.sold, now=now, etag_of=content)
 
     @extend_schema(
         operation_id="get_restaurant_hours",

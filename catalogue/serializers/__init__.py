@@ -16,7 +16,7 @@ from catalogue.serializers.history import FeedAnswer, HistoryAnswer, feed
 from catalogue.serializers.hours import OpeningsRecord
 from catalogue.serializers.payments import PaymentRequiredRecord
 from catalogue.serializers.pieces import SLUG
-from catalogue.serializers.restaurants import RestaurantRecord, document
+from catalogue.serializers.restaurants import RestaurantRecord, content, document
 from catalogue.serializers.search import BatchAnswer, SearchAnswer
 
 __all__ = [
@@ -43,6 +43,7 @@ __all__ = [
     "SearchAnswer",
     "SuggestionAnswer",
     "SuggestionRecord",
+    "content",
     "document",
     "feed",
 ]

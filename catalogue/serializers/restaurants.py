@@ -1,6 +1,7 @@
 """One restaurant."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from rest_framework import serializers
@@ -173,6 +174,18 @@ def document(record: Record) -> bytes:
         JSON().render(offer) if offer else b"null",
         b"," + others if others else b"",
     )
+
+
+def content(record: Record) -> bytes | None:
+    """What counts as the content of the document where that also tells what changes by itself: the address of a second
+    part, whose cursor holds a moment and what the database saw then. None where the document is its content.
+    """
+    steady = {
+        name: {**part, "next": part["next"] and name}
+        for name, part in record.values.items()
+        if isinstance(part, Mapping) and "next" in part
+    }
+    return document(replace(record, values={**record.values, **steady})) if steady else None
 
 
 def members(values: Mapping[str, Any]) -> bytes:

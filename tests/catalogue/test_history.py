@@ -221,6 +221,30 @@ def test_history_is_sold_from_premium_and_what_the_caller_has_already_is_free(
     assert set(Payment.objects.values_list("state", flat=True)) == {"delivered"}
 
 
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("books")
+def test_reviews_that_were_paid_are_304_until_they_change_whatever_else_is_written(
+    wallets: Mapping[str, Wallet],
+) -> None:
+    place = make.restaurant(slug="noma")
+    for number in range(5):
+        make.review(place, f"Good, {number}.")
+    path, client = "/v1/restaurants/noma?fields=reviews", Client(REMOTE_ADDR="192.0.2.77")
+    asked = client.get(path)
+    headers, _ = x402HTTPClientSync(client_of(wallets["premium"])).handle_402_response(
+        dict(asked.headers), asked.content, path
+    )
+    paid = client.get(path, headers=headers)
+    assert (paid.status_code, paid.json()["reviews"]["next"] is None) == (200, False)
+    settled = Payment.objects.count()
+    make.review(make.restaurant(), "Of another place.")
+    again = client.get(path, headers={"if-none-match": paid["ETag"]})
+    assert (again.status_code, again.content, again["ETag"]) == (304, b"", paid["ETag"])
+    assert Payment.objects.count() == settled
+    make.review(place, "A new one.", created_at=NOW)
+    assert client.get(path, headers={"if-none-match": paid["ETag"]}).status_code == 402
+
+
 @pytest.mark.django_db
 def test_a_history_without_a_change_and_a_feed_without_a_page_are_free(client: Client) -> None:
     make.restaurant(slug="noma")
