@@ -237,7 +237,7 @@ CORS_ALLOW_ALL_ORIGINS = True
 CORS_ALLOW_METHODS = ["GET", "HEAD", "POST", "PUT", "DELETE"]
 CORS_ALLOW_HEADERS = [
     *("authorization", "content-type", "idempotency-key", "if-match", "if-none-match"),
-    *("payment-signature", "x-payment", "x-receipt", "sign-in-with-x"),
+    *("payment-signature", "x-payment", "x-receipt", "sign-in-with-x", "x-manage-token"),
     *("range", "if-range"),
     # Official x402 clients in a browser send it with a payment.
     "access-control-expose-headers",

@@ -34,3 +34,9 @@ def test_the_back_office_is_not_for_pages_of_others() -> None:
 def test_options_without_a_preflight_is_no_method_of_ours(api: Client) -> None:
     response = api.options("/api/v1/orders")
     assert (response.status_code, response.json()["error"]["code"]) == (405, "method_not_allowed")
+
+
+def test_a_page_may_show_the_key_to_a_booking() -> None:
+    asked = {"origin": "https://shop.example", "access-control-request-headers": "x-manage-token"}
+    response = Client().options("/v1/flow/bookings/fb_1", headers=asked | {"access-control-request-method": "GET"})
+    assert "x-manage-token" in response["Access-Control-Allow-Headers"]
