@@ -5,7 +5,6 @@ import io
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any, BinaryIO
 from uuid import UUID
 
@@ -68,7 +67,6 @@ class LandmarkImport:
     """One run over rows of landmarks. What the own table has already gets names, never a second landmark."""
 
     atlas: Atlas
-    now: datetime
     source: str = "wikidata"
     seen: dict[str, int] = field(default_factory=dict)
 

@@ -1,6 +1,6 @@
 """Releases: files of restaurants that are staged as a whole, compared, guarded and then written batch by batch."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -8,7 +8,7 @@ from uuid import UUID
 
 from catalogue import versions
 from catalogue.importers.claims import ABSENT
-from catalogue.importers.restaurants import RestaurantImport
+from catalogue.importers.restaurants import ReadPlace, RestaurantImport
 from catalogue.importers.rows import Tally, UnreadableFileError
 from catalogue.importers.runs import (
     BATCH,
@@ -31,6 +31,9 @@ from catalogue.models import Market, Restaurant, SourceRecord
 # A release may change so much of a market without anybody looking, and is not guarded where the source was small.
 MOST_CHANGED = 0.05
 LEAST_RECORDS = 100
+
+# Whoever wants a restaurant waits until its batch is written, staff no longer than two seconds: these take one.
+MOST_REVIEWS = 5_000
 
 
 @dataclass(slots=True)
@@ -102,10 +105,13 @@ class _Run:
         for _, page in self.staging.pending(limit=BATCH):
             files = {id(sketched.row): file for file, sketched in page}
             found, tally = self.importer.read([sketched for _, sketched in page])
-            stored = store(self.importer, found, market=self.market, dry_run=self.dry_run)
-            self.totals.add(0, tally, stored)
+            stored = [
+                store(self.importer, portion, market=self.market, dry_run=self.dry_run) for portion in _portions(found)
+            ]
+            self.totals.add(0, tally, *stored)
+            rejects = [reject for each in (tally, *stored) for reject in each.rejects]
             for file, path in enumerate(self.paths):
-                refused = [each for each in (*tally.rejects, *stored.rejects) if files[id(each.row)] == file]
+                refused = [each for each in rejects if files[id(each.row)] == file]
                 self.rejects.add(refused, source=path)
             rest -= len(page)
             seen += len(page)
@@ -119,7 +125,7 @@ class _Run:
         while page := self.staging.absentees(after=after, limit=BATCH):
             after = page[-1][0]
             with turn(self.market, dry_run=self.dry_run):
-                closed = close_absent(page, source=self.importer.source, now=self.importer.now)
+                closed = close_absent(page, source=self.importer.source, clock=self.importer.clock)
             self.totals.add(0, Tally(closed=closed))
             self.save()
 
@@ -172,7 +178,7 @@ def take(
     return totals
 
 
-def close_absent(absentees: Sequence[tuple[int, UUID]], *, source: str, now: datetime) -> int:
+def close_absent(absentees: Sequence[tuple[int, UUID]], *, source: str, clock: Callable[[], datetime]) -> int:
     """Mark these records of the source as absent, and close what no source names any more; how many are closed.
 
     What staff said of the status stays. Call it in a transaction that holds the import's lock.
@@ -193,7 +199,22 @@ def close_absent(absentees: Sequence[tuple[int, UUID]], *, source: str, now: dat
         and each.merged_into_id is None
         and each.erased_at is None
     ]
-    return Restaurant.objects.filter(pk__in=gone).update(status=Restaurant.Status.PERMANENTLY_CLOSED, updated_at=now)
+    return Restaurant.objects.filter(pk__in=gone).update(
+        status=Restaurant.Status.PERMANENTLY_CLOSED, updated_at=clock()
+    )
+
+
+def _portions(found: Sequence[ReadPlace]) -> Iterator[Sequence[ReadPlace]]:
+    """Parts of a batch with MOST_REVIEWS at most, or a single restaurant that has more."""
+    start, reviews = 0, 0
+    for end, each in enumerate(found):
+        more = len(each.place.reviews or ())
+        if end > start and reviews + more > MOST_REVIEWS:
+            yield found[start:end]
+            start, reviews = end, 0
+        reviews += more
+    if start < len(found):
+        yield found[start:]
 
 
 def _is_much(figures: Figures, differing: int) -> bool:

@@ -1,7 +1,7 @@
 """Rows of a source that states restaurants: read, found again by their record, joined, created or changed."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Any, BinaryIO, Protocol
@@ -14,7 +14,7 @@ from catalogue.importers import guests, joining
 from catalogue.importers.atlas import Atlas, OutsideError, neighborhoods
 from catalogue.importers.claims import Claim, as_field, stated
 from catalogue.importers.place import COLUMNS, Place, Sketch
-from catalogue.importers.rows import Reject, RejectedError, Row, Tally
+from catalogue.importers.rows import MovedError, Reject, RejectedError, Row, Tally
 from catalogue.matching import Likeness
 from catalogue.models import Cuisine, Market, MatchCandidate, Restaurant, SourceRecord
 
@@ -65,11 +65,11 @@ class ReadPlace:
 
 @dataclass(slots=True)
 class RestaurantImport:
-    """One run over rows of restaurants."""
+    """One run over rows of restaurants. Each batch asks `clock` when it is written: that is when it becomes true."""
 
     reader: Reader
     atlas: Atlas
-    now: datetime
+    clock: Callable[[], datetime]
 
     @property
     def source(self) -> str:
@@ -106,7 +106,7 @@ class RestaurantImport:
         markets = {market.slug: market for market in self.atlas.markets}
         for each in sketched:
             market = markets[each.market]
-            on = self.now.astimezone(ZoneInfo(market.timezone)).date()
+            on = self.clock().astimezone(ZoneInfo(market.timezone)).date()
             try:
                 found.append(ReadPlace(each.row, self.reader.read(each.sketch, market=market, on=on)))
             except RejectedError as error:
@@ -117,7 +117,8 @@ class RestaurantImport:
         """Store what was read. Call it in a transaction that holds the import's lock.
 
         A new record of a restaurant that other sources name is joined to it; where that is not certain a restaurant
-        is made, and staff are asked.
+        is made, and staff are asked. Raises MovedError when staff merged or erased one of them meanwhile: asked again,
+        it is written to the restaurant that the record speaks of then.
         """
         versions.by(f"import:{self.source}")
         places = [each.place for each in found]
@@ -126,9 +127,11 @@ class RestaurantImport:
         fresh = [place for place in places if place.record not in held]
         judged = joining.judge(fresh, source=self.source)
         restaurants, records = _lock({*held.values(), *judged.same.values()})
-        mine = {
-            record.record: record for each in records.values() for record in each if record.source_id == self.source
-        }
+        if self._held(places) != held or not all(_is_there(restaurants[pk]) for pk in judged.same.values()):
+            raise MovedError
+        # Whoever held one of them before has written, and with an earlier clock.
+        now = self.clock()
+        mine = self._mine(records)
         # The digest may be equal by now: another run of the same file was quicker.
         known = [
             place
@@ -144,16 +147,22 @@ class RestaurantImport:
                 for number, pk in judged.same.items()
             ),
         ]
-        created = self._create({number: place for number, place in enumerate(fresh) if number not in judged.same})
-        touched = guests.write(
-            [
-                *((restaurant, fresh[number]) for number, restaurant in created.items()),
-                *((each.restaurant, each.place) for each in claims),
-            ],
-            source=self.source,
+        created = self._create(
+            {number: place for number, place in enumerate(fresh) if number not in judged.same}, now=now
         )
-        changed = self._settle(claims, touched=touched)
-        queued = self._queue(judged.pairs, created=created)
+        changed = self._settle(claims, now=now)
+        stated = [
+            *((restaurant, fresh[number]) for number, restaurant in created.items()),
+            *((each.restaurant, each.place) for each in claims),
+        ]
+        touched = guests.write(
+            [guests.Statement(restaurant.pk, place.record, place) for restaurant, place in stated],
+            source=self.source,
+            now=now,
+        )
+        changed |= {pk: restaurants[pk] for pk in touched if pk in restaurants}
+        _store(changed, now=now)
+        queued = self._queue(judged.pairs, created=created, now=now)
         differing = sum(mine[place.record].restaurant_id in changed for place in known)
         return Tally(
             created=len(created),
@@ -168,19 +177,25 @@ class RestaurantImport:
         held = self._held([each.place for each in found])
         restaurants = Restaurant.objects.in_bulk(set(held.values()))
         records = _records(held.values())
-        mine = {
-            record.record: record for each in records.values() for record in each if record.source_id == self.source
-        }
+        mine = self._mine(records)
+        now = self.clock()
         counts: dict[str, int] = defaultdict(int)
         for each in found:
-            if each.place.record in held and _is_there(restaurants[held[each.place.record]]):
-                claim = self._claim(mine[each.place.record], each.place, restaurants, records)
-                counts[claim.restaurant.market_id] += claim.settle(now=self.now)
+            # Nothing is locked: a record that staff move meanwhile is not counted.
+            record = mine.get(each.place.record)
+            if record is not None and _is_there(restaurants[record.restaurant_id]):
+                claim = self._claim(record, each.place, restaurants, records)
+                counts[claim.restaurant.market_id] += claim.settle(now=now)
         return counts
 
     def _held(self, places: Sequence[Place]) -> dict[str, UUID]:
         records = SourceRecord.objects.filter(source=self.source, record__in=[place.record for place in places])
         return dict(records.values_list("record", "restaurant"))
+
+    def _mine(self, records: Mapping[UUID, Sequence[SourceRecord]]) -> dict[str, SourceRecord]:
+        return {
+            record.record: record for each in records.values() for record in each if record.source_id == self.source
+        }
 
     def _claim(
         self,
@@ -195,14 +210,14 @@ class RestaurantImport:
     def _record(self, restaurant: Restaurant, place: Place) -> SourceRecord:
         return SourceRecord(restaurant=restaurant, source_id=self.source, record=place.record)
 
-    def _create(self, places: Mapping[int, Place]) -> dict[int, Restaurant]:
+    def _create(self, places: Mapping[int, Place], *, now: datetime) -> dict[int, Restaurant]:
         """The new restaurants, by the numbers of their places."""
         addresses = slugs.free([(place.name, place.neighborhood) for place in places.values()])
         made = {
             number: Restaurant(
                 slug=slug,
-                created_at=self.now,
-                updated_at=self.now,
+                created_at=now,
+                updated_at=now,
                 **{column: getattr(place, column) for column in COLUMNS},
             )
             for slug, (number, place) in zip(addresses, places.items(), strict=True)
@@ -216,28 +231,23 @@ class RestaurantImport:
                 record=places[number].record,
                 digest=places[number].digest,
                 fields=stated(places[number]),
-                updated_at=self.now,
+                updated_at=now,
             )
             for number, restaurant in made.items()
         )
         return made
 
-    def _settle(self, claims: Sequence[Claim], *, touched: set[UUID]) -> set[UUID]:
-        """The restaurants that are not what they were; `touched` are those whose reviews or rules changed."""
-        differing = {each.restaurant.pk: each.restaurant for each in claims if each.settle(now=self.now)}
-        differing |= {each.restaurant.pk: each.restaurant for each in claims if each.restaurant.pk in touched}
-        for restaurant in differing.values():
-            restaurant.updated_at = self.now
-        ordered = [differing[pk] for pk in sorted(differing)]
-        Restaurant.objects.bulk_update(ordered, WRITTEN, batch_size=200)
+    def _settle(self, claims: Sequence[Claim], *, now: datetime) -> dict[UUID, Restaurant]:
+        """Bring restaurants and records to what holds now, and store the records; the restaurants that differ."""
+        differing = {each.restaurant.pk: each.restaurant for each in claims if each.settle(now=now)}
         records = {id(record): record for each in claims for record in (each.record, *each.others)}
         SourceRecord.objects.bulk_update(
             [record for record in records.values() if record.pk], ["digest", "fields", "updated_at"], batch_size=200
         )
         SourceRecord.objects.bulk_create([record for record in records.values() if not record.pk])
-        return set(differing)
+        return differing
 
-    def _queue(self, pairs: Sequence[joining.Pair], *, created: Mapping[int, Restaurant]) -> int:
+    def _queue(self, pairs: Sequence[joining.Pair], *, created: Mapping[int, Restaurant], now: datetime) -> int:
         """Ask staff whether these are one place; how many pairs there are."""
         asked = []
         for pair in pairs:
@@ -250,7 +260,7 @@ class RestaurantImport:
                         second_id=second,
                         score=pair.likeness.score,
                         reasons=_reasons(pair.likeness),
-                        found_at=self.now,
+                        found_at=now,
                     )
                 )
         MatchCandidate.objects.bulk_create(asked, ignore_conflicts=True)
@@ -264,6 +274,13 @@ def _reasons(alike: Likeness) -> dict[str, Any]:
 def _is_there(restaurant: Restaurant) -> bool:
     """Whether it was neither merged nor erased: of those an import says nothing."""
     return restaurant.merged_into_id is None and restaurant.erased_at is None
+
+
+def _store(differing: Mapping[UUID, Restaurant], *, now: datetime) -> None:
+    ordered = [differing[pk] for pk in sorted(differing)]
+    for restaurant in ordered:
+        restaurant.updated_at = now
+    Restaurant.objects.bulk_update(ordered, WRITTEN, batch_size=200)
 
 
 def _lock(pks: set[UUID]) -> tuple[dict[UUID, Restaurant], dict[UUID, list[SourceRecord]]]:

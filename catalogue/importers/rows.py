@@ -21,6 +21,10 @@ class RejectedError(Exception):
     """A row that cannot be taken; the message says why, for who made it."""
 
 
+class MovedError(Exception):
+    """Staff merged or erased a restaurant between reading and locking it: write the batch again."""
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
     """One row as it stands in the file; `number` counts from 1."""

@@ -15,13 +15,15 @@ from django.db import DataError, IntegrityError, OperationalError, connection, t
 from django.db.models.functions import Now
 from psycopg.errors import DeadlockDetected
 
-from catalogue.importers.rows import Reject, Row, Tally, UnreadableFileError
+from catalogue.importers.rows import MovedError, Reject, Row, Tally, UnreadableFileError
 from catalogue.models import ImportRun, Market
 
 BATCH = 1000
 
 # A writer of the same slugs may be quicker; asked again, the free ones are others.
 TRIES = 3
+# Staff would have to merge the same restaurant as often within a moment.
+TRIES_OF_A_ROW = 20
 
 COUNTED = ("created", "merged", "changed", "unchanged", "skipped", "queued", "closed")
 
@@ -241,24 +243,40 @@ def store(importer: Writer[Found], found: Sequence[Found], *, market: Market | N
     for _ in range(TRIES):
         try:
             return _write(importer, found, market=market, dry_run=dry_run)
-        except IntegrityError:
+        except (IntegrityError, MovedError):
             continue
         except OperationalError as error:
-            # Somebody wrote the same restaurants in another order, and we were the ones to give way.
-            if not isinstance(error.__cause__, DeadlockDetected):
+            if not _gave_way(error):
                 raise
         except DataError:
             break
     tally = Tally()
     for each in found:
         try:
-            written = _write(importer, [each], market=market, dry_run=dry_run)
+            written = _write_one(importer, each, market=market, dry_run=dry_run)
         except (DataError, IntegrityError) as error:
             tally.rejects.append(Reject(each.row, f"The database refuses it: {str(error).splitlines()[0]}"))
         else:
             for name in COUNTED:
                 setattr(tally, name, getattr(tally, name) + getattr(written, name))
     return tally
+
+
+def _write_one(importer: Writer[Found], each: Found, *, market: Market | None, dry_run: bool) -> Tally:
+    for _ in range(TRIES_OF_A_ROW):
+        try:
+            return _write(importer, [each], market=market, dry_run=dry_run)
+        except MovedError:
+            continue
+        except OperationalError as error:
+            if not _gave_way(error):
+                raise
+    return _write(importer, [each], market=market, dry_run=dry_run)
+
+
+def _gave_way(error: OperationalError) -> bool:
+    """Whether somebody wrote the same restaurants in another order, and we were the ones to give way."""
+    return isinstance(error.__cause__, DeadlockDetected)
 
 
 def _write(importer: Writer[Found], found: Sequence[Found], *, market: Market | None, dry_run: bool) -> Tally:

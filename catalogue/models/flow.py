@@ -5,7 +5,7 @@ from django.db import models
 from django.db.models import F, Q
 
 from accounts.models import Venue
-from catalogue.models.places import Restaurant
+from catalogue.models.places import Restaurant, SourceRecord
 from config.api.ids import encode, new_id
 from reservations.models import Reservation
 
@@ -47,6 +47,15 @@ class FlowRule(models.Model):
     )
     terms = models.CharField(max_length=500, blank=True, default="", db_default="")
     active = models.BooleanField(default=True)
+    source_record = models.ForeignKey(
+        SourceRecord,
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        editable=False,
+        related_name="flow_rules",
+        help_text="What stated it; empty: staff",
+    )
 
     class Meta:
         constraints = [

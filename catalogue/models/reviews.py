@@ -23,6 +23,12 @@ class Review(models.Model):
     owner_reply = models.TextField(null=True, blank=True)
     owner_replied_at = models.DateTimeField(null=True, blank=True)
     source = models.ForeignKey(Source, on_delete=models.PROTECT, related_name="+", db_index=False)
+    record = models.CharField(
+        max_length=120,
+        null=True,
+        blank=True,
+        help_text="The source's own id of the restaurant, where an import says it",
+    )
     created_at = models.DateTimeField()
 
     class Meta:

@@ -59,7 +59,7 @@ def import_restaurants(
 ) -> Totals:
     """Run the import of files; what is refused goes to a file beside the first, or to the given one."""
     only = Market.objects.get(slug=market) if market else None
-    importer = RestaurantImport(reader, Atlas.load(only=only), now)
+    importer = RestaurantImport(reader, Atlas.load(only=only), lambda: now)
     rejects = Rejects(rejects_to or path.with_suffix(".rejects"))
     try:
         return releases.take(
@@ -80,7 +80,7 @@ def import_landmarks(path: Path, *, market: str | None = None, rejects_to: Path 
     only = Market.objects.get(slug=market) if market else None
     rejects = Rejects(rejects_to or path.with_suffix(".rejects"))
     try:
-        return run(LandmarkImport(Atlas.load(only=only), NOW), path, market=only, rejects=rejects, now=NOW)
+        return run(LandmarkImport(Atlas.load(only=only)), path, market=only, rejects=rejects, now=NOW)
     finally:
         rejects.close()
 

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from catalogue import dictionaries, tasks
+from catalogue import dictionaries, holidays, tasks
 from catalogue.importers import dohmh, foursquare, native, osm, releases, runs
 from catalogue.importers.atlas import Atlas
 from catalogue.importers.landmarks import LandmarkImport
@@ -74,6 +74,7 @@ class Command(BaseCommand):
         if options["release"] and source != "overture":
             raise CommandError("--release is for overture only.")
         dictionaries.load()
+        holidays.add(now=now)
         market = _market(options["market"])
         atlas = Atlas.load(only=market)
         reader = Overture(options["release"]) if source == "overture" else READERS.get(source)
@@ -90,7 +91,7 @@ class Command(BaseCommand):
                     try:
                         if reader is None:
                             totals = runs.run(
-                                LandmarkImport(atlas, now),
+                                LandmarkImport(atlas),
                                 paths[0],
                                 market=market,
                                 rejects=rejects,
@@ -100,7 +101,7 @@ class Command(BaseCommand):
                             )
                         else:
                             totals = releases.take(
-                                RestaurantImport(reader, atlas, now),
+                                RestaurantImport(reader, atlas, timezone.now),
                                 paths,
                                 market=market,
                                 rejects=rejects,
