@@ -3,6 +3,7 @@
 Calendars disagree, and a city keeps days that its country does not know of: so the rows decide, not the library.
 """
 
+import re
 from collections.abc import Mapping
 from datetime import date, datetime, timedelta
 from functools import lru_cache
@@ -87,6 +88,13 @@ def by_market(*, first: date, last: date) -> dict[str, frozenset[date]]:
     for market, day in rows:
         kept.setdefault(market, set()).add(day)
     return {market: frozenset(days) for market, days in kept.items()}
+
+
+def named_in(osm: str, *, market: str, first: date, days: int) -> frozenset[date]:
+    """The holidays of the `days` from `first` that an opening_hours string is to be read with. One query, none where
+    it names no holidays.
+    """
+    return frozenset(of(market, first=first, days=days)) if re.search(r"\bPH\b", osm) else frozenset()
 
 
 def of(market: str, *, first: date, days: int) -> dict[date, str]:

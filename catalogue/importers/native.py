@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from datetime import date
 from typing import Any, BinaryIO
 
-from catalogue.hours import Hours, InvalidHoursError, read_osm
+from catalogue import holidays
+from catalogue.hours import HORIZON_DAYS, Hours, InvalidHoursError, read_osm
 from catalogue.importers.form import Form
 from catalogue.importers.place import Place, ReviewLine, RuleLine, Sketch, read_location
 from catalogue.importers.rows import RejectedError, UnreadableFileError, check_storable, digest_of
@@ -127,7 +128,8 @@ def _hours(form: Form, *, market: Market, on: date, point: tuple[float, float]) 
     if stated.has("osm"):
         text = stated.text("osm", longest=2000)
         stated.finish()
-        hours = read_osm(text, timezone=market.timezone, on=on, point=point)
+        kept = holidays.named_in(text, market=market.slug, first=on, days=HORIZON_DAYS)
+        hours = read_osm(text, timezone=market.timezone, on=on, point=point, holidays=kept)
         if not hours.known:
             raise RejectedError(f"hours.osm: {text!r} cannot be read for certain.")
         return hours.to_json()

@@ -10,7 +10,9 @@ import ijson
 from django.core.exceptions import ValidationError
 from django.core.validators import URLValidator
 
-from catalogue.hours import read_osm
+from catalogue import holidays
+from catalogue.hours import HORIZON_DAYS, read_osm
+from catalogue.importers.depth import check_depth
 from catalogue.importers.geometry import representative_point
 from catalogue.importers.place import Place, Sketch
 from catalogue.importers.rows import RejectedError, UnreadableFileError, check_line, check_storable, digest_of, is_line
@@ -72,6 +74,8 @@ Tags = Mapping[str, str]
 def rows(stream: BinaryIO) -> Iterator[Any]:
     """The features of a FeatureCollection, one in memory at a time. Raises UnreadableFileError."""
     is_empty, begin = True, stream.tell()
+    check_depth(stream)
+    stream.seek(begin)
     try:
         for feature in ijson.items(stream, "features.item", use_float=True):
             is_empty = False
@@ -138,7 +142,7 @@ def read(sketch: Sketch, *, market: Market, on: date) -> Place:
         website=_website(tags.get("website") or tags.get("contact:website")),
         cuisines=list(labels),
         cuisine_labels=labels,
-        hours=read_osm(hours, timezone=market.timezone, on=on, point=(lat, lng)).to_json() if hours else None,
+        hours=_hours(hours, market=market, on=on, point=(lat, lng)) if hours else None,
         attributes=_attributes(tags),
         external_ids=_external_ids(sketch.content, tags),
     )
@@ -238,6 +242,11 @@ def _external_ids(feature: Mapping[str, Any], tags: Tags) -> dict[str, str]:
     ids = {name: text for name, text in ids.items() if _QID.fullmatch(text) or not name.endswith("wikidata")}
     osm_id = _osm_id(feature)
     return ids | {"osm": osm_id} if osm_id else ids
+
+
+def _hours(text: str, *, market: Market, on: date, point: tuple[float, float]) -> dict[str, Any]:
+    kept = holidays.named_in(text, market=market.slug, first=on, days=HORIZON_DAYS)
+    return read_osm(text, timezone=market.timezone, on=on, point=point, holidays=kept).to_json()
 
 
 def _parts(text: str) -> list[str]:

@@ -2,6 +2,7 @@
 
 import codecs
 import json
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,8 @@ from catalogue import dictionaries
 from catalogue.geo import Location
 from catalogue.importers.geometry import representative_point
 from catalogue.importers.rows import RejectedError, UnreadableFileError
-from catalogue.models import Cuisine, Landmark, Restaurant, SourceRecord
+from catalogue.models import Cuisine, Landmark, Market, Restaurant, SourceRecord
+from tests.catalogue import make
 from tests.catalogue.importing import NOW, cafe, counts, feature, geojson, import_restaurants, rejected
 
 SQUARE = [[12.5, 55.6], [12.7, 55.6], [12.7, 55.8], [12.5, 55.8], [12.5, 55.6]]
@@ -332,3 +334,11 @@ def test_a_name_of_two_lines_is_refused_and_another_text_left_out(tmp_path: Path
     assert rejected(file)[0]["reason"] == "name: 'No\\nma' holds a line break or another control character."
     place = Restaurant.objects.get()
     assert (place.alt_names, place.locality) == ([], None)
+
+
+def test_hours_of_public_holidays_are_read_with_those_of_the_market(tmp_path: Path) -> None:
+    make.holiday(Market.objects.get(slug="copenhagen"), (NOW + timedelta(days=9)).date())
+    place = imported(tmp_path, {"opening_hours": "Mo-Su 10:00-20:00; PH off"})
+    assert place.hours is not None
+    closed = {"date": (NOW + timedelta(days=9)).date().isoformat(), "periods": []}
+    assert [{"date": each["date"], "periods": each["periods"]} for each in place.hours["special_days"]] == [closed]

@@ -8,6 +8,7 @@ import pytest
 from django.core.management import call_command
 
 from accounts.models import Venue
+from catalogue.models import Holiday
 from orders import seed
 from orders.models import Menu, MenuItem
 from reservations.models import Combination, ServicePeriod, Table
@@ -56,6 +57,8 @@ def test_the_seed_gives_one_venue_a_menu_and_tables_and_a_key_that_stays(tmp_pat
         "wide_other_api_key",
         "menu_api_key",
     ]
+    # A fresh product knows the public holidays at once.
+    assert Holiday.objects.values("market").distinct().count() == 12
     venue = Venue.objects.get(name="Demo Osteria")
     assert (venue.timezone, venue.currency, venue.is_sandbox) == ("Europe/Rome", "EUR", True)
     for model, number in ((Menu, 1), (Table, 10), (Combination, 2), (ServicePeriod, 2)):

@@ -10,7 +10,7 @@ from django.utils import timezone
 from rich.console import Console
 from rich.table import Table
 
-from catalogue import dictionaries, opening, tasks
+from catalogue import dictionaries, holidays, opening, tasks
 from catalogue.demo import load
 from catalogue.demo.load import AlreadyLoadedError
 from catalogue.flow.demo import list_some
@@ -51,6 +51,7 @@ class Command(BaseCommand):
         if options["reviews"] and not options["restaurants"]:
             raise CommandError("Reviews need restaurants.")
         dictionaries.load()
+        holidays.add(now=now)
         is_large = options["restaurants"] >= load.LARGE
         offers = 0
         try:

@@ -5,9 +5,10 @@ from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.utils import timezone
 
 from accounts import seed
-from catalogue import dictionaries
+from catalogue import dictionaries, holidays
 from orders import seed as menu
 from payments import seed as products
 from reservations import seed as tables
@@ -36,6 +37,7 @@ class Command(BaseCommand):
             except (OSError, ValueError) as error:
                 raise CommandError(f"{options['keep']} cannot be read: {error}") from error
         dictionaries.load()
+        holidays.add(now=timezone.now())
         products.load()
         made = seed.load(earlier)
         menu.load(seed.furnished())
