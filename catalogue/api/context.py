@@ -10,9 +10,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from catalogue import dictionaries, filters, landmarks, selling, serializers
+from catalogue.api.terms import CONDITIONAL, free
 from catalogue.cursors import Listing
 from catalogue.models import Attribute, Cuisine, Landmark, Market
-from config.api import openapi
 from config.api.renderers import JSON
 from config.api.viewsets import StrictViewSet
 from payments.authentication import WalletAuthentication
@@ -33,8 +33,8 @@ class LandmarkViewSet(StrictViewSet[Landmark]):
     @extend_schema(
         operation_id="search_landmarks",
         summary="Search landmarks",
-        parameters=[filters.LookUp],
-        responses=openapi.answers({200: serializers.LandmarkAnswer}),
+        parameters=[filters.LookUp, *CONDITIONAL],
+        responses=free(serializers.LandmarkAnswer),
     )
     def list(self, request: Request) -> Response:
         """Landmarks, museums, parks, neighborhoods and cities: whole matches first, then begun, then misspelt ones."""
@@ -56,7 +56,8 @@ class MarketViewSet(StrictViewSet[Market]):
     @extend_schema(
         operation_id="list_markets",
         summary="List the markets",
-        responses=openapi.answers({200: serializers.MarketAnswer}),
+        parameters=CONDITIONAL,
+        responses=free(serializers.MarketAnswer),
     )
     def list(self, request: Request) -> Response:
         """The cities that the catalogue covers, by name."""
@@ -76,8 +77,8 @@ class CuisineViewSet(StrictViewSet[Cuisine]):
     @extend_schema(
         operation_id="list_cuisines",
         summary="List the cuisines",
-        parameters=[filters.Language],
-        responses=openapi.answers({200: serializers.CuisineAnswer}),
+        parameters=[filters.Language, *CONDITIONAL],
+        responses=free(serializers.CuisineAnswer),
     )
     def list(self, request: Request) -> Response:
         """The slugs that `cuisine` takes, with their labels, by slug."""
@@ -98,7 +99,8 @@ class AttributeViewSet(StrictViewSet[Attribute]):
     @extend_schema(
         operation_id="list_attributes",
         summary="List the attributes",
-        responses=openapi.answers({200: serializers.AttributeAnswer}),
+        parameters=CONDITIONAL,
+        responses=free(serializers.AttributeAnswer),
     )
     def list(self, request: Request) -> Response:
         """The keys that `attributes` and `diet` take, with their labels, by key."""

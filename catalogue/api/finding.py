@@ -7,8 +7,8 @@ from rest_framework.response import Response
 
 from catalogue import autocomplete, filters, lookup, serializers
 from catalogue.api.context import listed, whole
+from catalogue.api.terms import CONDITIONAL, free
 from catalogue.models import Restaurant
-from config.api import openapi
 from config.api.viewsets import StrictViewSet
 from payments.authentication import WalletAuthentication
 
@@ -25,8 +25,8 @@ class AutocompleteViewSet(StrictViewSet[Restaurant]):
     @extend_schema(
         operation_id="autocomplete",
         summary="Suggest while somebody types",
-        parameters=[filters.Typed],
-        responses=openapi.answers({200: serializers.SuggestionAnswer}),
+        parameters=[filters.Typed, *CONDITIONAL],
+        responses=free(serializers.SuggestionAnswer),
     )
     def list(self, request: Request) -> Response:
         """Cuisines, landmarks, neighborhoods and restaurants whose name has a word that begins so. Free; no key.
@@ -50,8 +50,8 @@ class MatchViewSet(StrictViewSet[Restaurant]):
     @extend_schema(
         operation_id="match_restaurant",
         summary="Find the restaurant that a place of your list is",
-        parameters=[filters.Sought],
-        responses=openapi.answers({200: serializers.MatchAnswer}),
+        parameters=[filters.Sought, *CONDITIONAL],
+        responses=free(serializers.MatchAnswer),
     )
     def list(self, request: Request) -> Response:
         """The restaurants that it may be, best first, closed ones too. Free; no key.

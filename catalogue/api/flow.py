@@ -14,10 +14,10 @@ from rest_framework.response import Response
 
 from accounts import idempotency
 from catalogue import identity, selling
+from catalogue.api.terms import CONDITIONAL, MOVED, SLUG, free
 from catalogue.filters.flow import Offers, Slots
 from catalogue.flow import booking, finding
 from catalogue.models import FlowBooking, FlowSlot
-from catalogue.serializers import SLUG as SLUG_PATTERN
 from catalogue.serializers import flow as serializers
 from config.api import openapi
 from config.api.addresses import public_url
@@ -27,7 +27,6 @@ from config.api.renderers import JSON
 from config.api.viewsets import StrictViewSet
 from payments.authentication import WalletAuthentication
 
-SLUG = OpenApiParameter("slug", {"type": "string", "pattern": SLUG_PATTERN, "maxLength": 120}, OpenApiParameter.PATH)
 KEY = OpenApiParameter(
     idempotency.HEADER,
     {"type": "string", "pattern": "^[\\x21-\\x7e]{1,255}$"},
@@ -61,8 +60,8 @@ class FlowSlotViewSet(StrictViewSet[FlowSlot]):
     @extend_schema(
         operation_id="list_restaurant_offers",
         summary="See a restaurant's offers",
-        parameters=[SLUG, Slots],
-        responses=openapi.answers({200: serializers.FlowSlotAnswer}, refusals=[404, 410]),
+        parameters=[SLUG, Slots, *CONDITIONAL, MOVED],
+        responses=free(serializers.FlowSlotAnswer, refusals=[308, 404, 410]),
     )
     def list(self, request: Request, slug: str) -> Response:
         """Discounts at a time of day, soonest first: of one day, or of the next 14. Free; no key.
@@ -96,8 +95,8 @@ class FlowOfferViewSet(StrictViewSet[FlowSlot]):
     @extend_schema(
         operation_id="search_offers",
         summary="Find offers around a place",
-        parameters=[Offers],
-        responses=openapi.answers({200: serializers.FlowOfferAnswer}),
+        parameters=[Offers, *CONDITIONAL],
+        responses=free(serializers.FlowOfferAnswer),
     )
     def list(self, request: Request) -> Response:
         """Discounts that can be booked now, soonest first and of one moment the nearest, with their restaurants.
@@ -110,8 +109,8 @@ class FlowOfferViewSet(StrictViewSet[FlowSlot]):
     @extend_schema(
         operation_id="get_offer",
         summary="Look an offer up",
-        parameters=[openapi.path_id("fo")],
-        responses=openapi.answers({200: serializers.FlowSlotRecord}, refusals=[404]),
+        parameters=[openapi.path_id("fo"), *CONDITIONAL],
+        responses=free(serializers.FlowSlotRecord, refusals=[404]),
     )
     def retrieve(self, request: Request, id: str) -> Response:  # noqa: A002  # the name in the path
         """An offer and how it stands, also when it is over. Free; no key."""

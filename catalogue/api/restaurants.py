@@ -8,10 +8,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from catalogue import filters, groups, openings, search, selling, serializers
-from catalogue.api.terms import PAYMENT, SLUG, sold
+from catalogue.api.terms import CONDITIONAL, MOVED, PAYMENT, SLUG, free, sold
 from catalogue.filters.history import LookBack
 from catalogue.models import Restaurant
-from config.api import openapi
 from config.api.viewsets import StrictViewSet
 from payments.authentication import WalletAuthentication
 from payments.tiers import PREMIUM
@@ -40,8 +39,8 @@ class RestaurantViewSet(StrictViewSet[Restaurant]):
     @extend_schema(
         operation_id="search_restaurants",
         summary="Search restaurants",
-        parameters=[filters.Search],
-        responses=openapi.answers({200: FOUND}, refusals=[403]),
+        parameters=[filters.Search, *CONDITIONAL],
+        responses=free(FOUND, refusals=[403]),
     )
     def list(self, request: Request) -> Response:
         """Around a landmark or a point, open now or at a moment, by words, cuisine, price and rating. Free; no key.
@@ -81,8 +80,8 @@ class RestaurantViewSet(StrictViewSet[Restaurant]):
     @extend_schema(
         operation_id="get_restaurant_hours",
         summary="See when a restaurant is open",
-        parameters=[SLUG, filters.Days],
-        responses=openapi.answers({200: serializers.OpeningsRecord}, refusals=[308, 404, 410]),
+        parameters=[SLUG, filters.Days, *CONDITIONAL, MOVED],
+        responses=free(serializers.OpeningsRecord, refusals=[308, 404, 410]),
     )
     @action(detail=True)
     def hours(self, request: Request, slug: str) -> Response:

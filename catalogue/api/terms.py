@@ -1,5 +1,6 @@
 """How answers that may cost something, or that the caller may have already, are documented."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
@@ -33,6 +34,7 @@ CONDITIONAL = [
     header("ETag", "Names this content.", response=200, required=True),
     header("ETag", "Names this content.", response=304, required=True),
 ]
+MOVED = header("Location", "The same address under the present slug.", response=308, required=True)
 PAYMENT = [
     header("X-Payment", "The payment: of x402 version 1, or the hash of a transaction that has paid."),
     header("PAYMENT-SIGNATURE", "The payment of x402 version 2."),
@@ -43,8 +45,13 @@ PAYMENT = [
     header("X-PAYMENT-RESPONSE", "Where it was paid: the settlement of x402 version 1.", response=200),
     header("X-Receipt", "Where it was paid: send it along to be served again.", response=200),
     *CONDITIONAL,
-    header("Location", "The same address under the present slug.", response=308, required=True),
+    MOVED,
 ]
+
+
+def free(good: Any, *, refusals: Sequence[int] = ()) -> dict[int, Any]:
+    """The answers of an operation that is free; its parameters include CONDITIONAL."""
+    return openapi.answers({200: good, 304: UNCHANGED}, refusals=refusals)
 
 
 def sold(good: Any, *, of_restaurant: bool = True) -> dict[int, Any]:

@@ -141,6 +141,17 @@ def test_no_answer_is_said_to_be_a_list() -> None:
     assert lists == []
 
 
+def test_what_a_cache_may_keep_is_said_of_every_free_answer_that_has_an_etag(client: Client) -> None:
+    silent = []
+    for name, (path, operation) in OPERATIONS.items():
+        answer = get(client, path, ALWAYS.get(name))
+        told = {each["name"] for each in operation.get("parameters", ()) if each["in"] == "header"}
+        is_told = "If-None-Match" in told and "ETag" in operation["responses"]["200"]["headers"]
+        if "ETag" in answer and not (is_told and "304" in operation["responses"]):
+            silent.append(name)
+    assert silent == []
+
+
 @pytest.mark.parametrize("value", EXTREMES)
 def test_no_moment_in_the_calendar_is_more_than_a_refusal(client: Client, value: str) -> None:
     day = value[:10]
