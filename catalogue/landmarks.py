@@ -18,6 +18,8 @@ from config.api.refusal import Code, InvalidRequest
 MOST_ALTERNATIVES = 5
 # "San Francisco", "New York City"; each cut costs a look-up.
 MOST_CITY_WORDS = 3
+# The likeness of what is written as the name is, a letter aside; what is less likely is another place.
+AS_IT_IS_SPELT = 1.9
 # A look-up by place alone lists what a walk or a short ride reaches.
 AROUND_M = 20_000.0
 # Of the landmark that a page ended with, in the order of a look-up.
@@ -174,8 +176,8 @@ def resolve(near: str, *, market: str | None) -> Resolution:
         rows = cursor.fetchall()
     places = [_place(*row[:6]) for row in rows if row[6]]
     if not places:
-        likely = list(dict.fromkeys(row[1] for row in rows))
-        hint = f" Did you mean {likely[0]}?" if likely else ""
+        likely = list(dict.fromkeys(row[1] for row in rows if market in (None, row[3])))
+        hint = f" Did you mean {likely[0]}?" if likely else _elsewhere(rows)
         raise PlaceNotResolved(
             f"No place called `{near}` is known here.{hint} Name a landmark, a neighborhood, a city or a restaurant,"
             " or give the point itself as ll=lat,lng.",
@@ -183,6 +185,14 @@ def resolve(near: str, *, market: str | None) -> Resolution:
             extra={"suggestions": likely},
         )
     return Resolution(place=places[0], alternatives=tuple(places[1:]))
+
+
+def _elsewhere(rows: Sequence[tuple[Any, ...]]) -> str:
+    """Where the place is that would have been meant without the market that was given."""
+    if not rows or rows[0][7] < AS_IT_IS_SPELT:
+        return ""
+    _, name, _, market, *_ = rows[0]
+    return f" {name} lies in {market}: ask there, or leave `market` out." if market else ""
 
 
 def _ends(near: str) -> list[tuple[str, str]]:

@@ -32,6 +32,18 @@ def test_tivoli_means_tivoli_gardens_in_copenhagen() -> None:
     assert (found.name, found.market, found.kind) == ("Tivoli Gardens", "copenhagen", "park")
 
 
+def test_a_place_of_another_market_is_not_suggested_but_where_it_lies_is_told() -> None:
+    dictionaries.load()
+    with pytest.raises(landmarks.PlaceNotResolved) as refusal:
+        resolve("tivoli gardens", market="tokyo")
+    assert refusal.value.extra["suggestions"] == []
+    assert "Tivoli Gardens lies in copenhagen" in refusal.value.message
+    with pytest.raises(landmarks.PlaceNotResolved) as refusal:
+        resolve("tivoli", market="tokyo")
+    assert refusal.value.extra["suggestions"] == []
+    assert "Did you mean" not in refusal.value.message
+
+
 def test_each_landmark_of_our_own_is_found_by_its_name_and_its_market() -> None:
     dictionaries.load()
     for row in dictionaries.read("landmarks"):
