@@ -6,7 +6,7 @@ from django.urls import re_path
 from catalogue import photos
 from catalogue.models import Photo
 from config.api import errors, versions
-from config.api.ids import decode
+from config.api.ids import decode, encode, new_id
 from config.api.refusal import NotFound
 
 # The bytes of an address never change, so nobody need ask twice.
@@ -15,13 +15,20 @@ FOREVER = "public, max-age=31536000, immutable"
 
 def serve(request: HttpRequest, name: str) -> HttpResponse:
     """A photo in one of its sizes; JSON where there is none or staff have hidden it."""
+    request_id = encode("req", new_id())
+    response = _answer(request, name, request_id=request_id)
+    response["X-Request-Id"] = request_id
+    return response
+
+
+def _answer(request: HttpRequest, name: str, *, request_id: str) -> HttpResponse:
     if request.method not in ("GET", "HEAD"):
         words = f"This address has no {request.method}; it has GET, HEAD."
-        return errors.answer(errors.MethodNotAllowed(words, headers={"Allow": "GET, HEAD"}), request_id="")
+        return errors.answer(errors.MethodNotAllowed(words, headers={"Allow": "GET, HEAD"}), request_id=request_id)
     photo, size = found(name)
     if photo is None:
         missing = NotFound("There is no such photo.", headers={"Cache-Control": "no-store"})
-        return errors.answer(missing, request_id="")
+        return errors.answer(missing, request_id=request_id)
     picture = photos.picture(photo, size)
     headers = {
         "ETag": f'"{picture.etag}"',
@@ -48,4 +55,4 @@ def found(name: str) -> tuple[Photo | None, str]:
     return Photo.objects.filter(pk=pk, is_hidden=False, restaurant__erased_at=None).first(), size
 
 
-urlpatterns = [re_path(r"^(?P<name>.*)$", serve, name="photo")]
+urlpatterns = [re_path(r"^(?P<name>[\s\S]*)$", serve, name="photo")]

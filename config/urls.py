@@ -18,7 +18,7 @@ urlpatterns = [
     *management,
     *data,
     path("admin/", admin.site.urls),
-    path("photos/", include("catalogue.photo_urls")),
+    re_path("^photos(?:/|$)", include("catalogue.photo_urls")),
     path("guest/", include("reservations.guest_urls")),
     re_path(r"^docs/openapi/(?P<name>management|data)\.json$", openapi.serve, name="openapi"),
     path("", RedirectView.as_view(url="/admin/"), name="home"),

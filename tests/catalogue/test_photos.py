@@ -237,6 +237,16 @@ def test_photos_are_sold_from_pro_on(client: Client, prices: None) -> None:
     assert client.get("/v1/restaurants/nowhere/photos").status_code == 404
 
 
+@pytest.mark.parametrize("path", ["", "/", "//", "/ph_1", "/ph_1/large.png", "/a%0Ab", "/%00", "/ph_1/large.webp/x"])
+def test_what_is_no_photo_is_said_in_json_with_the_name_of_the_request(client: Client, path: str) -> None:
+    for method, code, status in (("get", "not_found", 404), ("post", "method_not_allowed", 405)):
+        response = getattr(client, method)(f"/photos{path}")
+        error = response.json()["error"]
+        assert (response.status_code, error["code"]) == (status, code)
+        assert error["request_id"] == response["X-Request-Id"]
+        assert error["request_id"].startswith("req_")
+
+
 @pytest.mark.parametrize(
     ("query", "param"), [("kind=cat", "kind"), ("limit=51", "limit"), ("cursor=x", "cursor"), ("size=1", "size")]
 )
