@@ -2,6 +2,7 @@
 
 import codecs
 import json
+import resource
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -308,6 +309,23 @@ def test_a_feature_without_a_bottom_costs_itself_only(tmp_path: Path, broken: st
     assert counts(import_restaurants(file)) == {"created": 1, "refused": 1}
     [reject] = rejected(file)
     assert (reject["number"], reject["row"]) == (1, None)
+
+
+@pytest.mark.parametrize("begin", ["", '{"features": [', '{"x": "[\\\\", "features": [{"properties": '])
+def test_a_file_of_brackets_is_unreadable_and_takes_no_memory(tmp_path: Path, begin: str) -> None:
+    file = tmp_path / "a.geojson"
+    file.write_text(begin + "[" * 100_000)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with pytest.raises(UnreadableFileError, match=r"^The values are nested deeper than 4000 levels.$"):
+        import_restaurants(file)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 50_000
+    assert not Restaurant.objects.exists()
+
+
+def test_brackets_in_texts_are_no_nesting(tmp_path: Path) -> None:
+    note = '[{"\\' * 400_000
+    file = geojson(tmp_path / "a.geojson", [feature({"amenity": "cafe", "name": "Noma", "note": note})])
+    assert counts(import_restaurants(file)) == {"created": 1}
 
 
 @pytest.mark.parametrize("features", [[], ["Noma"]])
