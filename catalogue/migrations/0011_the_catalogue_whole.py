@@ -378,14 +378,6 @@ class Migration(migrations.Migration):
             model_name="restaurant",
             name="document",
         ),
-        migrations.RemoveField(
-            model_name="restaurant",
-            name="open_spans",
-        ),
-        migrations.RemoveField(
-            model_name="restaurant",
-            name="spans_until",
-        ),
         migrations.AddField(
             model_name="cuisine",
             name="labels",

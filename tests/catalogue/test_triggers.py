@@ -1,6 +1,7 @@
 """What the database does by itself when a restaurant changes: versions, former slugs, the read model."""
 
 import threading
+from datetime import timedelta
 
 import orjson
 import pytest
@@ -104,6 +105,15 @@ def test_a_rank_moves_at_most_once_an_hour() -> None:
     Restaurant.objects.filter(pk=place.pk).update(rating="4.9")
     row.refresh_from_db()
     assert (str(row.rating), row.rank_stars, row.former_stars) == ("4.9", 45, 40)
+
+
+def test_who_began_earlier_and_writes_later_does_not_turn_the_history_back() -> None:
+    place = make.restaurant(created_at=make.NOW, updated_at=make.NOW)
+    later, earlier = make.NOW + timedelta(hours=2), make.NOW + timedelta(hours=1)
+    for name, at in (("By staff", later), ("By an import", earlier), ("By staff again", later + timedelta(hours=1))):
+        Restaurant.objects.filter(pk=place.pk).update(name=name, updated_at=at)
+    moments = list(Version.objects.filter(restaurant=place).order_by("version").values_list("at", flat=True))
+    assert moments == [make.NOW, later, later, later + timedelta(hours=1)]
 
 
 def test_who_is_deleted_is_found_nowhere_though_its_sources_went_before_it() -> None:
