@@ -60,9 +60,9 @@ WITH RECURSIVE same AS (
     UNION
     SELECT merged.id FROM same JOIN catalogue_restaurant AS merged ON merged.merged_into_id = same.id
 )
-SELECT restaurant.id FROM catalogue_restaurant AS restaurant JOIN same USING (id)
-ORDER BY restaurant.id FOR UPDATE OF restaurant
+SELECT id FROM same
 """
+LOCK = "SELECT FROM catalogue_restaurant WHERE id = ANY (%s) ORDER BY id FOR UPDATE"
 
 
 @transaction.atomic
@@ -73,9 +73,7 @@ def erase(restaurant: Restaurant, *, actor: str, now: datetime) -> None:
     import brings them back. Tables that are booked at their offers stay booked. The files of photos go after the
     commit. Raises Gone where it is erased already.
     """
-    with connection.cursor() as cursor:
-        cursor.execute(SAME_PLACE, [restaurant.pk])
-        ids: list[UUID] = [pk for (pk,) in cursor.fetchall()]
+    ids = _locked(restaurant.pk)
     versions.by(actor)
     if not Restaurant.objects.filter(pk__in=ids, erased_at=None).update(**EMPTY, erased_at=now, updated_at=now):
         raise Gone("This restaurant is erased already.")
@@ -93,3 +91,26 @@ def erase(restaurant: Restaurant, *, actor: str, now: datetime) -> None:
     Version.objects.filter(restaurant__in=ids).update(patch={})
     transaction.on_commit(partial(sizes.remove, files))
     restaurant.refresh_from_db()
+
+
+def _locked(restaurant: UUID) -> list[UUID]:
+    """The restaurant and all that were merged into it, locked, so that no other is merged into them."""
+    ids = _same_place(restaurant)
+    while True:
+        found_before = transaction.savepoint()
+        with connection.cursor() as cursor:
+            cursor.execute(LOCK, [ids])
+        # Only a statement that begins now sees what was merged while we waited.
+        found = _same_place(restaurant)
+        if found == ids:
+            transaction.savepoint_commit(found_before)
+            return ids
+        # Let go of them all, for they are locked in the order of their keys.
+        transaction.savepoint_rollback(found_before)
+        ids = found
+
+
+def _same_place(restaurant: UUID) -> list[UUID]:
+    with connection.cursor() as cursor:
+        cursor.execute(SAME_PLACE, [restaurant])
+        return sorted(pk for (pk,) in cursor.fetchall())

@@ -1,14 +1,15 @@
 """Slugs that move, restaurants that become one, and those that are erased."""
 
+import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
-from threading import Barrier
+from threading import Barrier, Event
 
 import pytest
 from django.core.files.base import ContentFile
 from django.core.files.storage import storages
-from django.db import connection
+from django.db import connection, transaction
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries, DjangoCaptureOnCommitCallbacks, Settings
 
@@ -27,6 +28,7 @@ from catalogue.models import (
     Version,
 )
 from config.api.refusal import InvalidRequest, NotFound, Refusal
+from payments import seed
 from tests.catalogue import make
 from tests.catalogue.make import NOW
 
@@ -84,6 +86,7 @@ def test_a_chain_of_names_and_mergers_is_followed_to_its_end_in_one_go() -> None
 def test_every_address_of_a_slug_that_moved_leads_on_with_its_question(
     client: Client, nested: str, slash: str
 ) -> None:
+    seed.load()
     place = make.restaurant(slug="restaurants")
     rename(place, "noma")
     response = client.get(f"/v1/restaurants/restaurants{nested}{slash}")
@@ -236,6 +239,29 @@ def test_of_two_mergers_in_opposite_directions_one_is_refused() -> None:
         outcomes = list(threads.map(run, ((one, two), (two, one))))
     assert sorted(type(outcome).__name__ for outcome in outcomes) == ["CannotMerge", "NoneType"]
     assert Restaurant.objects.filter(merged_into=None).count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_who_is_merged_while_the_survivor_is_erased_is_erased_with_it() -> None:
+    one, two = sorted((make.restaurant(name="One"), make.restaurant(name="Two")), key=lambda place: place.pk)
+    is_merged = Event()
+
+    def erase() -> None:
+        try:
+            is_merged.wait()
+            identity.erase(Restaurant.objects.get(pk=two.pk), actor=STAFF, now=LATER)
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(1) as thread:
+        with transaction.atomic():
+            merge(one, two)
+            erasing = thread.submit(erase)
+            is_merged.set()
+            time.sleep(0.3)
+        erasing.result()
+    assert list(Restaurant.objects.values_list("name", "erased_at")) == [("", LATER), ("", LATER)]
+    assert not Version.objects.exclude(patch={}).exists()
 
 
 # Erasing -----------------------------------------------------------------------------------------------------------
