@@ -90,18 +90,18 @@ class InsightAdmin(LongTableAdmin):
 
     def save_model(self, request: HttpRequest, obj: Insight, form: Any, change: bool) -> None:
         """Write only what staff decide, for the worker writes the same rows."""
-        obj.save(update_fields=["hidden"])
+        insights.hide(Insight.objects.filter(pk=obj.pk), hidden=obj.hidden)
 
     @admin.action(description="Take the selected insights off the service", permissions=["change"])
     def hide(self, request: HttpRequest, queryset: QuerySet[Insight]) -> None:
         """Serve null instead, free of charge."""
-        hidden = queryset.order_by().update(hidden=True)
+        hidden = insights.hide(queryset, hidden=True)
         self.message_user(request, f"{hidden} insights are not served any more.", messages.SUCCESS)
 
     @admin.action(description="Serve the selected insights again", permissions=["change"])
     def serve_again(self, request: HttpRequest, queryset: QuerySet[Insight]) -> None:
         """Serve their texts again."""
-        served = queryset.order_by().update(hidden=False)
+        served = insights.hide(queryset, hidden=False)
         self.message_user(request, f"{served} insights are served.", messages.SUCCESS)
 
     @admin.action(description="Have the selected insights written anew", permissions=["change"])

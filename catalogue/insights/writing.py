@@ -53,6 +53,14 @@ FROM unnest(%s::uuid[]) AS place (id) CROSS JOIN LATERAL (
 ORDER BY place.id, review.created_at DESC, review.id DESC
 """
 
+# Who writes insights holds their restaurants first, as mergers and erasures do, and as the triggers will: in the order
+# of their keys, so that nobody waits for one of ours while we wait for one of his.
+LOCK_RESTAURANTS = """
+SELECT id FROM catalogue_restaurant
+WHERE id = ANY (%s) AND erased_at IS NULL AND merged_into_id IS NULL
+ORDER BY id FOR NO KEY UPDATE
+"""
+
 UNTOLD = InsightDraft(text="", disclosure="")
 
 WRITTEN = (
@@ -97,7 +105,16 @@ def due(*, now: datetime, provider: InsightProvider = PROVIDER) -> QuerySet[Rest
 
 def forget(insights: QuerySet[Insight]) -> int:
     """Make these insights stale, and their input one that never was, so that they are written anew; how many."""
-    return insights.order_by().update(provider_version="", input_hash="", failed_at=None)
+    with transaction.atomic():
+        places = _held(insights.order_by().values_list("pk", flat=True))
+        return Insight.objects.filter(pk__in=places).update(provider_version="", input_hash="", failed_at=None)
+
+
+def hide(insights: QuerySet[Insight], *, hidden: bool) -> int:
+    """Take these insights off the service, or serve them again; how many."""
+    with transaction.atomic():
+        places = _held(insights.order_by().values_list("pk", flat=True))
+        return Insight.objects.filter(pk__in=places).update(hidden=hidden)
 
 
 def _batches(found: Iterable[tuple[UUID, int]], at_most: int) -> Iterator[list[UUID]]:
@@ -123,7 +140,15 @@ def _is_alone() -> bool:
         return bool(cursor.fetchone()[0])
 
 
-def _write(places: Sequence[UUID], *, now: datetime, provider: InsightProvider) -> int:
+def _held(places: Iterable[UUID]) -> list[UUID]:
+    """Lock these restaurants until the transaction ends; those that are not merged or erased, maybe a moment ago."""
+    with connection.cursor() as cursor:
+        cursor.execute(LOCK_RESTAURANTS, [list(places)])
+        return [pk for (pk,) in cursor.fetchall()]
+
+
+def _write(wanted: Sequence[UUID], *, now: datetime, provider: InsightProvider) -> int:
+    places = _held(wanted)
     # Who asks for one of these to be written anew waits for us, and is not overlooked.
     held = Insight.objects.select_for_update().order_by("pk").in_bulk(places)
     made = []

@@ -1,0 +1,73 @@
+"""Insights are written while others merge, erase and hide the same restaurants."""
+
+import threading
+import time
+
+import pytest
+from django.db import connection
+
+from catalogue import identity, insights
+from catalogue.insights import writing
+from catalogue.insights.provider import Context, InsightDraft
+from catalogue.models import Insight, Restaurant
+from tests.catalogue.make import NOW
+from tests.catalogue.test_insights_writing import HOUR, Counting, refresh, reviewed
+
+
+@pytest.mark.django_db
+def test_no_insight_is_written_of_who_was_erased_or_merged_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(writing, "BATCH", 5)
+    first, erased, merged, kept = reviewed(8), reviewed(7), reviewed(6), reviewed(0)
+
+    class Slow(Counting):
+        def generate(self, context: Context) -> InsightDraft:
+            if not self.asked:
+                identity.erase(erased, actor="staff:7", now=NOW)
+                identity.merge(merged, kept, actor="staff:7", now=NOW)
+            return super().generate(context)
+
+    for place, count in ((first, 8), (erased, 7), (merged, 6)):
+        Restaurant.objects.filter(pk=place.pk).update(review_count=count)
+    assert refresh(Slow()) == 1
+    assert list(Insight.objects.values_list("restaurant", flat=True)) == [first.pk]
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("other", ["erase", "forget", "hide"])
+def test_writers_of_insights_and_those_of_their_restaurants_wait_for_each_other_once(other: str) -> None:
+    place = reviewed()
+    refresh()
+    insights.forget(Insight.objects.all())
+    ends: list[BaseException | None] = []
+
+    def elsewhere() -> None:
+        try:
+            {
+                "erase": lambda: identity.erase(place, actor="staff:7", now=NOW),
+                "forget": lambda: insights.forget(Insight.objects.all()),
+                "hide": lambda: insights.hide(Insight.objects.all(), hidden=True),
+            }[other]()
+            ends.append(None)
+        except BaseException as error:  # noqa: BLE001  # looked at below
+            ends.append(error)
+        finally:
+            connection.close()
+
+    thread = threading.Thread(target=elsewhere)
+
+    class Slow(Counting):
+        def generate(self, context: Context) -> InsightDraft:
+            thread.start()
+            until = time.monotonic() + 2
+            with connection.cursor() as cursor:
+                while time.monotonic() < until:
+                    cursor.execute("SELECT count(*) FROM pg_locks WHERE NOT granted")
+                    if cursor.fetchone()[0]:
+                        break
+                    time.sleep(0.02)
+            return super().generate(context)
+
+    assert refresh(Slow(), after=HOUR) == 1
+    thread.join()
+    assert ends == [None]
+    assert Insight.objects.count() == (0 if other == "erase" else 1)
