@@ -16,6 +16,8 @@ from config.api.refusal import Code, InvalidRequest, Refusal, Renamed
 # From one address in a day; of one restaurant that wait for staff.
 MOST_A_DAY = 30
 MOST_OPEN = 20
+# Of these, from one address.
+MOST_OF_ONE = 5
 DAY = timedelta(days=1)
 # When the queue of a restaurant may be shorter again.
 LATER_S = 3600
@@ -50,7 +52,9 @@ def file(
     reporter: str,
     now: datetime,
 ) -> Filed:
-    """Take a report in; the one that is open already where this reporter has said so before.
+    """Take a report in; the one that is open already where this reporter has said the same before.
+
+    The same is what has the same kind, text and `same_as`; whatever else is said is another report.
 
     Raises what identity.find raises, InvalidRequest and TooManyReports.
     """
@@ -65,9 +69,14 @@ def file(
     with transaction.atomic():
         # Counting and writing are one step for an address, and for a restaurant, in this order for everybody.
         _take_turns(f"reporter {reporter}")
-        said = Report.objects.filter(restaurant=restaurant, kind=kind, reporter=reporter, state=Report.State.OPEN)
-        if report := said.first():
+        said = Report.objects.filter(restaurant=restaurant, reporter=reporter, state=Report.State.OPEN)
+        if report := said.filter(kind=kind, text=text, same_as=twin).first():
             return Filed(report, is_new=False)
+        if said.count() >= MOST_OF_ONE:
+            raise TooManyReports(
+                f"{MOST_OF_ONE} reports of yours about this restaurant wait for our staff already.",
+                headers={"Retry-After": str(LATER_S)},
+            )
         _check_day(reporter, now=now)
         _take_turns(f"restaurant {restaurant.pk}")
         if Report.objects.filter(restaurant=restaurant, state=Report.State.OPEN).count() >= MOST_OPEN:

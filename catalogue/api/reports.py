@@ -37,7 +37,8 @@ class ReportViewSet(StrictViewSet[Report]):
     )
     def create(self, request: Request, slug: str) -> Response:
         """Closed, moved, wrong hours: our staff look at each report. Free; no key. The same report twice is 200 and
-        stays one while nobody has decided it. At most 5 in a minute and 30 in a day from one address.
+        stays one while nobody has decided it. At most 5 in a minute, 30 in a day and 5 open ones of a restaurant from
+        one address.
         """
         form = NewReport(data=json_body(request))
         form.is_valid(raise_exception=True)

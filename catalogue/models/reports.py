@@ -3,6 +3,7 @@
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
+from django.db.models.functions import MD5
 
 from catalogue.models.places import Restaurant
 from config.api.ids import new_id
@@ -46,9 +47,14 @@ class Report(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=["restaurant", "kind", "reporter"],
+                "restaurant",
+                "kind",
+                "reporter",
+                MD5("text"),
+                "same_as",
                 condition=Q(state="open"),
-                name="one_open_report_of_a_kind_and_reporter",
+                name="the_same_open_report_of_a_reporter_is_one",
+                nulls_distinct=False,
             ),
             models.CheckConstraint(
                 name="a_decided_report_says_when",

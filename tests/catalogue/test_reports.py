@@ -50,7 +50,7 @@ def test_a_report_is_taken_in_without_a_key(client: Client) -> None:
 
 def test_the_same_report_is_one_while_it_is_open(client: Client) -> None:
     make.restaurant(slug="noma")
-    first, again = send(client), send(client, text="Really!")
+    first, again = send(client, text="Really!"), send(client, text="Really!")
     assert (first.status_code, again.status_code) == (201, 200)
     assert first.json() == again.json()
     assert send(client, kind="moved").status_code == 201
@@ -58,6 +58,35 @@ def test_the_same_report_is_one_while_it_is_open(client: Client) -> None:
     assert Report.objects.count() == 3
     reports.dismiss(Report.objects.get(kind="moved"), staff=staff(), now=NOW)
     assert send(client, kind="moved").status_code == 201
+
+
+def test_what_says_something_else_is_another_report(client: Client) -> None:
+    make.restaurant(slug="noma")
+    make.restaurant(slug="noma-2")
+    make.restaurant(slug="noma-3")
+    said: list[dict[str, Any]] = [
+        {},
+        {"text": "Really!"},
+        {"kind": "duplicate", "same_as": "noma-2"},
+        {"kind": "duplicate", "same_as": "noma-3"},
+    ]
+    assert [send(client, **body).status_code for body in said] == [201] * 4
+    assert set(Report.objects.values_list("text", "same_as__slug")) == {
+        ("", None),
+        ("Really!", None),
+        ("", "noma-2"),
+        ("", "noma-3"),
+    }
+
+
+def test_one_reader_cannot_fill_the_queue_of_a_restaurant() -> None:
+    make.restaurant(slug="noma")
+    for number in range(5):
+        reports.file("noma", kind="other", text=f"{number}", reporter="a", now=NOW)
+    with pytest.raises(reports.TooManyReports):
+        reports.file("noma", kind="other", text="5", reporter="a", now=NOW)
+    assert reports.file("noma", kind="other", text="4", reporter="a", now=NOW).is_new is False
+    assert Report.objects.count() == 5
 
 
 def test_a_duplicate_names_the_other_one(client: Client) -> None:
