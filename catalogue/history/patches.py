@@ -1,6 +1,7 @@
 """Patches as callers see them: JSON Patch (RFC 6902) in the paths of the record, each operation with its old value."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import UTC, datetime
 from typing import Any
 
 from catalogue.models import Cuisine
@@ -30,6 +31,8 @@ PATHS: Mapping[str, str] = {
     "market_id": "/market",
     "cuisine_id": "/cuisine",
 }
+# Stored to the microsecond and with an offset, shown to the second in UTC.
+MOMENTS = ("phone_verified_at", "verified_at")
 # Objects of which each member is told by itself.
 OBJECTS: Mapping[str, str] = {"attributes": "/attributes", "external_ids": "/external_ids"}
 PLACE = ("latitude", "longitude")
@@ -68,6 +71,10 @@ def _operations(patch: Mapping[str, Any], label: Callable[[str], str]) -> Iterat
     for column, (before, after) in patch.items():
         if column == "cuisine_id":
             yield _replace(PATHS[column], before and label(before), after and label(after))
+        elif column in MOMENTS:
+            was, now = _second(before), _second(after)
+            if was != now:
+                yield _replace(PATHS[column], was, now)
         elif column in PATHS:
             yield _replace(PATHS[column], before, after)
         elif column in OBJECTS:
@@ -79,6 +86,11 @@ def _operations(patch: Mapping[str, Any], label: Callable[[str], str]) -> Iterat
         was, now = (value is not None for value in patch["phone_verified_at"])
         if was != now:
             yield _replace("/phone_verified", was, now)
+
+
+def _second(moment: str | None) -> str | None:
+    """A stored moment as the record shows it."""
+    return moment and f"{datetime.fromisoformat(moment).astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
 
 
 def _replace(path: str, old: Any, value: Any) -> Operation:

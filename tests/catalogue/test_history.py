@@ -55,7 +55,7 @@ def then(at: datetime, slug: str = "noma") -> Any:
             {"phone_verified_at": [None, "2026-11-21T18:00:00+00:00"]},
             [
                 ("replace", "/phone_verified", True, False),
-                ("replace", "/phone_verified_at", "2026-11-21T18:00:00+00:00", None),
+                ("replace", "/phone_verified_at", "2026-11-21T18:00:00Z", None),
             ],
         ),
         (
@@ -76,6 +76,18 @@ def then(at: datetime, slug: str = "noma") -> Any:
 def test_a_patch_speaks_of_the_record(patch: Mapping[str, Any], expected: list[tuple[str, str, Any, Any]]) -> None:
     found = operations(patch, label=str.upper)
     assert [(one["op"], one["path"], one.get("value"), one.get("old")) for one in found] == expected
+
+
+@pytest.mark.django_db
+def test_a_moment_in_a_patch_is_written_as_in_the_record() -> None:
+    place = make.restaurant(slug="noma", verified_at=NOW - timedelta(days=3))
+    change(place, hours=1, verified_at=NOW + timedelta(microseconds=700_000))
+    change(place, hours=2, verified_at=NOW + timedelta(microseconds=800_000))
+    later, first, _ = history.page("noma", limit=9, now=NOW).rows
+    assert later.patch == []
+    assert [(each["path"], each["value"]) for each in first.patch] == [
+        ("/verified_at", then(NOW + timedelta(hours=3))["verified_at"])
+    ]
 
 
 def test_the_feed_says_where_and_not_how() -> None:
