@@ -72,9 +72,9 @@ def _operations(patch: Mapping[str, Any], label: Callable[[str], str]) -> Iterat
         if column == "cuisine_id":
             yield _replace(PATHS[column], before and label(before), after and label(after))
         elif column in MOMENTS:
-            was, now = _second(before), _second(after)
-            if was != now:
-                yield _replace(PATHS[column], was, now)
+            old, value = _second(before), _second(after)
+            if old != value:
+                yield _replace(PATHS[column], old, value)
         elif column in PATHS:
             yield _replace(PATHS[column], before, after)
         elif column in OBJECTS:
