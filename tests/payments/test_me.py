@@ -46,6 +46,8 @@ def test_an_anonymous_caller_sees_the_free_tier(client: Client) -> None:
             "products": [
                 {"product": "ai_insight", "amount": "0.01", "from_tier": "premium"},
                 {"product": "context", "amount": "0.002", "from_tier": "free"},
+                {"product": "history", "amount": "0.01", "from_tier": "premium"},
+                {"product": "photos", "amount": "0.003", "from_tier": "pro"},
                 {"product": "reviews", "amount": "0.004", "from_tier": "pro"},
             ],
         },
@@ -75,6 +77,8 @@ def test_a_wallet_sees_its_holdings_its_prices_and_what_leads_further(wallets: M
             "products": [
                 {"product": "ai_insight", "amount": "0.008", "from_tier": "premium"},
                 {"product": "context", "amount": "0.0015", "from_tier": "free"},
+                {"product": "history", "amount": "0.008", "from_tier": "premium"},
+                {"product": "photos", "amount": "0.002", "from_tier": "pro"},
                 {"product": "reviews", "amount": "0.003", "from_tier": "pro"},
             ],
         },
@@ -100,7 +104,7 @@ def test_the_higher_tiers_see_what_they_have(
 
 
 def test_a_product_without_a_price_at_the_rate_is_shown_without_one(client: Client) -> None:
-    Product.objects.create(slug="photos", name="Photos", description="Photos of guests", from_tier="pro")
+    Product.objects.create(slug="videos", name="Videos", description="Videos of guests", from_tier="pro")
     Price.objects.create(
         product_id="reviews",
         rate="standard",
@@ -108,7 +112,14 @@ def test_a_product_without_a_price_at_the_rate_is_shown_without_one(client: Clie
         valid_from=datetime.now(UTC) + timedelta(days=1),
     )
     products = {priced["product"]: priced["amount"] for priced in client.get(ME).json()["prices"]["products"]}
-    assert products == {"ai_insight": "0.01", "context": "0.002", "photos": None, "reviews": "0.004"}
+    assert products == {
+        "ai_insight": "0.01",
+        "context": "0.002",
+        "history": "0.01",
+        "photos": "0.003",
+        "reviews": "0.004",
+        "videos": None,
+    }
 
 
 @pytest.mark.parametrize("question", ["?wallet=0x00", "?x="])

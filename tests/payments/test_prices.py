@@ -104,7 +104,7 @@ def test_a_rate_without_a_price_is_not_sold_at_that_rate() -> None:
         prices.listed(["context"], now=NOW).quote("committed")
 
 
-def test_a_fresh_installation_sells_three_products_at_four_rates() -> None:
+def test_a_fresh_installation_sells_five_products_at_four_rates() -> None:
     seed.load()
     seed.load()
     found = {
@@ -118,8 +118,10 @@ def test_a_fresh_installation_sells_three_products_at_four_rates() -> None:
         "reviews": (PRO.name, [Decimal(text) for text in ("0.004", "0.003", "0.002", "0.001")]),
         "context": (FREE.name, [Decimal(text) for text in ("0.002", "0.0015", "0.001", "0.0005")]),
         "ai_insight": (PREMIUM.name, [Decimal(text) for text in ("0.01", "0.008", "0.006", "0.003")]),
+        "photos": (PRO.name, [Decimal(text) for text in ("0.003", "0.002", "0.0015", "0.001")]),
+        "history": (PREMIUM.name, [Decimal(text) for text in ("0.01", "0.008", "0.006", "0.003")]),
     }
-    assert Price.objects.count() == 12
+    assert Price.objects.count() == 20
 
 
 def test_seeding_again_keeps_what_staff_have_changed() -> None:
