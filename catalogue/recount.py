@@ -4,9 +4,11 @@ A restaurant that has no review and never had one keeps what it says: its rating
 reviews to itself. `star_counts` tells them apart, for it is written here alone, and is empty until then.
 """
 
+import json
 import logging
 from collections.abc import Collection, Iterator
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from django.db import connection, transaction
@@ -111,6 +113,14 @@ def restaurants(ids: Collection[UUID], *, now: datetime | None = None) -> int:
         cursor.execute(COUNT, wanted)
         changed: int = cursor.rowcount
     return changed
+
+
+def facets(restaurant: UUID) -> dict[str, Any]:
+    """What is to stand in its `review_facets`, from its reviews, without writing it. One query."""
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT facets::text FROM ({COUNTED}) AS counted", {"ids": [restaurant]})  # noqa: S608  # of constants
+        row = cursor.fetchone()
+    return json.loads(row[0]) if row else {}
 
 
 def mend(*, batch: int = BATCH) -> int:

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from django.db import connection
 
-from catalogue import cursors, photos
+from catalogue import cursors, photos, recount
 from catalogue.cursors import Paged
 from catalogue.models import Restaurant, Source
 from config.api.ids import encode
@@ -136,9 +136,14 @@ def page(restaurant: Restaurant, question: Question, *, now: datetime) -> Review
 
 
 def summary(restaurant: Restaurant) -> dict[str, Any]:
-    """All reviews of a restaurant in figures, as its row counts them (catalogue.recount). No query."""
+    """All reviews of a restaurant in figures, as its row counts them (catalogue.recount). No query.
+
+    One where its languages were never counted: what is sold is not wrong until the next night.
+    """
     stars = [*restaurant.star_counts, 0, 0, 0, 0, 0][:5]
     facets = restaurant.review_facets
+    if restaurant.review_count and not facets:
+        facets = recount.facets(restaurant.pk)
     languages = sorted(facets.get("by_lang", {}).items(), key=lambda found: (-found[1], found[0]))
     return {
         "rating": None if restaurant.rating is None else float(restaurant.rating),

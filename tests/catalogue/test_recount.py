@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.db import connection, transaction
 
-from catalogue import recount
+from catalogue import recount, reviews
 from catalogue.models import Restaurant, Review, Version
 from catalogue.models.reviews import ReviewChange
 from tests.catalogue import make
@@ -155,3 +155,13 @@ def test_two_nights_at_once_mend_each_restaurant_once() -> None:
         thread.join()
     assert sum(mended) == 20
     assert Version.objects.filter(kind="updated", patch__has_key="review_count").count() == 20
+
+
+@pytest.mark.django_db
+def test_a_summary_that_was_never_counted_is_counted_when_it_is_asked_for() -> None:
+    place = make.restaurant(review_count=2, rating="4.0", star_counts=[0, 0, 0, 2, 0])
+    make.review(place, "Très bon.", stars=4, lang="fr")
+    make.review(place, "Good.", stars=4, owner_reply="Thank you!", owner_replied_at=NOW)
+    summary = reviews.summary(place)
+    assert (summary["by_lang"], summary["with_photos"], summary["with_reply"]) == ({"en": 1, "fr": 1}, 0, 1)
+    assert figures(place)[3] == {}
