@@ -46,7 +46,7 @@ class RestaurantAdmin(ChangesIdentity, ShowsVersions, LaysOutSlots, LongTableAdm
     """Restaurants. They are closed, never deleted, for others hold their slugs."""
 
     form = RestaurantForm
-    list_display = ["name", "market", "neighborhood", "status", "cuisine", "rating", "review_count", "updated_at"]
+    list_display = ["name", "market", "neighborhood", "standing", "cuisine", "rating", "review_count", "updated_at"]
     list_select_related = ["market", "cuisine"]
     list_filter = ["status", "market", UnreadHours]
     search_fields = ["slug"]
@@ -81,6 +81,15 @@ class RestaurantAdmin(ChangesIdentity, ShowsVersions, LaysOutSlots, LongTableAdm
         ("Imports", {"fields": ["locked_fields"]}),
         ("Record", {"fields": [("version", "created_at", "updated_at"), "shown_version", "newest_versions"]}),
     ]
+
+    @admin.display(description="Status", ordering="status")
+    def standing(self, restaurant: Restaurant) -> str:
+        """The status; of those that are no more, what became of them."""
+        if restaurant.erased_at:
+            return "Erased"
+        if restaurant.merged_into_id:
+            return "Merged"
+        return restaurant.get_status_display()
 
     @admin.display(description="Opening hours")
     def opening_hours(self, restaurant: Restaurant) -> SafeString | str:
@@ -147,15 +156,20 @@ class RestaurantAdmin(ChangesIdentity, ShowsVersions, LaysOutSlots, LongTableAdm
         self, request: HttpRequest, queryset: QuerySet[Restaurant], status: Restaurant.Status, action: str
     ) -> HttpResponse | None:
         """Show what would change; when that was confirmed, change it in one statement."""
+        present = queryset.filter(merged_into=None, erased_at=None)
         if "confirmed" in request.POST:
+            passed_over = queryset.count() - present.count()
             chosen = Restaurant.objects.filter(pk__in=queryset.order_by().values("pk"))
             with transaction.atomic():
                 versions.by(f"staff:{request.user.pk}")
                 changed = chosen.set_status(status, now=timezone.now())
                 transaction.on_commit(ring_for_open_spans)
             self.message_user(request, f"{changed} restaurants are now {status.label.lower()}.", messages.SUCCESS)
+            if passed_over:
+                said = f"{passed_over} that are merged or erased were passed over."
+                self.message_user(request, said, messages.WARNING)
             return None
-        others = queryset.exclude(status=status)
+        others = present.exclude(status=status)
         context = {
             **self.admin_site.each_context(request),
             "title": f"Mark as {status.label.lower()}?",

@@ -29,12 +29,16 @@ class Restaurants(models.QuerySet["Restaurant"]):
     """Many restaurants at once."""
 
     def set_status(self, status: str, *, now: datetime) -> int:
-        """Give them a status that imports leave alone; how many did not have it. One statement."""
+        """Give them a status that imports leave alone; how many did not have it. One statement.
+
+        Who is merged or erased is passed over.
+        """
         is_locked = Q(locked_fields__contains=["status"])
         names = ArrayField(models.CharField(max_length=40))
         lock = Func("locked_fields", Value("status"), function="array_append", output_field=names)
         return (
-            self.exclude(status=status)
+            self.filter(merged_into=None, erased_at=None)
+            .exclude(status=status)
             .order_by()
             .update(
                 status=status,

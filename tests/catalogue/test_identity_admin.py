@@ -84,3 +84,25 @@ def test_what_a_restaurant_was_is_read_on_its_page_and_in_a_list(staff: Client) 
         assert "&quot;NOMA &lt;2&gt;&quot;" in shown
     assert staff.get(address(FormerSlug, "changelist")).status_code == 200
     assert staff.post(address(Version, "change", Version.objects.latest("pk").pk), {}).status_code == 403
+
+
+def test_who_is_merged_or_erased_is_marked_and_no_action_changes_it(staff: Client) -> None:
+    kept, lost, erased = (make.restaurant(slug=slug) for slug in ("kept", "lost", "erased"))
+    identity.merge(lost, kept, actor="staff:7", now=make.NOW)
+    identity.erase(erased, actor="staff:7", now=make.NOW)
+    before = list(Restaurant.objects.exclude(pk=kept.pk).order_by("pk").values_list("version", "status"))
+    page = staff.get(address(Restaurant, "changelist")).content.decode()
+    assert '<td class="field-standing">Merged</td>' in page
+    assert '<td class="field-standing">Erased</td>' in page
+    asked = act(staff, "close_for_a_while", kept, lost, erased)
+    assert "1 restaurant will be marked" in asked.content.decode()
+    done = act(staff, "close_for_a_while", kept, lost, erased, confirmed="Yes")
+    assert messages_of(done)[-2:] == [
+        "1 restaurants are now temporarily closed.",
+        "2 that are merged or erased were passed over.",
+    ]
+    assert list(Restaurant.objects.exclude(pk=kept.pk).order_by("pk").values_list("version", "status")) == before
+    assert staff.post(address(Restaurant, "change", erased.pk), {"name": "New"}).status_code == 403
+    shown = staff.get(address(Restaurant, "change", erased.pk)).content.decode()
+    assert 'name="_save"' not in shown
+    assert 'name="name"' not in shown

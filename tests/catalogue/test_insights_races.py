@@ -40,13 +40,17 @@ def test_writers_of_insights_and_those_of_their_restaurants_wait_for_each_other_
     insights.forget(Insight.objects.all())
     ends: list[BaseException | None] = []
 
+    def act() -> None:
+        if other == "erase":
+            identity.erase(place, actor="staff:7", now=NOW)
+        elif other == "forget":
+            insights.forget(Insight.objects.all())
+        else:
+            insights.hide(Insight.objects.all(), hidden=True)
+
     def elsewhere() -> None:
         try:
-            {
-                "erase": lambda: identity.erase(place, actor="staff:7", now=NOW),
-                "forget": lambda: insights.forget(Insight.objects.all()),
-                "hide": lambda: insights.hide(Insight.objects.all(), hidden=True),
-            }[other]()
+            act()
             ends.append(None)
         except BaseException as error:  # noqa: BLE001  # looked at below
             ends.append(error)
