@@ -12,7 +12,7 @@ from django.core.management import CommandError, call_command
 from django.db import connection, transaction
 
 from catalogue import rendering
-from catalogue.models import Kitchen, Record, Restaurant, SearchRow
+from catalogue.models import Kitchen, Record, Restaurant, SearchRow, Source
 from catalogue.rendering import Difference
 from tests.catalogue import make
 
@@ -206,6 +206,17 @@ def check(**options: Any) -> str:
     said = StringIO()
     call_command("catalogue_check", stdout=said, stderr=StringIO(), **options)
     return said.getvalue()
+
+
+@pytest.mark.parametrize("change", [{"license": "CC0-1.0"}, {"attribution": "By others"}])
+def test_another_licence_or_attribution_of_a_source_is_found_and_mended(change: dict[str, str]) -> None:
+    place = make.restaurant()
+    make.listed(place, "osm", "node/1")
+    Source.objects.filter(key="osm").update(**change)
+    assert set(rendering.differences()) == {Difference(place.pk, "catalogue_record", "another")}
+    assert rendering.mend() == 1
+    assert next(iter(change.values())) in Record.objects.get(pk=place.pk).after
+    assert list(rendering.differences()) == []
 
 
 def test_the_command_fails_where_something_differs_until_it_has_mended_it() -> None:
