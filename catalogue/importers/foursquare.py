@@ -49,7 +49,7 @@ def sketch(content: Any) -> Sketch | None:
     location = None if lat is None and lng is None else read_location(lat, lng)
     return Sketch(
         record=record,
-        digest=digest_of(VERSION, read, lat, lng),
+        digest=digest_of(VERSION, read, *((location.lat, location.lng) if location else (None, None))),
         location=location,
         content=read,
         country=_country(read),

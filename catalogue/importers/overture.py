@@ -165,6 +165,9 @@ def _is_eating(batch: pa.RecordBatch) -> pa.Array | None:
         if name in batch.schema.names and pa.types.is_struct(batch.schema.field(name).type):
             # What a null struct holds is not null by itself.
             column = batch.column(name)
+            if not _has_words(column.type):
+                # Row by row it is told what is wrong.
+                return None
             primary = pc.if_else(pc.is_valid(column), pc.struct_field(column, "primary"), None)
             if name == "taxonomy":
                 # A word that we do not know may lie beneath one that we do.
@@ -173,9 +176,20 @@ def _is_eating(batch: pa.RecordBatch) -> pa.Array | None:
     return None
 
 
+def _has_words(categories: pa.StructType) -> bool:
+    index = categories.get_field_index("primary")
+    if index < 0:
+        return False
+    kind = categories.field(index).type
+    return any(is_kind(kind) for is_kind in (pa.types.is_string, pa.types.is_large_string, pa.types.is_dictionary))
+
+
 def _paths(row: Mapping[str, Any]) -> list[tuple[str, ...]]:
-    """The categories, each after those that it lies beneath; the main one first."""
+    """The categories, each after those that it lies beneath; the main one first. Raises RejectedError."""
     taxonomy, categories = row.get("taxonomy"), row.get("categories")
+    for name, said in (("taxonomy", taxonomy), ("categories", categories)):
+        if isinstance(said, dict) and not isinstance(said.get("primary"), str | None):
+            raise RejectedError(f"{name}.primary: a text is expected.")
     if isinstance(taxonomy, dict) and taxonomy.get("primary"):
         hierarchy = words.texts(taxonomy.get("hierarchy"))
         above = [each for each in (row.get("basic_category"),) if isinstance(each, str)]

@@ -67,8 +67,8 @@ def digest_of(*parts: Any) -> str:
 def check_storable(content: Any) -> None:
     """Raises RejectedError for what no database takes, however it is nested.
 
-    That is a NUL, half of a surrogate pair, a number that is none (NaN, Infinity), and nesting beyond 64 levels, as
-    what reads or writes nested values goes down into each level.
+    That is a NUL, half of a surrogate pair, a number that is none (NaN, Infinity), what JSON has no word for (bytes,
+    days), and nesting beyond 64 levels, as what reads or writes nested values goes down into each level.
     """
     level = [content]
     for _ in range(DEEPEST):
@@ -97,7 +97,11 @@ def _inside(content: Any) -> Iterable[Any]:
         raise RejectedError("A number is infinite, or none at all.")
     if isinstance(content, dict):
         return [*content, *content.values()]
-    return content if isinstance(content, list) else ()
+    if isinstance(content, list | tuple):
+        return content
+    if content is not None and not isinstance(content, str | int | float):
+        raise RejectedError(f"A value is no text, number, list or object: {type(content).__name__}.")
+    return ()
 
 
 def _is_unicode(text: str) -> bool:
