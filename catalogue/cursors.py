@@ -1,10 +1,10 @@
 """Cursors: where a page ended, signed, so that the next one begins exactly there."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from django.core import signing
 
@@ -52,6 +52,13 @@ class Listing(Paged, Generic[Row]):
     """A page of rows, and nothing else to say."""
 
     rows: Sequence[Row]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Credited(Listing[Row]):
+    """A page of rows, and the lines that are to be shown with them."""
+
+    attribution: Sequence[Mapping[str, Any]]
 
 
 def fingerprint(*question: object) -> str:

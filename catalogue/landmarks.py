@@ -8,8 +8,8 @@ from uuid import UUID
 
 from django.db import connection
 
-from catalogue import cursors, geo
-from catalogue.cursors import Cursor, Listing
+from catalogue import cursors, geo, sources
+from catalogue.cursors import Credited, Cursor
 from catalogue.geo import Location
 from catalogue.names import Names
 from config.api.ids import encode
@@ -251,12 +251,12 @@ def look_up(
     limit: int,
     cursor: str | None = None,
     now: datetime,
-) -> Listing[Found]:
+) -> Credited[Found]:
     """Search the dictionary: best matches of `q` first (whole, begun, misspelt), equal ones nearest to `ll` first.
 
     Without `q` those within 20 km of `ll`, nearest first; without either all of them, the most prominent first. Of
-    these kinds and in this market, where they are given. One query, and one for an unknown market. Raises BadCursor
-    and InvalidRequest.
+    these kinds and in this market, where they are given. Three queries, and one for an unknown market. Raises
+    BadCursor and InvalidRequest.
     """
     if market is not None:
         Names.load().market(market)
@@ -294,4 +294,10 @@ def look_up(
     if len(rows) > limit:
         last = rows[limit - 1]
         more = cursors.write((*last[8:12], last[1], str(last[0])), as_of=begin.as_of, question=question)
-    return Listing(rows=found, limit=limit, next_cursor=more, as_of=begin.as_of)
+    return Credited(
+        rows=found,
+        limit=limit,
+        next_cursor=more,
+        as_of=begin.as_of,
+        attribution=sources.of_landmarks([row[0] for row in rows[:limit]]),
+    )

@@ -2,9 +2,10 @@
 
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
+from typing import Any
 from zoneinfo import ZoneInfo
 
-from catalogue import holidays, identity
+from catalogue import holidays, identity, sources
 from catalogue.hours import HORIZON_DAYS, Hours, SpecialDay
 from catalogue.hours.clock import instant
 from catalogue.models import Restaurant
@@ -56,12 +57,13 @@ class Openings:
     spans: list[Opening] | None
     special_days: list[SpecialOpening]
     holidays: list[PublicHoliday]
+    attribution: list[dict[str, Any]]
 
 
 def of_days(slug: str, *, first: date | None, last: date | None, now: datetime) -> Openings:
     """The openings of a restaurant; a week from today where nothing is said.
 
-    Two queries. Raises NotFound, Renamed and Gone, and InvalidRequest for days in the wrong order, too many, or more
+    Four queries. Raises NotFound, Renamed and Gone, and InvalidRequest for days in the wrong order, too many, or more
     than a year away.
     """
     restaurant = identity.find(slug)
@@ -96,6 +98,7 @@ def of_days(slug: str, *, first: date | None, last: date | None, now: datetime) 
         spans=_spans(restaurant, hours, zone=zone, first=first, last=last),
         special_days=[_named(day, names) for day in sorted(special_days, key=lambda day: day.date)],
         holidays=[PublicHoliday(day, name) for day, name in names.items() if first <= day <= last],
+        attribution=sources.of_restaurants([restaurant.slug]),
     )
 
 

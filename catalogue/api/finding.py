@@ -1,13 +1,15 @@
 """Finding things by what they are called, over HTTP."""
 
+from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from catalogue import autocomplete, filters, lookup, serializers
+from catalogue import autocomplete, filters, lookup, serializers, sources
 from catalogue.api.context import listed, whole
 from catalogue.api.terms import CONDITIONAL, free
+from catalogue.cursors import Credited
 from catalogue.models import Restaurant
 from config.api.viewsets import StrictViewSet
 from payments.authentication import WalletAuthentication
@@ -60,4 +62,6 @@ class MatchViewSet(StrictViewSet[Restaurant]):
         """
         sought = filters.Sought.read(request)
         found = lookup.match(**sought)
-        return listed(request, serializers.MatchAnswer(whole(found, limit=sought["limit"])).data)
+        lines = sources.of_restaurants([match.slug for match in found])
+        page = Credited(rows=found, limit=sought["limit"], as_of=timezone.now(), attribution=lines)
+        return listed(request, serializers.MatchAnswer(page).data)

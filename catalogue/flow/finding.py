@@ -9,8 +9,8 @@ from uuid import UUID
 
 from django.db import connection
 
-from catalogue import cursors, geo, landmarks
-from catalogue.cursors import Cursor, Listing, Paged
+from catalogue import cursors, geo, landmarks, sources
+from catalogue.cursors import Credited, Cursor, Paged
 from catalogue.flow.booking import NoSuchOffer
 from catalogue.flow.offers import IS_OFFERING, IS_ON_SALE, PREFIX, Status
 from catalogue.geo import Location, Walk
@@ -133,10 +133,10 @@ def of_restaurant(
     limit: int = 50,
     cursor: str | None = None,
     now: datetime,
-) -> Listing[Shown]:
+) -> Credited[Shown]:
     """The slots of one day with those that are over, or of all days to come; soonest first, then the higher.
 
-    Withdrawn ones are not among them. One query. Raises BadCursor.
+    Withdrawn ones are not among them. One query, and two for the sources where there are any. Raises BadCursor.
     """
     now = now.replace(microsecond=0)
     question = cursors.fingerprint("flow of", restaurant.pk, day, party_size)
@@ -153,8 +153,9 @@ def of_restaurant(
     }
     rows = execute(OF_RESTAURANT, values)
     offers = [shown(row, restaurant=restaurant.slug, timezone=restaurant.market.timezone) for row in rows[:limit]]
-    return Listing(
+    return Credited(
         rows=offers,
+        attribution=sources.of_restaurants([restaurant.slug]) if rows else [],
         limit=limit,
         as_of=since.as_of,
         next_cursor=cursors.write(key_of(rows[limit - 1]), as_of=since.as_of, question=question)
@@ -187,7 +188,7 @@ def find(question: Question, *, now: datetime) -> Page:
     sql, values = statement(question, center=center, after=since.after, now=now)
     rows = execute(sql, values)
     its = rows[: question.limit]
-    sources = {source for row in its for source in row[-1]}
+    keys = {source for row in its for source in row[-1]}
     next_cursor = None
     if len(rows) > question.limit:
         at, percent, last = key_of(its[-1])
@@ -200,7 +201,7 @@ def find(question: Question, *, now: datetime) -> Page:
         near=question.near,
         resolved=near.place if near else None,
         alternatives=near.alternatives if near else (),
-        attribution=list(Source.objects.filter(key__in=sources).order_by("key")) if sources else [],
+        attribution=list(Source.objects.filter(key__in=keys).order_by("key")) if keys else [],
     )
 
 

@@ -6,7 +6,7 @@ from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import serializers
 
 from catalogue.models import Attribute, Landmark
-from catalogue.serializers.pieces import SLUG, ListingRecord, LocationRecord
+from catalogue.serializers.pieces import SLUG, AttributionRecord, ListingRecord, LocationRecord
 from config.api.ids import pattern
 
 
@@ -29,6 +29,7 @@ class LandmarkAnswer(serializers.Serializer[Any]):
 
     data = LandmarkRecord(many=True, source="rows")  # type: ignore[assignment]  # a name of the contract
     pagination = ListingRecord(source="*")
+    attribution = AttributionRecord(many=True, help_text="Show these lines with the data.")
 
 
 class CenterRecord(serializers.Serializer[Any]):

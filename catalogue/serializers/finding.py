@@ -8,7 +8,7 @@ from rest_framework import serializers
 from catalogue.autocomplete import Kind
 from catalogue.matching import Verdict
 from catalogue.models import Landmark, Restaurant
-from catalogue.serializers.pieces import SLUG, ListingRecord
+from catalogue.serializers.pieces import SLUG, AttributionRecord, ListingRecord
 from config.api.ids import pattern
 
 
@@ -79,3 +79,4 @@ class MatchAnswer(serializers.Serializer[Any]):
 
     data = MatchRecord(many=True, source="rows")  # type: ignore[assignment]  # a name of the contract
     pagination = ListingRecord(source="*")
+    attribution = AttributionRecord(many=True, help_text="Show these lines with the data.")

@@ -47,6 +47,7 @@ class FlowSlotAnswer(serializers.Serializer[Any]):
 
     data = FlowSlotRecord(many=True, source="rows")  # type: ignore[assignment]  # a name of the contract
     pagination = ListingRecord(source="*")
+    attribution = AttributionRecord(many=True, help_text="Show these lines with the data.")
 
 
 class FlowPlaceRecord(serializers.Serializer[Any]):

@@ -6,7 +6,7 @@ from rest_framework import serializers
 
 from catalogue.hours.record import clock_time
 from catalogue.openings import SpecialOpening
-from catalogue.serializers.pieces import SLUG, Moment
+from catalogue.serializers.pieces import SLUG, AttributionRecord, Moment
 from catalogue.serializers.restaurants import SpanRecord
 
 
@@ -50,6 +50,7 @@ class OpeningsRecord(serializers.Serializer[Any]):
         help_text="Public holidays of the market. Of one that is not among the special days the hours say nothing of"
         " its own: the week holds.",
     )
+    attribution = AttributionRecord(many=True, help_text="Show these lines with the data.")
 
     def get_fields(self) -> dict[str, Any]:
         """Add the field whose name is a word of Python."""

@@ -207,6 +207,7 @@ def test_landmarks_are_listed_with_all_their_names(client: Client) -> None:
             }
         ],
         "pagination": {"limit": 20, "next_cursor": None, "has_more": False, "as_of": "2026-11-21T18:00:00Z"},
+        "attribution": [{"source": park.source_id, "text": park.source.attribution, "license": park.source.license}],
     }
     assert refused(client, "/v1/landmarks?near=tivoli")["param"] == "near"
 
@@ -245,6 +246,7 @@ def test_hours_list_the_open_spans_of_the_days_on_the_clock_of_the_restaurant(cl
         ],
         "special_days": [],
         "holidays": [],
+        "attribution": [],
     }
 
 

@@ -210,4 +210,4 @@ def test_what_a_record_does_not_understand_is_refused_before_it_is_looked_up(
 def test_days_that_cannot_be_are_refused_by_name(client: Client, query: str, param: str) -> None:
     make.restaurant(slug="a-place")
     assert refused(client, f"/v1/restaurants/a-place/hours?{query}")["param"] == param
-    assert len(client.get("/v1/restaurants/a-place/hours?from=2026-11-21&to=2027-01-19").json()) == 7
+    assert len(client.get("/v1/restaurants/a-place/hours?from=2026-11-21&to=2027-01-19").json()) == 8

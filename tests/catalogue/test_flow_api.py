@@ -61,6 +61,7 @@ def test_an_offer_of_a_restaurant_is_told_whole(place: Restaurant) -> None:
             }
         ],
         "pagination": {"limit": 50, "next_cursor": None, "has_more": False, "as_of": "2026-11-21T18:00:00Z"},
+        "attribution": [],
     }
     assert get(f"flow/offers/{slot.public_id}").json() == answer.json()["data"][0]
 

@@ -171,3 +171,18 @@ def test_no_moment_in_the_calendar_is_more_than_a_refusal(client: Client, value:
     answers = {address: get(client, address).status_code for address in addresses}
     assert set(answers.values()) <= {200, 400, 402, 404}, answers
     assert 200 in answers.values()
+
+
+def test_the_lines_of_sources_stand_wherever_their_data_is_shown(client: Client) -> None:
+    source = make.source("osm")
+    place = make.restaurant(slug="noma", name="Noma")
+    make.listed(place)
+    make.listing(place)
+    make.slot(place)
+    make.landmark("Nyhavn")
+    line = {"source": "osm", "text": source.attribution, "license": source.license}
+    for path in ("/v1/restaurants/noma/hours", "/v1/match?name=Noma&market=copenhagen", "/v1/restaurants/noma/flow"):
+        assert get(client, path).json()["attribution"] == [line], path
+    (shown,) = get(client, "/v1/landmarks?q=nyhavn").json()["attribution"]
+    assert set(shown) == {"source", "text", "license"}
+    assert get(client, "/v1/landmarks?q=zzzzzz").json()["attribution"] == []
