@@ -13,6 +13,7 @@ from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from catalogue.admin.queues import ComingFilter
 from catalogue.flow import slots
 from catalogue.flow.plan import times
 from catalogue.forms import WEEKDAYS
@@ -158,8 +159,10 @@ class FlowSlotAdmin(ForReading):
     list_display = ["when", "restaurant", "percent", "sold", "its_status"]
     list_display_links = ["when"]
     list_select_related = ["restaurant"]
+    list_filter = [ComingFilter]
     search_fields = ["restaurant__slug__exact"]
     search_help_text = "The slug of the restaurant, whole"
+    ordering = ["starts_at", "pk"]
     actions = ["withdraw"]
 
     @admin.display(description="When", ordering="starts_at")

@@ -12,6 +12,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from catalogue import pairs
+from catalogue.admin.queues import StateFilter
 from catalogue.models import MatchCandidate, Restaurant
 from config.api.refusal import Refusal
 from config.long_tables import LongTableAdmin
@@ -39,19 +40,11 @@ class MatchCandidateAdmin(LongTableAdmin):
     list_display = ["score", "first_place", "second_place", "alike", "found_at", "state"]
     list_display_links = ["score"]
     list_select_related = ["first", "second"]
-    list_filter = ["state"]
+    list_filter = [StateFilter]
     ordering = ["-score", "id"]
     actions = ["same_place", "two_places"]
     exclude = ["first", "second", "reasons"]
     readonly_fields = ["comparison", "score", "alike", "state", "found_at", "decided_at", "decided_by"]
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        """Undecided pairs, unless another state is asked for: the decided ones would bury them."""
-        pairs_of = super().get_queryset(request)
-        page = request.resolver_match.url_name if request.resolver_match else None
-        if page == "catalogue_matchcandidate_changelist" and "state__exact" not in request.GET:
-            return pairs_of.filter(state=MatchCandidate.State.OPEN)
-        return pairs_of
 
     @admin.display(description="First")
     def first_place(self, pair: MatchCandidate) -> SafeString:

@@ -46,9 +46,9 @@ class PhotoAdmin(LongTableAdmin):
     """Photos. The bytes of an address never change: another picture is another photo."""
 
     form = PhotoForm
-    list_display = ["preview", "restaurant", "kind", "alt", "source", "is_hidden", "created_at"]
+    list_display = ["preview", "restaurant", "kind", "alt", "is_hidden", "created_at"]
     list_display_links = ["preview", "alt"]
-    list_select_related = ["restaurant", "source"]
+    list_select_related = ["restaurant"]
     list_filter = ["kind", "is_hidden"]
     search_fields = ["restaurant__slug__exact"]
     search_help_text = "The slug of the restaurant, whole"
@@ -112,7 +112,7 @@ def picture(photo: Photo, size: str, width: int) -> SafeString:
         return format_html("<em>{}</em>", "hidden")
     wide, high = sizes.measures(photo, size)
     return format_html(
-        '<img src="{}" width="{}" height="{}" alt="{}" loading="lazy" style="border-radius:4px">',
+        '<img src="{}" width="{}" height="{}" alt="{}" loading="lazy" style="border-radius: 4px; height: auto">',
         record.path(photo, size),
         width,
         round(high * width / wide),

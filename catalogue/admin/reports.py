@@ -1,6 +1,6 @@
 """The queue of reports, for staff."""
 
-from typing import Any, cast
+from typing import cast
 
 from django.contrib import admin, messages
 from django.db.models import QuerySet
@@ -13,37 +13,13 @@ from django.utils.text import Truncator
 
 from accounts.models import User
 from catalogue import reports
+from catalogue.admin.queues import StateFilter
 from catalogue.models import Report
 from config.api.ids import encode
 from config.long_tables import LongTableAdmin
 
 # What staff mend by hand; the others do what follows by themselves.
 BY_ITSELF = (Report.Kind.CLOSED, Report.Kind.DUPLICATE)
-
-
-class StateFilter(admin.SimpleListFilter):
-    """Open ones, unless others are asked for."""
-
-    title = "state"
-    parameter_name = "state__exact"
-
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        """The states, and all of them."""
-        return [*Report.State.choices, ("all", "All")]
-
-    def choices(self, changelist: Any) -> Any:
-        """Without Django's own "All", which would mean the open ones."""
-        return list(super().choices(changelist))[1:]
-
-    def value(self) -> str:
-        """The state that is shown."""
-        return super().value() or Report.State.OPEN.value
-
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Report]) -> QuerySet[Report]:
-        """The reports of that state; for an action all, so that it can say what others have decided meanwhile."""
-        if self.value() == "all" or request.method == "POST":
-            return queryset
-        return queryset.filter(state=self.value())
 
 
 @admin.register(Report)
