@@ -3,7 +3,7 @@
 import random
 from collections.abc import Sequence
 
-from catalogue.demo import vocabulary
+from catalogue.demo import pictures, vocabulary
 from catalogue.demo.days import Calendar
 from catalogue.demo.identity import ids
 from catalogue.demo.places import Place
@@ -18,34 +18,6 @@ POPULAR = 60
 KINDS = ("food",) * 46 + ("interior",) * 24 + ("exterior",) * 15 + ("drink",) * 10 + ("menu",) * 5
 KINDS_OF_GUESTS = ("food",) * 76 + ("drink",) * 10 + ("interior",) * 10 + ("exterior",) * 2 + ("menu",) * 2
 SIZES = ((1200, 900),) * 4 + ((900, 1200),)
-
-SERVED = (
-    "{}, served on a white plate",
-    "{} on a wooden table, seen from above",
-    "A portion of {}, close up",
-    "{}, with cutlery and a napkin beside it",
-)
-DRUNK = ("{} on the bar", "{} on a table by the window", "Two guests with {}", "{}, close up")
-INTERIORS = (
-    "The dining room of {name} in the evening",
-    "Tables by the window at {name}",
-    "The counter of {name}",
-    "Guests at their tables in {name}",
-)
-EXTERIORS = ("The front of {name} by day", "The entrance of {name} at night", "{name}, seen from across the street")
-MENUS = ("The menu of {name} on a board", "A page of the menu of {name}")
-DRINKS = {
-    "bar": ("a negroni", "an old fashioned", "a spritz", "a gin and tonic"),
-    "pub": ("a pint of bitter", "a pint of stout", "a half of cider"),
-    "wine-bar": ("a glass of red wine", "a glass of orange wine", "a flight of three wines"),
-    "coffee-shop": ("a flat white", "a filter coffee", "a cortado"),
-    "cafe": ("a cappuccino", "a hot chocolate", "an iced tea"),
-    "tea": ("a pot of green tea", "a cup of jasmine tea", "a bubble tea"),
-    "juice": ("a green juice", "an orange juice", "a mango smoothie"),
-    "izakaya": ("a highball", "a flask of sake", "a draught beer"),
-    "japanese": ("a cup of green tea", "a flask of sake", "a draught beer"),
-}
-ANY_DRINK = ("a glass of red wine", "a glass of white wine", "a lemonade", "a bottle of mineral water", "a cold beer")
 
 COLUMNS = (
     "id", "restaurant_id", "review_id", "kind", "caption", "alt", "author", "license", "source_id", "width", "height",
@@ -88,33 +60,15 @@ def _line(
     kinds: tuple[str, ...],
 ) -> str:
     kind = rng.choice(kinds)
-    caption, alt = _words(rng, place, kind)
+    shown = pictures.shot(rng, kind=kind, cuisine=place.cuisine.slug, dishes=place.cuisine.dishes, name=place.name)
+    caption = {"menu": "Menu", "exterior": place.line1}.get(kind, shown.subject) or NULL
     width, height = rng.choice(SIZES)
     columns = (
-        *(pk, restaurant_id, review_id, kind, caption, alt, author, LICENSE, "demo", str(width), str(height)),
-        *("", str(rng.getrandbits(48)), "f", at),
+        *(pk, restaurant_id, review_id, kind, caption, shown.alt, author, LICENSE, "demo", str(width), str(height)),
+        *("", str(shown.art), "f", at),
     )
     return "\t".join(columns) + "\n"
 
 
-def _words(rng: random.Random, place: Place, kind: str) -> tuple[str, str]:
-    """Caption and description."""
-    if kind == "food":
-        dish = rng.choice(place.cuisine.dishes)
-        return _capital(dish), _capital(rng.choice(SERVED).format(dish))
-    if kind == "drink":
-        drink = rng.choice(DRINKS.get(place.cuisine.slug, ANY_DRINK))
-        return _capital(drink.partition(" ")[2]), _capital(rng.choice(DRUNK).format(drink))
-    if kind == "menu":
-        return "Menu", rng.choice(MENUS).format(name=place.name)
-    if kind == "exterior":
-        return place.line1, rng.choice(EXTERIORS).format(name=place.name)
-    return NULL, rng.choice(INTERIORS).format(name=place.name)
-
-
 def _authors(rng: random.Random, city: vocabulary.City) -> tuple[str, ...]:
     return vocabulary.languages()[rng.choice(city.languages)].authors
-
-
-def _capital(text: str) -> str:
-    return text[0].upper() + text[1:]

@@ -177,4 +177,11 @@ def burger(canvas: Canvas) -> None:
     bowl(canvas, x + 350, y - 290, 92, canvas.chance.choice(CROCKERY), (196, 44, 36))
 
 
-DISHES: list[Scene] = [*PLATED, sushi, tacos, tart, dumplings, burger]
+DISHES: dict[str, Scene] = {
+    **PLATED,
+    "sushi": sushi,
+    "tacos": tacos,
+    "tart": tart,
+    "dumplings": dumplings,
+    "burger": burger,
+}

@@ -1,5 +1,6 @@
 """Dishes on plates and in bowls, seen from above."""
 
+from functools import partial
 from math import cos, pi, radians, sin
 
 from catalogue.photos.canvas import Canvas, Color, Point, Scene, box, darker, lighter, mixed, round_shape
@@ -106,8 +107,8 @@ def ramen(canvas: Canvas) -> None:
     chopsticks(canvas, x + 250, y - 150, 700, -38)
 
 
-def pizza(canvas: Canvas) -> None:
-    """A pizza on its board."""
+def pizza(canvas: Canvas, *, topping: str, white: bool = False) -> None:
+    """A pizza on its board: salami, tomato or olive, on tomatoes or on cream."""
     lay(canvas)
     x, y = canvas.middle
     wood = canvas.chance.choice(WOODS[:3])
@@ -123,13 +124,11 @@ def pizza(canvas: Canvas) -> None:
     for number in range(22):
         there = around(x, y, 322, number * 16.4 + canvas.chance.uniform(-4, 4))
         canvas.disc(*there, canvas.chance.uniform(5, 17), (168, 96, 52), alpha=150)
-    white = canvas.chance.random() < 0.25
     canvas.shape(canvas.wavy(x, y, 298, rough=0.015), (236, 214, 160) if white else (200, 66, 40))
     canvas.shape(canvas.wavy(x, y, 284, rough=0.02), (248, 222, 164) if white else (222, 98, 58))
     for spot in scattered(canvas, x, y, 250, 16):
         canvas.blob(spot[0], spot[1], canvas.chance.uniform(38, 62), (250, 226, 158), rough=0.12)
         canvas.blob(spot[0] - 6, spot[1] - 8, 24, (255, 242, 204), rough=0.15)
-    topping = canvas.chance.choice(["salami", "tomato", "olive"])
     for spot in scattered(canvas, x, y, 246, 11):
         if topping == "salami":
             canvas.disc(spot[0] + 3, spot[1] + 6, 40, (120, 30, 20), alpha=110)
@@ -174,7 +173,7 @@ def salad(canvas: Canvas) -> None:
         canvas.ring(spot[0], spot[1], 24, 5, (170, 92, 140))
 
 
-def fish(canvas: Canvas) -> None:
+def fillet(canvas: Canvas, *, steak: bool) -> None:
     """A fillet of salmon, or a steak, with vegetables and a sauce."""
     lay(canvas)
     x, y = canvas.middle
@@ -188,7 +187,6 @@ def fish(canvas: Canvas) -> None:
         canvas.shape(stem, GREENS[number % 3])
         tip = around(x - 40 + number * 8, y - 110 + number * 34, 165, -14 + number * 4)
         canvas.shape(round_shape(*tip, 34, 14, -14 + number * 4, 24), darker(GREENS[number % 3], 0.25))
-    steak = canvas.chance.random() < 0.4
     flesh = (150, 82, 62) if steak else (240, 138, 98)
     body = box(x + 10, y + 30, 350, 160, -24, 72)
     canvas.shadow(body, soft=14, fall=(8, 16), strength=130)
@@ -210,7 +208,7 @@ def fish(canvas: Canvas) -> None:
         leaf(canvas, spot[0], spot[1], 15, spot[2], GREENS[0])
 
 
-def pasta(canvas: Canvas) -> None:
+def pasta(canvas: Canvas, *, sauce: Color) -> None:
     """A nest of spaghetti with a sauce and basil."""
     lay(canvas)
     x, y = canvas.middle
@@ -225,7 +223,6 @@ def pasta(canvas: Canvas) -> None:
         begins = canvas.chance.uniform(0, 360)
         tone = mixed(darker(yellow, 0.22), lighter(yellow, 0.35), number / 64)
         canvas.arc(*there, reach, (begins, begins + canvas.chance.uniform(120, 260)), 10, tone)
-    sauce = canvas.chance.choice([(196, 58, 38), (196, 58, 38), (96, 138, 62), (246, 232, 200)])
     canvas.blob(x, y - 6, 112, darker(sauce, 0.2), rough=0.14)
     canvas.blob(x - 6, y - 14, 94, sauce, rough=0.16)
     for spot in scattered(canvas, x, y - 8, 86, 9):
@@ -236,7 +233,7 @@ def pasta(canvas: Canvas) -> None:
         leaf(canvas, *around(x, y - 12, 34, turned), 48, turned, BASIL)
 
 
-def curry(canvas: Canvas) -> None:
+def curry(canvas: Canvas, *, sauce: Color) -> None:
     """Rice and curry in one bowl, with bread."""
     lay(canvas)
     x, y = canvas.middle
@@ -246,7 +243,6 @@ def curry(canvas: Canvas) -> None:
     canvas.shape(canvas.wavy(x + 325, y + 164, 205, rough=0.07), (244, 210, 152))
     for spot in scattered(canvas, x + 330, y + 170, 190, 13):
         canvas.blob(spot[0], spot[1], canvas.chance.uniform(8, 24), (186, 122, 66), rough=0.15)
-    sauce = canvas.chance.choice([(224, 132, 40), (196, 84, 40), (120, 146, 62), (230, 170, 62)])
     bowl(canvas, x - 70, y - 10, 350, canvas.chance.choice([*CROCKERY, (186, 110, 62), (46, 92, 104)]), sauce)
     left, top = x - 67, y - 2
     rice = [around(left, top, 296, angle) for angle in range(100, 285, 6)]
@@ -263,4 +259,20 @@ def curry(canvas: Canvas) -> None:
         leaf(canvas, spot[0], spot[1], 24, spot[2], canvas.chance.choice(GREENS[:3]))
 
 
-PLATED: list[Scene] = [ramen, pizza, salad, fish, pasta, curry]
+PLATED: dict[str, Scene] = {
+    "ramen": ramen,
+    "salami pizza": partial(pizza, topping="salami"),
+    "tomato pizza": partial(pizza, topping="tomato"),
+    "olive pizza": partial(pizza, topping="olive"),
+    "white pizza": partial(pizza, topping="tomato", white=True),
+    "salad": salad,
+    "salmon": partial(fillet, steak=False),
+    "steak": partial(fillet, steak=True),
+    "red pasta": partial(pasta, sauce=(196, 58, 38)),
+    "green pasta": partial(pasta, sauce=(96, 138, 62)),
+    "white pasta": partial(pasta, sauce=(246, 232, 200)),
+    "orange curry": partial(curry, sauce=(224, 132, 40)),
+    "red curry": partial(curry, sauce=(196, 84, 40)),
+    "green curry": partial(curry, sauce=(120, 146, 62)),
+    "yellow curry": partial(curry, sauce=(230, 170, 62)),
+}

@@ -1,5 +1,7 @@
 """Drinks: cups from above, glasses from the side."""
 
+from collections.abc import Sequence
+from functools import partial
 from math import cos, pi, sin
 
 from catalogue.photos.canvas import WIDTH, Canvas, Color, Scene, box, darker, lighter, mixed, round_shape
@@ -182,11 +184,10 @@ def highball(canvas: Canvas) -> None:
     citrus(canvas, x + 132, top + 40, 66, canvas.chance.choice([(246, 208, 82), (164, 204, 84)]))
 
 
-def wine(canvas: Canvas) -> None:
+def wine(canvas: Canvas, *, color: Color) -> None:
     """Two glasses of wine and a bottle."""
     lights = bar(canvas)
     bottom = canvas.height * 0.86
-    color = canvas.chance.choice([(134, 28, 54), (134, 28, 54), (238, 206, 118), (236, 150, 140)])
     bottle = canvas.chance.choice([(44, 70, 54), (60, 50, 44), (36, 52, 66)])
     left = canvas.chance.choice([270, 930])
     foot(canvas, left, bottom, 92, bottle)
@@ -218,11 +219,11 @@ def wine(canvas: Canvas) -> None:
         shine(canvas, x - 70, bottom - 540, bottom - 330)
 
 
-def beer(canvas: Canvas) -> None:
+def beer(canvas: Canvas, *, colors: Sequence[Color]) -> None:
     """A mug of beer with its foam."""
     lights = bar(canvas)
     x, bottom = canvas.middle[0] + canvas.chance.uniform(-100, 100), canvas.height * 0.88
-    color = canvas.chance.choice([(238, 170, 46), (206, 116, 36), (72, 42, 32), (246, 200, 96)])
+    color = canvas.chance.choice(colors)
     top = bottom - 520
     foot(canvas, x, bottom, 180, lights)
     unit = canvas.unit
@@ -252,4 +253,13 @@ def beer(canvas: Canvas) -> None:
     shine(canvas, x - 142, top + 130, bottom - 60)
 
 
-DRINKS: list[Scene] = [coffee, cocktail, highball, wine, beer]
+DRINKS: dict[str, Scene] = {
+    "coffee": coffee,
+    "cocktail": cocktail,
+    "long drink": highball,
+    "red wine": partial(wine, color=(134, 28, 54)),
+    "white wine": partial(wine, color=(238, 206, 118)),
+    "pink wine": partial(wine, color=(236, 150, 140)),
+    "beer": partial(beer, colors=((238, 170, 46), (206, 116, 36), (246, 200, 96))),
+    "dark beer": partial(beer, colors=((72, 42, 32),)),
+}

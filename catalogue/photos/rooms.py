@@ -1,5 +1,7 @@
 """Rooms with lamps and tables, facades with awnings, and the card."""
 
+from collections.abc import Sequence
+from functools import partial
 from math import cos, pi, sin
 
 from catalogue.photos.canvas import WIDTH, Canvas, Color, Scene, box, darker, lighter, mixed, round_shape
@@ -25,12 +27,8 @@ FRONTS: list[tuple[Color, Color, Color]] = [
     ((240, 208, 176), (54, 96, 104), (54, 96, 104)),
     ((150, 166, 138), (74, 84, 66), (222, 120, 86)),
 ]
-SKIES: list[tuple[Color, Color]] = [
-    ((156, 200, 226), (226, 238, 240)),
-    ((246, 190, 142), (250, 226, 196)),
-    ((66, 74, 122), (214, 138, 130)),
-    ((176, 206, 214), (244, 236, 220)),
-]
+DAY: list[tuple[Color, Color]] = [((156, 200, 226), (226, 238, 240)), ((176, 206, 214), (244, 236, 220))]
+EVENING: list[tuple[Color, Color]] = [((246, 190, 142), (250, 226, 196)), ((66, 74, 122), (214, 138, 130))]
 GLOW: Color = (255, 222, 150)
 
 
@@ -85,14 +83,14 @@ def lamp(canvas: Canvas, x: float, bottom: float, size: float, color: Color) -> 
     canvas.disc(x, bottom + size * 0.1, size * 0.24, (255, 246, 218))
 
 
-def interior(canvas: Canvas) -> None:
-    """A room with lamps, tables and a window or pictures."""
+def interior(canvas: Canvas, *, windows: bool) -> None:
+    """A room with lamps, tables and windows or pictures."""
     wall, panel, floor, furniture = canvas.chance.choice(ROOMS)
     high = canvas.height
     edge = high * 0.7
     canvas.slab(0, 0, WIDTH, edge, wall)
-    if canvas.chance.random() < 0.6:
-        upper, lower = canvas.chance.choice(SKIES)
+    if windows:
+        upper, lower = canvas.chance.choice([*DAY, *EVENING])
         wide, lefts = canvas.chance.choice([(250, (120, 480, 840)), (450, (90, 660)), (540, (330,))])
         for left in lefts:
             top, base = high * 0.13, high * 0.5
@@ -157,10 +155,10 @@ def interior(canvas: Canvas) -> None:
         canvas.disc(x + 12, bottom - size * 0.88, size * 0.05, GREENS[1])
 
 
-def exterior(canvas: Canvas) -> None:
+def exterior(canvas: Canvas, *, skies: Sequence[tuple[Color, Color]]) -> None:
     """A front with an awning, a door, windows and plants."""
     wall, wood, accent = canvas.chance.choice(FRONTS)
-    upper, lower = canvas.chance.choice(SKIES)
+    upper, lower = canvas.chance.choice(skies)
     high = canvas.height
     ground = high * 0.86
     for number in range(8):
@@ -327,7 +325,10 @@ def table(canvas: Canvas) -> None:
         canvas.disc(*there, 16, (246, 204, 92) if tone != (248, 196, 90) else (150, 92, 50))
 
 
-INTERIORS: list[Scene] = [interior]
-EXTERIORS: list[Scene] = [exterior]
-MENUS: list[Scene] = [card]
-OTHERS: list[Scene] = [table, table, coffee, exterior, interior]
+INTERIORS: dict[str, Scene] = {
+    "windows": partial(interior, windows=True),
+    "pictures": partial(interior, windows=False),
+}
+EXTERIORS: dict[str, Scene] = {"day": partial(exterior, skies=DAY), "evening": partial(exterior, skies=EVENING)}
+MENUS: dict[str, Scene] = {"card": card}
+OTHERS: dict[str, Scene] = {"table": table, "coffee": coffee, **EXTERIORS, **INTERIORS}

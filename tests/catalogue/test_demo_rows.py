@@ -1,5 +1,6 @@
 """What `manage.py demo_data` adds beside restaurants and reviews: offers, photos, history, the read model."""
 
+import random
 from datetime import UTC, datetime, time
 
 import pytest
@@ -7,8 +8,9 @@ from django.db.models import Count, F, Max, Q
 from django.utils import timezone
 
 from catalogue import recount, rendering
-from catalogue.demo import vocabulary
+from catalogue.demo import pictures, vocabulary
 from catalogue.models import FlowSlot, Listing, Photo, Record, Restaurant, Review, Version
+from catalogue.photos import painting
 from tests.catalogue.generating import TODAY, demo_data
 
 
@@ -45,7 +47,30 @@ def test_photos_show_what_the_kitchen_makes_and_those_of_guests_belong_to_their_
     for alt, caption, cuisine in photos.filter(kind="food").values_list("alt", "caption", "restaurant__cuisine"):
         assert caption is not None
         assert caption.lower() in alt.lower()
-        assert caption.lower() in {dish.lower() for dish in vocabulary.cuisines()[cuisine].dishes}
+        said = {dish.lower() for dish in vocabulary.cuisines()[cuisine].dishes}
+        assert caption.lower() in said | set(pictures.SEEN["food"].values())
+
+
+@pytest.mark.parametrize("kind", sorted({*pictures.SEEN, *pictures.ROOMS}))
+def test_the_words_of_a_photo_say_what_its_number_paints(kind: str) -> None:
+    rng = random.Random(kind)
+    for cuisine in vocabulary.cuisines().values():
+        for dish in cuisine.dishes:
+            shot = pictures.shot(rng, kind=kind, cuisine=cuisine.slug, dishes=[dish], name="Tablo")
+            scene = painting.scene_of(shot.art, kind=kind)
+            if kind in pictures.ROOMS:
+                assert shot.alt in {words.format("Tablo") for words in pictures.ROOMS[kind][scene]}
+            elif kind == "food" and pictures.SCENES.get(dish):
+                assert (shot.alt.lower().startswith(dish.lower()), pictures.SCENES[dish]) == (True, scene)
+            else:
+                assert shot.alt.lower().startswith(pictures.SEEN[kind][scene])
+    assert set(painting.NAMES[kind]) == set({**pictures.SEEN, **pictures.ROOMS}[kind])
+
+
+def test_every_dish_that_is_painted_is_one_of_the_vocabulary_and_each_kitchen_too() -> None:
+    dishes = {dish for cuisine in vocabulary.cuisines().values() for dish in cuisine.dishes}
+    assert set(pictures.SCENES) <= dishes
+    assert {*pictures.KITCHENS, *pictures.BARS} <= set(vocabulary.cuisines())
 
 
 @pytest.mark.django_db
