@@ -15,17 +15,23 @@ class Decided(InvalidRequest):
     """Somebody was quicker."""
 
 
+def in_order(pair: MatchCandidate) -> tuple[Restaurant, Restaurant]:
+    """The one that goes and the one that stays: it has more reviews, or of equally many it is the older."""
+    loser, survivor = sorted(
+        (pair.first, pair.second), key=lambda each: (each.review_count, -each.created_at.timestamp())
+    )
+    return loser, survivor
+
+
 def same(pair: MatchCandidate, *, by: int, now: datetime) -> Restaurant:
-    """Make one restaurant of the two; the survivor, which is the one with more reviews, of equal ones the older.
+    """Make one restaurant of the two; the survivor, as `in_order` tells.
 
     `by` is the key of who decides; of two who decide at once the first wins. Raises Decided, and
     identity.CannotMerge when one of the two is gone.
     """
     with transaction.atomic():
         _decide(pair, MatchCandidate.State.MERGED, by=by, now=now)
-        loser, survivor = sorted(
-            (pair.first, pair.second), key=lambda each: (each.review_count, -each.created_at.timestamp())
-        )
+        loser, survivor = in_order(pair)
         identity.merge(loser, survivor, actor=f"staff:{by}", now=now)
     return survivor
 

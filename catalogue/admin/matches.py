@@ -4,8 +4,10 @@ from collections.abc import Callable
 from typing import Any
 
 from django.contrib import admin, messages
+from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.db.models import Model, QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html, format_html_join
@@ -68,17 +70,28 @@ class MatchCandidateAdmin(LongTableAdmin):
             (name.replace("_", " "), _cell(pair.first, name, pair.second), _cell(pair.second, name, pair.first))
             for name in COMPARED
         )
+        _, survivor = pairs.in_order(pair)
+        heads = ((_place(one), "stays" if one == survivor else "goes") for one in (pair.first, pair.second))
         return format_html(
-            "<table><tr><th></th><th>{}</th><th>{}</th></tr>{}</table>",
-            _place(pair.first),
-            _place(pair.second),
+            "<table><tr><th>if the same</th>{}</tr>{}</table>",
+            format_html_join("", "<th>{}<br>{}</th>", heads),
             format_html_join("", "<tr><th>{}</th><td>{}</td><td>{}</td></tr>", rows),
         )
 
     @admin.action(description="Same place: make one of the two", permissions=["change"])
-    def same_place(self, request: HttpRequest, queryset: QuerySet[MatchCandidate]) -> None:
-        """Merge each pair."""
-        self._decide(request, queryset, pairs.same, "{} pairs are one restaurant each now.")
+    def same_place(self, request: HttpRequest, queryset: QuerySet[MatchCandidate]) -> HttpResponse | None:
+        """Ask, with who stays of each pair, then merge."""
+        if "confirmed" in request.POST:
+            self._decide(request, queryset, pairs.same, "{} pairs are one restaurant each now.")
+            return None
+        chosen = queryset.select_related("first", "second").order_by("-score", "pk")
+        context = {
+            **self.admin_site.each_context(request),
+            "title": "One place each?",
+            "pairs": [(pair, *pairs.in_order(pair)) for pair in chosen],
+            "checkbox": ACTION_CHECKBOX_NAME,
+        }
+        return TemplateResponse(request, "catalogue/confirm_pairs.html", context)
 
     @admin.action(description="Two places: do not ask again", permissions=["change"])
     def two_places(self, request: HttpRequest, queryset: QuerySet[MatchCandidate]) -> None:

@@ -29,8 +29,8 @@ def candidate(score: float = 0.8, **fields: object) -> MatchCandidate:
     return MatchCandidate.objects.create(first=first, second=second, score=score, reasons=reasons, found_at=NOW)
 
 
-def act(staff: Client, action: str, *found: MatchCandidate) -> str:
-    chosen = {"action": action, "_selected_action": [str(each.pk) for each in found]}
+def act(staff: Client, action: str, *found: MatchCandidate, **more: str) -> str:
+    chosen = {"action": action, "_selected_action": [str(each.pk) for each in found], **more}
     return staff.post(LIST, chosen, follow=True).content.decode()
 
 
@@ -50,12 +50,16 @@ def test_both_places_stand_side_by_side() -> None:
     assert "<b>Café Noma</b>" in page
     assert "<b>Noma</b>" in page
     assert "<td>Gade 1</td><td>Gade 1</td>" in page
+    assert page.count("<br>stays") == page.count("<br>goes") == 1
 
 
 def test_the_same_place_becomes_the_one_with_more_reviews() -> None:
     staff, pair = tests.make.staff(), candidate()
     record = make.listed(Restaurant.objects.get(name="Café Noma"))
-    assert "1 pairs are one restaurant each now." in act(staff, "same_place", pair)
+    asked = act(staff, "same_place", pair)
+    assert asked.index("Noma (") < asked.index("Café Noma (")
+    assert Restaurant.objects.filter(merged_into=None).count() == 2
+    assert "1 pairs are one restaurant each now." in act(staff, "same_place", pair, confirmed="yes")
     survivor, loser = Restaurant.objects.get(name="Noma"), Restaurant.objects.get(name="Café Noma")
     assert (loser.merged_into_id, survivor.phone) == (survivor.pk, "+4532155656")
     assert SourceRecord.objects.get(pk=record.pk).restaurant_id == survivor.pk
