@@ -1,12 +1,8 @@
 """What a question means: its names looked up, its area, its moment."""
 
 import datetime as dt
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from difflib import get_close_matches
-
-from django.db import connection
 
 from catalogue import geo, landmarks
 from catalogue.geo import Location
@@ -65,7 +61,7 @@ class Reading:
 
 
 def read(query: Query) -> Reading:
-    """Look up what the question names: at most one query for each of names, attributes and `near`.
+    """Look up what the question names: at most one query for each of names and `near`.
 
     Raises InvalidRequest, naming the parameter: parameters that need one another, PlaceNotResolved, names that are not
     known, with those that are like them.
@@ -75,17 +71,14 @@ def read(query: Query) -> Reading:
         languages.check(query.lang)
     _check_box(query.bbox)
     named = query.market or query.cuisine or query.cuisine_not or query.q or isinstance(query.open, dt.time)
-    names = Names.load() if named else None
+    names = Names.load() if named or query.tags else None
     if names:
         if query.market:
             names.market(query.market)
         names.check_cuisines(query.cuisine)
-        _check_known("cuisine_not", query.cuisine_not, names.cuisines, listing="/v1/cuisines")
-    if query.tags:
-        known = _attributes()
-        _check_known("attributes", query.attributes, known, listing="/v1/attributes")
-        diets = [key.removeprefix("diet_") for key in known if key.startswith("diet_")]
-        _check_known("diet", query.diet, diets, listing="/v1/attributes")
+        names.check_cuisines(query.cuisine_not, param="cuisine_not")
+        names.check_attributes(query.attributes)
+        names.check_diets(query.diet)
     near = landmarks.resolve(query.near, market=query.market) if query.near else None
     return Reading(
         query=query,
@@ -94,24 +87,6 @@ def read(query: Query) -> Reading:
         names=names,
         asked=names.cuisines_in(query.q) if names and query.q else None,
     )
-
-
-def _attributes() -> list[str]:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT key FROM catalogue_attribute")
-        return [key for (key,) in cursor.fetchall()]
-
-
-def _check_known(param: str, given: Iterable[str], known: Iterable[str], *, listing: str) -> None:
-    for name in given:
-        if name not in known:
-            likely = get_close_matches(name, list(known), n=3, cutoff=0.5)
-            hint = f" Did you mean `{likely[0]}`?" if likely else ""
-            raise InvalidRequest(
-                f"Unknown {param} `{name}`.{hint} GET {listing} lists all.",
-                param=param,
-                extra={"suggestions": likely},
-            )
 
 
 def _check_box(box: Box | None) -> None:
