@@ -132,9 +132,10 @@ def _decide(report: Report, state: Report.State, *, staff: User, now: datetime) 
 
 def _twin(slug: str) -> Restaurant:
     try:
-        return identity.find(slug)
-    except Renamed as renamed:
-        return identity.find(str(renamed.extra["slug"]))
+        try:
+            return identity.find(slug)
+        except Renamed as renamed:
+            return identity.find(str(renamed.extra["slug"]))
     except Refusal as refusal:
         raise InvalidRequest(f"`same_as`: {refusal.message}", param="same_as") from refusal
 

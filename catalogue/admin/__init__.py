@@ -12,6 +12,7 @@ from catalogue.admin import (
     places,
     reports,
     reviews,
+    versions,
 )
 
 __all__ = [
@@ -26,4 +27,5 @@ __all__ = [
     "places",
     "reports",
     "reviews",
+    "versions",
 ]

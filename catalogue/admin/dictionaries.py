@@ -100,9 +100,10 @@ class HolidayAdmin(LongTableAdmin):
 
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Holiday]) -> None:
         """Have the hours worked out anew that speak of holidays."""
-        markets = set(queryset.order_by().values_list("market", flat=True).distinct())
-        super().delete_queryset(request, queryset)
-        have_hours_worked_out(markets)
+        with transaction.atomic():
+            markets = set(queryset.order_by().values_list("market", flat=True).distinct())
+            super().delete_queryset(request, queryset)
+            have_hours_worked_out(markets)
 
 
 def have_hours_worked_out(markets: Iterable[str]) -> None:

@@ -3,6 +3,7 @@
 from typing import cast
 
 from django.contrib import admin, messages
+from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
@@ -15,6 +16,7 @@ from accounts.models import User
 from catalogue import reports
 from catalogue.admin.queues import StateFilter
 from catalogue.models import Report
+from catalogue.tasks import ring_for_open_spans
 from config.api.ids import encode
 from config.long_tables import LongTableAdmin
 
@@ -85,6 +87,7 @@ class ReportAdmin(LongTableAdmin):
         chosen = list(queryset.select_related("restaurant").order_by("created_at", "pk"))
         now, staff = timezone.now(), cast("User", request.user)
         self.tell(request, [reports.accept(report, staff=staff, now=now) for report in chosen], "applied")
+        transaction.on_commit(ring_for_open_spans)
         if len(chosen) == 1 and chosen[0].kind not in BY_ITSELF:
             return HttpResponseRedirect(page_of(chosen[0]))
         if any(report.kind == Report.Kind.DUPLICATE for report in chosen):

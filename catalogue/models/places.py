@@ -29,7 +29,7 @@ class Restaurants(models.QuerySet["Restaurant"]):
     """Many restaurants at once."""
 
     def set_status(self, status: str, *, now: datetime) -> int:
-        """Give them a status that imports leave alone; how many did not have it. One statement.
+        """Give them a status that imports leave alone; how many did not have it or not for good. One statement.
 
         Who is merged or erased is passed over.
         """
@@ -38,7 +38,7 @@ class Restaurants(models.QuerySet["Restaurant"]):
         lock = Func("locked_fields", Value("status"), function="array_append", output_field=names)
         return (
             self.filter(merged_into=None, erased_at=None)
-            .exclude(status=status)
+            .exclude(is_locked, status=status)
             .order_by()
             .update(
                 status=status,

@@ -11,7 +11,7 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts.models import User
-from catalogue import reports
+from catalogue import identity, reports
 from catalogue.models import MatchCandidate, Report, Restaurant, Version
 from config.api.ids import encode
 from tests.catalogue import make
@@ -281,3 +281,23 @@ def test_applying_what_is_mended_by_hand_opens_the_restaurant(desk: Client) -> N
     response = act(desk, "apply", filed(place, "phone_wrong"))
     assert response.redirect_chain[-1][0] == f"/admin/catalogue/restaurant/{place.pk}/change/"
     assert Report.objects.get().state == "applied"
+
+
+def test_a_status_that_a_place_has_already_is_locked_as_well() -> None:
+    place = make.restaurant(status="permanently_closed")
+    chosen = Restaurant.objects.filter(pk=place.pk)
+    assert chosen.set_status("permanently_closed", now=NOW) == 1
+    assert chosen.set_status("permanently_closed", now=NOW) == 0
+    place.refresh_from_db()
+    assert place.locked_fields == ["status"]
+
+
+def test_a_twin_whose_slug_leads_to_an_erased_place_is_refused_by_the_parameter(client: Client) -> None:
+    make.restaurant(slug="noma")
+    twin = make.restaurant(slug="noma-2")
+    identity.rename(twin, "noma-3", actor="staff:1", now=NOW)
+    twin.refresh_from_db()
+    identity.erase(twin, actor="staff:1", now=NOW)
+    response = send(client, kind="duplicate", same_as="noma-2")
+    assert (response.status_code, response.json()["error"]["param"]) == (400, "same_as")
+    assert not Report.objects.exists()
