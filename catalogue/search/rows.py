@@ -108,7 +108,7 @@ def _nearest(statement: Statement, *, wanted: int) -> list[Row]:
     """
     rows = wanted + SLACK
     while True:
-        found = run(statement, statement.nearest(), prepared=True, rows=rows)
+        found = run(statement, statement.nearest(rows), prepared=True)
         places = {place: Row((metres,), place, metres, *shown) for _, _, place, metres, *shown in found}
         nearest = sorted(places.values(), key=lambda row: (row.key, row.id))
         seen_to = _seen_to(found, rows=rows)

@@ -130,22 +130,23 @@ class Statement:
         """Whether the index of positions gives the order, about."""
         return self.columns == (METRES,) and self.query.bbox is None
 
-    def nearest(self) -> str:
-        """Rows in the order of the plane, `rows` of each cuisine where a few are asked for.
+    def nearest(self, rows: int) -> str:
+        """Rows in the order of the plane, so many of each cuisine where a few are asked for.
 
-        A row is its distance on the plane, its cuisine or NULL, its id, its metres, then SHOWN.
+        How many stands in the text: not knowing it, PostgreSQL would plan anew for each question. A row is its
+        distance on the plane, its cuisine or NULL, its id, its metres, then SHOWN.
         """
         conditions = [*self._conditions(with_kitchens=True), *self._beyond(METRES.sql)]
         row = f"r.restaurant_id, {geo.METRES_SQL}, {SHOWN}"
         if not self._by_kitchens:
             return f"""SELECT {geo.PLANE_SQL} AS plane, NULL::varchar, {row}
                 FROM {self._source} {SPAN} WHERE {_all(conditions)} AND r.{IN_REACH} AND {IN_RADIUS}
-                ORDER BY plane LIMIT %(rows)s"""  # noqa: S608  # constants of ours
+                ORDER BY plane LIMIT {rows:d}"""  # noqa: S608  # constants of ours
         return f"""SELECT near.* FROM unnest(%(cuisine)s::varchar[]) AS wanted (cuisine) CROSS JOIN LATERAL (
             SELECT k.position <-> {geo.CENTER_SQL} AS plane, wanted.cuisine, {row}
             FROM catalogue_kitchen k JOIN {self._source} ON r.restaurant_id = k.restaurant_id {SPAN}
             WHERE k.cuisine = wanted.cuisine AND k.{IN_REACH} AND {IN_RADIUS} AND {_all(conditions)}
-            ORDER BY plane LIMIT %(rows)s) AS near"""  # noqa: S608  # constants of ours
+            ORDER BY plane LIMIT {rows:d}) AS near"""  # noqa: S608  # constants of ours
 
     def ranked(self) -> str:
         """Rows in the order asked for; a row is its sort key, its id, its metres, then SHOWN.

@@ -56,7 +56,7 @@ def plan(**question: Any) -> str:
     query = Query(**question)
     center = Location(*query.ll) if query.ll else None
     statement = Statement(query=query, center=center, open_at=NOW if query.open else None, now=NOW)
-    sql = statement.nearest() if statement.is_nearest else statement.ranked()
+    sql = statement.nearest(21) if statement.is_nearest else statement.ranked()
     values = statement.parameters() | {"rows": 26}
     with connection.cursor() as cursor:
         if statement.is_nearest:
