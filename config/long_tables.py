@@ -6,6 +6,7 @@ from django.contrib import admin
 from django.core.paginator import Paginator
 from django.db import connection
 from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
 from django.utils.functional import cached_property
 
 
@@ -39,7 +40,11 @@ class LongTableAdmin(admin.ModelAdmin[Any]):
     """A list that stays quick over millions of rows: counted by estimate, ordered and searched by indexes.
 
     A click on a heading would have all rows put in order; an admin names those that an index orders in `sortable_by`.
+    An empty list says in `nothing_yet` what will fill it.
     """
+
+    change_list_template = "admin/long_list.html"
+    nothing_yet = ""
 
     paginator = LongPaginator
     show_full_result_count = False
@@ -47,3 +52,7 @@ class LongTableAdmin(admin.ModelAdmin[Any]):
     list_per_page = 50
     ordering = ["-pk"]
     sortable_by = ()
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        """The list, with what fills it where it is empty."""
+        return super().changelist_view(request, {"nothing_yet": self.nothing_yet, **(extra_context or {})})

@@ -85,6 +85,7 @@ class HolidayAdmin(LongTableAdmin):
     list_editable = ["is_struck"]
     list_select_related = ["market"]
     list_filter = ["market", YearFilter, "is_struck"]
+    nothing_yet = "Every night the calendars add those of this year and the next two."
     search_fields = ["name"]
     ordering = ["date", "market"]
 

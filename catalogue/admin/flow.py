@@ -201,6 +201,7 @@ class FlowSlotAdmin(ForReading):
 class FlowBookingAdmin(ForReading):
     """Tables that were booked at offers; they are moved and cancelled as reservations."""
 
+    nothing_yet = "Guests book offers with POST /v1/flow/offers/{id}/bookings."
     list_display = ["when", "guest", "seats", "percent", "standing", "in_the_book", "created_at"]
     list_display_links = ["when"]
     list_select_related = ["slot__restaurant", "reservation__venue"]

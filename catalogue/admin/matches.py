@@ -44,6 +44,7 @@ class MatchCandidateAdmin(LongTableAdmin):
     list_select_related = ["first", "second"]
     list_filter = [StateFilter]
     ordering = ["-score", "id"]
+    nothing_yet = "Imports put pairs here that look alike, and so do reports of duplicates that staff apply."
     actions = ["same_place", "two_places"]
     exclude = ["first", "second", "reasons"]
     readonly_fields = ["comparison", "score", "alike", "state", "found_at", "decided_at", "decided_by"]

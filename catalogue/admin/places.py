@@ -25,6 +25,9 @@ from catalogue.models import (
 from catalogue.tasks import ring_for_open_spans
 from config.long_tables import LongTableAdmin
 
+# Fewer letters and digits have no trigram, and every name would be read.
+FEWEST_FOR_TRIGRAMS = 3
+
 
 class SourceRecordInline(admin.TabularInline[SourceRecord, Restaurant]):
     """What the sources say, for reading."""
@@ -50,7 +53,7 @@ class RestaurantAdmin(ChangesIdentity, ShowsVersions, LaysOutSlots, LongTableAdm
     list_select_related = ["market", "cuisine"]
     list_filter = ["status", "market", UnreadHours]
     search_fields = ["slug"]
-    search_help_text = "A part of the name, in any case and without accents, or the slug"
+    search_help_text = "A part of the name of three letters or more, in any case and without accents, or the slug"
     autocomplete_fields = ["cuisine"]
     prepopulated_fields = {"slug": ["name"]}
     inlines = [FlowRuleInline, SourceRecordInline]
@@ -107,6 +110,8 @@ class RestaurantAdmin(ChangesIdentity, ShowsVersions, LaysOutSlots, LongTableAdm
         term = search_term.strip()
         if not term:
             return queryset, False
+        if sum(letter.isalnum() for letter in term) < FEWEST_FOR_TRIGRAMS:
+            return queryset.filter(slug=term), False
         folded = queryset.alias(folded=Func("name", function="fold", output_field=models.TextField()))
         return folded.filter(models.Q(folded__contains=fold(term)) | models.Q(slug=term)), False
 

@@ -31,6 +31,7 @@ class ReportAdmin(LongTableAdmin):
     list_display = ["created_at", "kind", "place", "beginning", "state", "decided_by"]
     list_select_related = ["restaurant", "decided_by"]
     list_filter = [StateFilter, "kind"]
+    nothing_yet = "Readers send reports with POST /v1/restaurants/{slug}/reports."
     search_fields = ["restaurant__slug__exact"]
     search_help_text = "The slug of the restaurant, whole"
     ordering = ["created_at", "pk"]

@@ -164,6 +164,8 @@ class Restaurant(models.Model):
             models.Index(fields=["phone"], name="restaurant_by_phone", condition=Q(phone__isnull=False)),
             models.Index(fields=["market", "id"], name="restaurant_by_market"),
             models.Index(fields=["updated_at", "id"], name="restaurant_by_update"),
+            # Staff look for the few that are not open.
+            models.Index(fields=["status", "id"], name="restaurant_not_open", condition=~Q(status="open")),
             models.Index(
                 fields=["id"],
                 name="restaurant_with_unread_hours",

@@ -118,6 +118,8 @@ def test_a_list_costs_the_same_however_long_it_is(staff: Client, place: Restaura
         (LandmarkName, "tiv", 2),
         (Review, "kodbyens-fiskebar", 1),
         (Review, "kodbyens", 0),
+        (Restaurant, "%", 0),
+        (Restaurant, "ko", 0),
         (FlowRule, "kodbyens-fiskebar", 1),
     ],
 )
@@ -213,6 +215,16 @@ def test_what_importers_write_is_for_reading_only(staff: Client, place: Restaura
     assert staff.post(address(ImportRun, "delete", run.pk), {"post": "yes"}).status_code == 403
     assert staff.post(address(Restaurant, "delete", place.pk), {"post": "yes"}).status_code == 403
     assert Restaurant.objects.count() == 1
+
+
+def test_a_run_of_an_importer_tells_its_rows_in_one_line(staff: Client, place: Restaurant) -> None:
+    ImportRun.objects.update(read=5_000, created=4_000, changed=12, refused=3, unchanged=0, skipped=0)
+    said = "5,000 read: 4,000 created, 12 changed, 3 refused"
+    assert said in page(staff, address(ImportRun, "changelist"))
+
+
+def test_an_empty_list_says_what_fills_it(staff: Client) -> None:
+    assert "Nothing is here. Readers send reports" in page(staff, address(Report, "changelist"))
 
 
 def test_of_a_long_table_the_rows_are_estimated_and_the_pages_bounded() -> None:
