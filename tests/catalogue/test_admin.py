@@ -13,7 +13,17 @@ from django.test.utils import CaptureQueriesContext
 import tests.make
 from catalogue import models, opening, reports
 from catalogue.flow import booking
-from catalogue.models import FlowRule, ImportRun, Landmark, LandmarkName, MatchCandidate, Restaurant, Review, SearchRow
+from catalogue.models import (
+    FlowRule,
+    ImportRun,
+    Landmark,
+    LandmarkName,
+    MatchCandidate,
+    Report,
+    Restaurant,
+    Review,
+    SearchRow,
+)
 from config.long_tables import LongPaginator
 from tests.catalogue import exporting, make
 from tests.catalogue.make import NOW

@@ -358,7 +358,7 @@ def test_a_page_costs_few_queries_whatever_its_length() -> None:
         "facets": tuple(Facet),
         "include_total": True,
     }
-    with costing(9):
+    with costing(8):
         assert len(find(**everything, limit=30)) == 30
     # Words match nothing, then letters are tried. Inside a test their transaction is a savepoint: two more.
     with costing(8):
