@@ -8,7 +8,7 @@ from uuid import UUID
 from django.db import connection, transaction
 
 from catalogue.geo import Location
-from catalogue.matching import Known, Likeness, candidates, likeness
+from catalogue.matching import Known, Likeness, candidates, known, likeness
 from catalogue.names import Area, Names
 from catalogue.phones import read_phone
 from config.api.ids import encode
@@ -138,19 +138,7 @@ def _by_name(asked: Known, *, market: str | None) -> dict[UUID, Known]:
         cursor.execute("SELECT set_config('pg_trgm.similarity_threshold', %s, true)", [str(FEWEST_TRIGRAMS)])
         cursor.execute(BY_NAME, parameters)
         rows = cursor.fetchall()
-    return {
-        pk: Known(
-            name=name,
-            alt_names=tuple(alt_names),
-            line1=line1,
-            postal_code=postal_code,
-            phone=phone,
-            lat=lat,
-            lng=lng,
-            website=website,
-        )
-        for pk, name, alt_names, line1, postal_code, phone, lat, lng, website in rows
-    }
+    return {pk: known(columns) for pk, *columns in rows}
 
 
 def _told(judged: Iterable[tuple[UUID, Likeness]]) -> list[Match]:

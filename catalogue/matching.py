@@ -277,16 +277,21 @@ def candidates(
     found: list[list[tuple[UUID, Known]]] = [[] for _ in places]
     with connection.cursor() as cursor:
         cursor.execute(CANDIDATES, parameters)
-        for number, pk, name, alt_names, line1, postal_code, phone, lat, lng, website in cursor.fetchall():
-            known = Known(
-                name=name,
-                alt_names=tuple(alt_names),
-                line1=line1,
-                postal_code=postal_code,
-                phone=phone,
-                lat=lat,
-                lng=lng,
-                website=website,
-            )
-            found[number].append((pk, known))
+        for number, pk, *columns in cursor.fetchall():
+            found[number].append((pk, known(columns)))
     return found
+
+
+def known(columns: Sequence[Any]) -> Known:
+    """A place from its name, other names, line, postal code, phone, latitude, longitude and website, in this order."""
+    name, alt_names, line1, postal_code, phone, lat, lng, website = columns
+    return Known(
+        name=name,
+        alt_names=tuple(alt_names),
+        line1=line1,
+        postal_code=postal_code,
+        phone=phone,
+        lat=lat,
+        lng=lng,
+        website=website,
+    )

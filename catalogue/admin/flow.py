@@ -179,14 +179,9 @@ class FlowSlotAdmin(ForReading):
     @admin.display(description="Status")
     def its_status(self, slot: FlowSlot) -> str:
         """As callers are told, but for what the restaurant and its listing add."""
-        now = timezone.now()
-        if slot.withdrawn_at:
-            return "withdrawn by staff" if slot.is_barred else "withdrawn"
-        if min(slot.book_before, slot.starts_at) <= now:
-            return "expired"
-        if slot.seats_left < slot.party_min:
-            return "sold out"
-        return "scheduled" if slot.bookable_from and slot.bookable_from > now else "available"
+        if slot.is_barred:
+            return "withdrawn by staff"
+        return slot.status_at(timezone.now()).replace("_", " ")
 
     @admin.action(description="Withdraw the selected slots from sale", permissions=["change"])
     def withdraw(self, request: HttpRequest, queryset: QuerySet[FlowSlot]) -> None:

@@ -1,5 +1,7 @@
 """Time-based discounts: the rules that staff write, the slots that follow from them, and the tables taken there."""
 
+from datetime import datetime
+
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import F, Q
@@ -126,6 +128,16 @@ class FlowSlot(models.Model):
 
     def __str__(self) -> str:
         return f"{self.percent} % on {self.date} at {self.time:%H:%M}"
+
+    def status_at(self, now: datetime) -> str:
+        """Its state in the words of the API, but for what its restaurant, its listing and a larger party add."""
+        if self.withdrawn_at:
+            return "withdrawn"
+        if min(self.book_before, self.starts_at) <= now:
+            return "expired"
+        if self.seats_left < self.party_min:
+            return "sold_out"
+        return "scheduled" if self.bookable_from and self.bookable_from > now else "available"
 
     @property
     def public_id(self) -> str:
