@@ -4,7 +4,7 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from catalogue.photos import painting
+from catalogue import painting
 
 # Dishes that a scene shows as they are; the photo of any other dish is one of the kitchen's scenes, in plain words.
 DISHES = {

@@ -13,7 +13,7 @@ from django.core.files.storage import Storage, storages
 from PIL import Image
 
 from catalogue.models import Photo
-from catalogue.photos.painting import paint
+from catalogue.painting import paint
 from config.api.ids import encode
 
 # Pixels across; nothing is made larger than it is.

@@ -7,10 +7,9 @@ import pytest
 from django.db.models import Count, F, Max, Q
 from django.utils import timezone
 
-from catalogue import recount, rendering
+from catalogue import painting, recount, rendering
 from catalogue.demo import pictures, vocabulary
 from catalogue.models import FlowSlot, Listing, Photo, Record, Restaurant, Review, Version
-from catalogue.photos import painting
 from tests.catalogue.generating import TODAY, demo_data
 
 

@@ -332,6 +332,7 @@ def test_each_group_costs_its_own_queries_however_much_it_holds(
         make.listed(place)
         make.rule(place)
     make.insight(place)
+    recount.restaurants([place.pk])
     with django_assert_num_queries(queries):
         read(place, *names)
 

@@ -14,8 +14,8 @@ from pytest_django import Settings
 
 from catalogue import groups, photos
 from catalogue.models import Photo
+from catalogue.painting import SCENES, paint
 from catalogue.photos import sizes
-from catalogue.photos.painting import SCENES, paint
 from catalogue.serializers.photos import PhotoAnswer, PhotoRecord, PhotosRecord
 from config.api.ids import encode
 from tests.catalogue import make

@@ -3,8 +3,8 @@
 from functools import partial
 from math import cos, pi, radians, sin
 
-from catalogue.photos.canvas import Canvas, Color, Point, Scene, box, darker, lighter, mixed, round_shape
-from catalogue.photos.tables import CROCKERY, WOODS, bowl, chopsticks, cutlery, lay, plate
+from catalogue.painting.canvas import Canvas, Color, Point, Scene, box, darker, lighter, mixed, round_shape
+from catalogue.painting.tables import CROCKERY, WOODS, bowl, chopsticks, cutlery, lay, plate
 
 GREENS: list[Color] = [(86, 140, 70), (118, 168, 84), (62, 112, 66), (150, 188, 96), (44, 92, 58)]
 BASIL, TOMATO, LEMON = (70, 130, 62), (214, 70, 52), (246, 208, 82)

@@ -5,19 +5,19 @@ from random import Random
 
 from PIL import Image
 
-from catalogue.models import Photo
-from catalogue.photos.bites import DISHES
-from catalogue.photos.canvas import Canvas, Scene
-from catalogue.photos.drinks import DRINKS
-from catalogue.photos.rooms import EXTERIORS, INTERIORS, MENUS, OTHERS
+from catalogue.painting.bites import DISHES
+from catalogue.painting.canvas import Canvas, Scene
+from catalogue.painting.drinks import DRINKS
+from catalogue.painting.rooms import EXTERIORS, INTERIORS, MENUS, OTHERS
 
+# By Photo.Kind, whose module the processes that only paint or write words cannot load.
 SCENES: Mapping[str, Mapping[str, Scene]] = {
-    Photo.Kind.FOOD: DISHES,
-    Photo.Kind.DRINK: DRINKS,
-    Photo.Kind.INTERIOR: INTERIORS,
-    Photo.Kind.EXTERIOR: EXTERIORS,
-    Photo.Kind.MENU: MENUS,
-    Photo.Kind.OTHER: OTHERS,
+    "food": DISHES,
+    "drink": DRINKS,
+    "interior": INTERIORS,
+    "exterior": EXTERIORS,
+    "menu": MENUS,
+    "other": OTHERS,
 }
 NAMES = {kind: tuple(scenes) for kind, scenes in SCENES.items()}
 # The lowest bits of a number say which scene, the others how it looks.

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from functools import partial
 from math import cos, pi, sin
 
-from catalogue.photos.canvas import WIDTH, Canvas, Color, Scene, box, darker, lighter, mixed, round_shape
-from catalogue.photos.dishes import GREENS, around, leaf
-from catalogue.photos.drinks import coffee
-from catalogue.photos.tables import CLOTHS, lay, plate
+from catalogue.painting.canvas import WIDTH, Canvas, Color, Scene, box, darker, lighter, mixed, round_shape
+from catalogue.painting.dishes import GREENS, around, leaf
+from catalogue.painting.drinks import coffee
+from catalogue.painting.tables import CLOTHS, lay, plate
 
 # Wall, panels below it, floor, and the colour of the furniture.
 ROOMS: list[tuple[Color, Color, Color, Color]] = [

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from functools import partial
 from math import cos, pi, sin
 
-from catalogue.photos.canvas import WIDTH, Canvas, Color, Scene, box, darker, lighter, mixed, round_shape
-from catalogue.photos.dishes import around, citrus, leaf
-from catalogue.photos.tables import CLOTHS, CROCKERY, bowl, lay
+from catalogue.painting.canvas import WIDTH, Canvas, Color, Scene, box, darker, lighter, mixed, round_shape
+from catalogue.painting.dishes import around, citrus, leaf
+from catalogue.painting.tables import CLOTHS, CROCKERY, bowl, lay
 
 # The wall behind a glass, the bar below it, and the lights on the wall.
 BARS: list[tuple[Color, Color, Color]] = [

@@ -1,8 +1,8 @@
 """What is eaten by hand or in bites, seen from above."""
 
-from catalogue.photos.canvas import Canvas, Scene, box, darker, lighter, mixed, round_shape
-from catalogue.photos.dishes import GREENS, PLATED, around, citrus, leaf, scattered, tomato
-from catalogue.photos.tables import CROCKERY, WOODS, bowl, chopsticks, lay, plate
+from catalogue.painting.canvas import Canvas, Scene, box, darker, lighter, mixed, round_shape
+from catalogue.painting.dishes import GREENS, PLATED, around, citrus, leaf, scattered, tomato
+from catalogue.painting.tables import CROCKERY, WOODS, bowl, chopsticks, lay, plate
 
 
 def sushi(canvas: Canvas) -> None:

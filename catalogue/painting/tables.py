@@ -1,6 +1,6 @@
 """What dishes stand on: cloths, wood and stone seen from above, with cutlery and plates."""
 
-from catalogue.photos.canvas import WIDTH, Canvas, Color, box, darker, lighter, mixed, round_shape
+from catalogue.painting.canvas import WIDTH, Canvas, Color, box, darker, lighter, mixed, round_shape
 
 CLOTHS: list[tuple[Color, Color]] = [
     ((244, 238, 226), (201, 84, 72)),
