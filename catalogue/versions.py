@@ -2,6 +2,10 @@
 
 from django.db import connection, transaction
 
+from config.acting import by
+
+__all__ = ["by", "publish"]
+
 # Another number than any other lock of ours: "vers".
 FEED_LOCK = 0x76657273
 SLICE = 10_000
@@ -15,17 +19,6 @@ WITH waiting AS MATERIALIZED (
 )
 UPDATE catalogue_version AS version SET seq = numbered.seq FROM numbered WHERE version.id = numbered.id
 """
-
-
-def by(actor: str) -> None:
-    """Name who changes restaurants for the rest of this transaction: "staff:12", "import:osm". One statement.
-
-    The trigger that writes versions reads it; without it they are the system's.
-    """
-    if not connection.in_atomic_block:
-        raise RuntimeError("by() needs the transaction that changes restaurants")
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT set_config('tablewire.actor', %s, true)", [actor[:80]])
 
 
 def publish(*, at_most: int | None = None) -> int:

@@ -69,6 +69,14 @@ app.conf.beat_schedule = {
         "task": "payments.tasks.purge_sessions",
         "schedule": crontab(hour="3", minute="23"),
     },
+    "the ledger, held against the chain": {
+        "task": "payments.tasks.audit_payments",
+        "schedule": crontab(hour="5", minute="7"),
+    },
+    "holdings, challenges and events of payments that were kept for long enough": {
+        "task": "payments.tasks.purge_payments",
+        "schedule": crontab(hour="3", minute="47"),
+    },
     "answers to calls with an Idempotency-Key of yesterday": {
         "task": "accounts.tasks.purge_calls",
         "schedule": crontab(minute="53"),

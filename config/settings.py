@@ -49,6 +49,12 @@ FACILITATOR_URL = env.address(
     schemes=("http", "https"),
     example="https://facilitator.example.com",
 )
+FACILITATOR_TOKEN = env.text("FACILITATOR_TOKEN", "")
+# Asked where the first was surely not reached.
+FACILITATOR_FALLBACK_URL = env.address(
+    "FACILITATOR_FALLBACK_URL", "", schemes=("http", "https"), example="https://facilitator.example.org"
+)
+FACILITATOR_FALLBACK_TOKEN = env.text("FACILITATOR_FALLBACK_TOKEN", "")
 # CAIP-2; payments/networks.py knows what each of them has.
 PAYMENT_NETWORK = env.choice(
     "PAYMENT_NETWORK",
@@ -64,6 +70,8 @@ TOKEN_PRICE_USD = env.amount("TOKEN_PRICE_USD", "0")
 PREMIUM_STAKE = env.number("PREMIUM_STAKE", 5_000)
 ENTERPRISE_STAKE = env.number("ENTERPRISE_STAKE", 50_000)
 TIER_CACHE_S = env.number("TIER_CACHE_S", 600)
+# On a developer's chain a wallet that was just filled shows its tier at once.
+TIER_UPGRADE_AGE_S = env.number("TIER_UPGRADE_AGE_S", 0 if chain and embedded.get("wallets") else 600)
 ANONYMOUS_PROOF_MOST_USDC = env.amount("ANONYMOUS_PROOF_MOST_USDC", "0.10")
 
 # Who we are --------------------------------------------------------------------------------------------------------
@@ -189,6 +197,9 @@ SILENCED_SYSTEM_CHECKS = [
 WEBHOOKS_TO_LOOPBACK = env.flag("WEBHOOKS_TO_LOOPBACK", False)
 # 0: for good.
 EVENTS_KEPT_DAYS = env.number("EVENTS_KEPT_DAYS", 90)
+
+# Who reads /metrics: with this token, or without one from this machine only.
+METRICS_TOKEN = env.text("METRICS_TOKEN", "")
 
 # HTTP --------------------------------------------------------------------------------------------------------------
 MAX_BODY_BYTES = 1024 * 1024

@@ -11,10 +11,11 @@ from django.http import HttpRequest
 from rest_framework.request import Request
 
 from config.api.limits import address_bucket
-from payments import holdings, sessions, wire
+from payments import holdings, sessions, terms, wire
 from payments.models import Payment, Wallet
 from payments.networks import ours
 from payments.rpc import RpcUnavailable
+from payments.terms import STANDARD, Terms
 from payments.tiers import FREE, TIERS, Tier
 
 # An authorization that is good for longer than any payment needs would be a password, not a payment.
@@ -23,11 +24,31 @@ LONGEST_PAYMENT_S = 3600
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Someone who calls: `bucket` is what their rate counts on, `wallet` the address that a session has proven."""
+    """Someone who calls: `bucket` is what their rate counts on, `terms` what they are served on.
+
+    `wallet` is the address that they have proven, by a session, a signed challenge, or as the first of those that are
+    linked to the account of their key; `wallets` are all of these. `account` is that of their key.
+    """
 
     bucket: str
-    tier: Tier
+    terms: Terms
     wallet: str | None = None
+    wallets: frozenset[str] = frozenset()
+    account: int | None = None
+
+    @property
+    def tier(self) -> Tier:
+        """Their tier."""
+        return self.terms.tier
+
+    @property
+    def is_known(self) -> bool:
+        """Whether they have proven who they are: then they are quoted what their terms say."""
+        return self.wallet is not None or self.account is not None
+
+    def vouches_for(self, payer: str) -> bool:
+        """Whether their terms hold for payments of this wallet: their own, or any if their account has a plan."""
+        return payer in self.wallets or (self.account is not None and self.terms.plan is not None)
 
 
 def identify(request: HttpRequest, *, now: datetime) -> Caller:
@@ -43,13 +64,14 @@ def identify(request: HttpRequest, *, now: datetime) -> Caller:
     payment = payment_of(request, now=now)
     wallet = payer_of(payment) if payment else None
     if wallet is not None and wallet.tier != FREE.name and holdings.is_believed(wallet, now=now):
-        return Caller(bucket=payment_bucket(wallet, request), tier=TIERS[wallet.tier])
+        agreed = terms.of_wallet(wallet.address, tier=TIERS[wallet.tier], now=now)
+        return Caller(bucket=payment_bucket(wallet, request), terms=agreed)
     return anonymous(request)
 
 
 def anonymous(request: HttpRequest) -> Caller:
     """The address on the free tier."""
-    return Caller(bucket=address_bucket(request), tier=FREE)
+    return Caller(bucket=address_bucket(request), terms=STANDARD)
 
 
 def of_session(request: HttpRequest, token: str, *, now: datetime) -> Caller:
@@ -60,8 +82,9 @@ def of_session(request: HttpRequest, token: str, *, now: datetime) -> Caller:
     except RpcUnavailable:
         tier = FREE
     # Wallets cost nothing: those on the free tier share what their address has.
-    bucket = wallet_bucket(wallet) if tier > FREE else address_bucket(request)
-    return Caller(bucket=bucket, tier=tier, wallet=wallet.address)
+    agreed = terms.of_wallet(wallet.address, tier=tier, now=now)
+    bucket = wallet_bucket(wallet) if agreed.tier > FREE else address_bucket(request)
+    return Caller(bucket=bucket, terms=agreed, wallet=wallet.address, wallets=frozenset({wallet.address}))
 
 
 def caller_of(request: HttpRequest | Request) -> Caller:

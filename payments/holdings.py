@@ -4,13 +4,19 @@ from datetime import datetime, timedelta
 
 from django.conf import settings
 
-from payments import chain
+from payments import chain, terms
 from payments.models import Payment, Wallet
 from payments.rpc import RpcUnavailable
+from payments.terms import Terms
 from payments.tiers import FREE, TIERS, Tier, reached
 
 # For so long the last tier outlives a chain that cannot be read.
 KEPT = timedelta(hours=24)
+
+
+def terms_of(address: str, *, now: datetime) -> Terms:
+    """The terms of the wallet at this address, by its holding and its plan; see `tier_of`. One query more."""
+    return terms.of_wallet(address, tier=tier_of(address, now=now), now=now)
 
 
 def tier_of(address: str, *, now: datetime) -> Tier:

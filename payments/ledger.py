@@ -7,8 +7,9 @@ from uuid import UUID
 from django.db import IntegrityError, transaction
 from django.db.models import F
 
+from config import acting
 from payments.chain import Transfer
-from payments.models import Payment
+from payments.models import Payment, Refund
 
 State = Payment.State
 OPEN = (State.CLAIMED, State.UNKNOWN)
@@ -125,10 +126,18 @@ def is_to_be_sent_back(row: Payment, *, now: datetime) -> bool:
     return row.state == State.REFUND_DUE and row.settled_at is not None and row.settled_at <= now - SPENDABLE
 
 
-def refund(payment: UUID, *, tx_hash: str, now: datetime) -> bool:
+@transaction.atomic
+def refund(payment: UUID, *, tx_hash: str, by: str, now: datetime) -> bool:
     """We have sent back what was owed; False where nothing was owed, or not for long enough."""
     owed = Payment.objects.filter(pk=payment, state=State.REFUND_DUE, settled_at__lte=now - SPENDABLE)
-    return bool(owed.update(state=State.REFUNDED, refund_tx_hash=tx_hash, refunded_at=now))
+    acting.by(by)
+    if not owed.update(state=State.REFUNDED, refunded_at=now):
+        return False
+    row = Payment.objects.get(pk=payment)
+    Refund.objects.create(
+        payment=row, amount_usdc=row.amount_usdc, to=row.payer, tx_hash=tx_hash, by=by, created_at=now
+    )
+    return True
 
 
 def is_readable(row: Payment, *, now: datetime) -> bool:

@@ -58,7 +58,7 @@ class DataDoorway(Doorway):
         except Unauthorized as refusal:
             return Entry(self.unknown(request), refusal)
         request.caller = caller  # type: ignore[attr-defined]
-        return Entry(Allowance(bucket=caller.bucket, limit=caller.tier.per_minute, window_s=MINUTE_S))
+        return Entry(Allowance(bucket=caller.bucket, limit=caller.terms.per_minute, window_s=MINUTE_S))
 
     def unknown(self, request: HttpRequest) -> Allowance:
         """Free, by address, or the limit of the path."""

@@ -7,7 +7,8 @@ from decimal import Decimal
 from config.api.limits import Usage
 from payments import evm, prices
 from payments.callers import Caller
-from payments.models import Product, Wallet
+from payments.models import Product, TierTerms, Wallet
+from payments.terms import Terms
 from payments.tiers import TIERS, Tier
 
 
@@ -33,10 +34,11 @@ class Standing:
     usage: Usage
     rate: str
     products: tuple[Priced, ...]
+    promised: TierTerms
 
 
 def standing(caller: Caller, *, usage: Usage, now: datetime) -> Standing:
-    """Where the caller stands now. Two queries, with a session three."""
+    """Where the caller stands now. Three queries, with a session four."""
     wallet = Wallet.objects.get(pk=caller.wallet) if caller.wallet else None
     tier = caller.tier
     return Standing(
@@ -48,15 +50,20 @@ def standing(caller: Caller, *, usage: Usage, now: datetime) -> Standing:
         read_at=wallet.read_at if wallet else None,
         usage=usage,
         rate=tier.rate,
-        products=price_list(tier.rate, now=now),
+        products=price_list(caller.terms, now=now),
+        promised=TierTerms.objects.filter(pk=tier.name).first() or TierTerms(tier=tier.name, priority="standard"),
     )
 
 
-def price_list(rate: str, *, now: datetime) -> tuple[Priced, ...]:
-    """What each product costs at a rate, by slug. Two queries."""
+def price_list(terms: Terms, *, now: datetime) -> tuple[Priced, ...]:
+    """What each product costs on these terms, by slug. Two queries."""
     amounts = prices.current(now=now)
     products = Product.objects.order_by("slug").values_list("slug", "from_tier")
     return tuple(
-        Priced(product=slug, amount=amounts.get(slug, {}).get(rate), from_tier=from_tier)
+        Priced(
+            product=slug,
+            amount=prices.on(terms, amounts.get(slug, {}).get(terms.tier.rate)),
+            from_tier=from_tier,
+        )
         for slug, from_tier in products
     )

@@ -3,17 +3,20 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from decimal import Decimal
+from decimal import ROUND_UP, Decimal
 
 from django.db.models import F, Q, Window
 from django.db.models.functions import Lead
 
 from config.api.refusal import Unavailable
 from payments.models import Price
+from payments.terms import Terms
 from payments.tiers import TIERS, Tier
 
 # A price that has changed is honoured for as long as a challenge says that it can be paid.
 HONOURED = timedelta(seconds=60)
+# The smallest unit of USDC: what a factor leaves of one is rounded up, so that nothing is free.
+LEAST = Decimal("0.000001")
 
 
 class NotSold(Unavailable):
@@ -55,23 +58,31 @@ class PriceList:
     spans: tuple[Span, ...]
     now: datetime
 
-    def quote(self, rate: str) -> Quote:
-        """The price now. Raises NotSold where a product has none at this rate."""
-        amount = self._total(rate, self.now)
+    def quote(self, terms: Terms) -> Quote:
+        """The price now. Raises NotSold where a product has none at the rate of these terms."""
+        amount = self._total(terms, self.now)
         if amount is None:
-            raise NotSold(f"Of {', '.join(self.products)} not everything has a {rate} price at the moment.")
+            raise NotSold(f"Of {', '.join(self.products)} not everything has a {terms.tier.rate} price at the moment.")
         return Quote(self.products, amount, self.from_tier, self.description)
 
-    def acceptable(self, rates: Iterable[str]) -> frozenset[Decimal]:
-        """Every amount that was the price at one of the rates, now or within the last minute."""
+    def acceptable(self, several: Iterable[Terms]) -> frozenset[Decimal]:
+        """Every amount that was the price on one of these terms, now or within the last minute."""
         begun = self.now - HONOURED
         moments = {begun, self.now, *(span.since for span in self.spans if span.since > begun)}
-        totals = (self._total(rate, moment) for rate in rates for moment in moments)
+        totals = (self._total(terms, moment) for terms in several for moment in moments)
         return frozenset(total for total in totals if total is not None)
 
-    def _total(self, rate: str, at: datetime) -> Decimal | None:
+    def _total(self, terms: Terms, at: datetime) -> Decimal | None:
+        rate = terms.tier.rate
         amounts = {span.product: span.amount for span in self.spans if span.rate == rate and span.holds(at)}
-        return sum(amounts.values(), Decimal(0)) if len(amounts) == len(self.products) else None
+        if len(amounts) != len(self.products):
+            return None
+        return on(terms, sum(amounts.values(), Decimal(0)))
+
+
+def on(terms: Terms, amount: Decimal | None) -> Decimal | None:
+    """An amount of the price list on these terms, in whole USDC; None stays None."""
+    return None if amount is None else (amount * terms.factor).quantize(LEAST, ROUND_UP)
 
 
 def listed(products: Sequence[str], *, now: datetime) -> PriceList:

@@ -7,8 +7,8 @@ from decimal import Decimal
 from django.db import transaction
 from django.utils import timezone
 
-from payments.models import Price, Product
-from payments.tiers import FREE, PREMIUM, PRO, TIERS, Tier
+from payments.models import Price, Product, TierTerms
+from payments.tiers import ENTERPRISE, FREE, PREMIUM, PRO, TIERS, Tier
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +55,23 @@ OFFERS: Mapping[str, Offer] = {
 }
 
 
+# Seed 001, "States and transitions": support, the queue of jobs, the service-level agreement.
+PROMISES: Mapping[Tier, tuple[str, str, str]] = {
+    FREE: ("docs and community", "standard", ""),
+    PRO: ("e-mail", "elevated", ""),
+    PREMIUM: ("priority", "priority", ""),
+    ENTERPRISE: ("dedicated", "dedicated", "by contract"),
+}
+
+
 @transaction.atomic
 def load() -> None:
     """Create the products and prices that are missing; what staff have changed stays."""
     now = timezone.now()
+    for tier, (support, priority, sla) in PROMISES.items():
+        TierTerms.objects.get_or_create(
+            tier=tier.name, defaults={"support": support, "priority": priority, "sla": sla}
+        )
     for slug, offer in OFFERS.items():
         product, _ = Product.objects.get_or_create(
             slug=slug,

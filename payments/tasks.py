@@ -5,7 +5,7 @@ from typing import Any
 from django.utils import timezone
 
 from config.celery import app
-from payments import reconcile, sessions
+from payments import audit, purging, reconcile, sessions
 
 
 @app.task(name="payments.tasks.reconcile_payments")
@@ -18,3 +18,15 @@ def reconcile_payments(**_: Any) -> None:
 def purge_sessions(**_: Any) -> None:
     """Forget the sessions of wallets that are long over."""
     sessions.purge(timezone.now())
+
+
+@app.task(name="payments.tasks.audit_payments", soft_time_limit=600, time_limit=660)
+def audit_payments(**_: Any) -> None:
+    """Hold the ledger against the chain, up to the blocks of half an hour ago."""
+    audit.run(now=timezone.now())
+
+
+@app.task(name="payments.tasks.purge_payments")
+def purge_payments(**_: Any) -> None:
+    """Forget what was kept for long enough: snapshots, spent challenges, events of payments that were let go."""
+    purging.purge(now=timezone.now())

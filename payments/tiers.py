@@ -14,16 +14,13 @@ class Tier:
     """What a caller of this tier gets; tiers are ordered by rank.
 
     `per_minute` calls; `from_usd` of the token held, None where holding does not lead here; `from_stake` whole tokens
-    staked; `rate` is the kind of price that is paid; `queue` takes the jobs.
+    staked; `rate` is the kind of price that is paid. What else it promises is data: models.TierTerms.
     """
 
     name: str
     rank: int
     per_minute: int
     rate: str
-    queue: str
-    support: str
-    sla: str | None
     from_usd: Decimal | None = None
     from_stake: int | None = None
 
@@ -36,9 +33,6 @@ FREE = Tier(
     rank=0,
     per_minute=10,
     rate="standard",
-    queue="standard",
-    support="docs and community",
-    sla=None,
     from_usd=Decimal(0),
 )
 PRO = Tier(
@@ -46,9 +40,6 @@ PRO = Tier(
     rank=1,
     per_minute=120,
     rate="discounted",
-    queue="elevated",
-    support="e-mail",
-    sla=None,
     from_usd=Decimal(100),
 )
 PREMIUM = Tier(
@@ -56,9 +47,6 @@ PREMIUM = Tier(
     rank=2,
     per_minute=600,
     rate="best",
-    queue="priority",
-    support="priority",
-    sla=None,
     from_usd=Decimal(1000),
     from_stake=settings.PREMIUM_STAKE,
 )
@@ -68,11 +56,11 @@ ENTERPRISE = Tier(
     # Until staff agree on another rate by contract.
     per_minute=6_000,
     rate="committed",
-    queue="dedicated",
-    support="dedicated",
-    sla="by contract",
     from_stake=settings.ENTERPRISE_STAKE,
 )
+
+# Also the names of the queues that take the jobs, the last one first (config/celery.py).
+PRIORITIES = ("standard", "elevated", "priority", "dedicated")
 
 TIERS: Mapping[str, Tier] = {tier.name: tier for tier in (FREE, PRO, PREMIUM, ENTERPRISE)}
 

@@ -11,6 +11,7 @@ from accounts.authentication import MissingCredentials
 from catalogue.exports import files
 from catalogue.models import Export, ExportPart, Market
 from config.api.refusal import InvalidRequest, unknown
+from payments import terms
 from payments.callers import Caller
 from payments.gate import TierRequired
 from payments.models import Wallet
@@ -77,7 +78,7 @@ def start(
             format=format,
             filter=dict(filter),
             fingerprint=fingerprint,
-            queue=tier.queue,
+            queue=terms.queue_of(tier),
             created_at=now,
         )
 

@@ -34,6 +34,7 @@ class Code(StrEnum):
     EXPORT_NOT_READY = "export_not_ready"
     SLOT_FULL = "slot_full"
     OFFER_EXPIRED = "offer_expired"
+    PAYMENT_IDENTIFIER_REUSED = "payment_identifier_reused"
     TOO_MANY_BOOKINGS = "too_many_bookings"
     GONE = "gone"
     VERSION_CONFLICT = "version_conflict"
@@ -70,6 +71,7 @@ STATUS: Mapping[Code, int] = {
     Code.EXPORT_NOT_READY: 409,
     Code.SLOT_FULL: 409,
     Code.OFFER_EXPIRED: 409,
+    Code.PAYMENT_IDENTIFIER_REUSED: 409,
     Code.TOO_MANY_BOOKINGS: 409,
     Code.GONE: 410,
     Code.VERSION_CONFLICT: 412,

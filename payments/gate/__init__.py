@@ -46,7 +46,7 @@ def collect(
         raise NotSetUp("This installation takes no payments: PAY_TO is not set.")
     sale = Sale(purchase=purchase, prices=prices.listed(products, now=now), caller=caller, now=now)
     if proof is None:
-        raise sale.refused(PaymentRequired, sale.terms)
+        raise sale.refused(PaymentRequired, sale.asking)
     if connection.in_atomic_block:
         raise RuntimeError("collect() must not run inside a transaction")
     if isinstance(proof, Sent):

@@ -11,6 +11,7 @@ from payments.chain import Transfer
 from payments.gate.sale import Sale, public_id
 from payments.models import Payment
 from payments.networks import ours
+from payments.terms import Terms
 from payments.tiers import Tier
 from payments.wire import PaymentRejected
 
@@ -24,11 +25,11 @@ WORDS = {
 }
 
 
-def objection(sale: Sale, *, payer: str, amount: Decimal, tier: Tier, age: timedelta) -> str | None:
+def objection(sale: Sale, *, payer: str, amount: Decimal, terms: Terms, age: timedelta) -> str | None:
     """Why money that has arrived buys nothing here, None where it does."""
-    if tier < sale.prices.from_tier:
+    if sale.terms_for(payer, terms).tier < sale.prices.from_tier:
         return "tier_required"
-    if amount < min(sale.acceptable(payer, tier)):
+    if amount < min(sale.acceptable(payer, terms)):
         return "wrong_amount"
     if age > MOST_AGE:
         return "too_old"
@@ -37,7 +38,7 @@ def objection(sale: Sale, *, payer: str, amount: Decimal, tier: Tier, age: timed
 
 def too_large(sale: Sale, amount: Decimal) -> str | None:
     """Whether somebody without a proven wallet shows the hash of too much money: it may be another's."""
-    if sale.caller.wallet is None and amount > settings.ANONYMOUS_PROOF_MOST_USDC:
+    if not sale.caller.wallets and amount > settings.ANONYMOUS_PROOF_MOST_USDC:
         return "anonymous_proof_too_large"
     return None
 

@@ -17,7 +17,8 @@ from payments.models import Payment
 from payments.networks import ours
 from payments.reconcile import Fate
 from payments.rpc import RpcUnavailable
-from payments.tiers import FREE, TIERS, Tier
+from payments.terms import STANDARD, Terms
+from payments.tiers import FREE, Tier
 from payments.wire import (
     Authorization,
     PaymentAlreadyUsed,
@@ -132,33 +133,34 @@ def admitted(sale: Sale, signed: Authorization) -> Tier:
     if signed.valid_before > now + MOST_VALID.total_seconds():
         raise rejected(sale, "The payment is valid for longer than a day: sign one for a minute.", "valid_too_long")
     amount = ours().decimal(signed.value)
-    if amount not in sale.prices.acceptable(tier.rate for tier in TIERS.values()):
+    if amount not in sale.could_be_acceptable(signed.payer):
         raise wrong_amount(sale, signed)
-    tier = tier_of_payer(sale, signed)
+    theirs = terms_of_payer(sale, signed)
+    tier = sale.terms_for(signed.payer, theirs).tier
     if tier < sale.prices.from_tier:
         raise sale.not_sold_to(tier)
-    if amount not in sale.acceptable(signed.payer, tier):
-        raise wrong_amount(sale, signed, tier=tier)
+    if amount not in sale.acceptable(signed.payer, theirs):
+        raise wrong_amount(sale, signed, theirs=theirs)
     return tier
 
 
-def tier_of_payer(sale: Sale, signed: Authorization) -> Tier:
-    """The payer's tier. While the chain is away it is not needed for what everybody may buy at the standard price."""
+def terms_of_payer(sale: Sale, signed: Authorization) -> Terms:
+    """The payer's terms; while the chain is away the standard ones, where these are enough."""
     try:
-        return holdings.tier_of(signed.payer, now=sale.now)
+        return holdings.terms_of(signed.payer, now=sale.now)
     except RpcUnavailable:
-        if sale.prices.from_tier == FREE and ours().decimal(signed.value) in sale.prices.acceptable([FREE.rate]):
-            return FREE
+        if sale.prices.from_tier == FREE and ours().decimal(signed.value) in sale.prices.acceptable([STANDARD]):
+            return STANDARD
         raise
 
 
-def wrong_amount(sale: Sale, signed: Authorization, *, tier: Tier = FREE) -> PaymentRejected:
+def wrong_amount(sale: Sale, signed: Authorization, *, theirs: Terms = STANDARD) -> PaymentRejected:
     """The refusal of an amount that is not the price for this payer."""
-    is_quoted = sale.caller.wallet in (None, signed.payer)
-    price = (sale.quote if is_quoted else sale.prices.quote(tier.rate)).amount.normalize()
+    is_quoted = not sale.caller.is_known or sale.caller.vouches_for(signed.payer)
+    price = (sale.quote if is_quoted else sale.prices.quote(theirs)).amount.normalize()
     paid, asset = ours().decimal(signed.value).normalize(), ours().asset_name
-    theirs = "" if is_quoted else " for this wallet, which is not that of your session,"
-    return rejected(sale, f"The payment is of {paid:f} {asset}, the price{theirs} {price:f}.", "wrong_amount")
+    for_whom = "" if is_quoted else " for this wallet, which is not one that you have proven,"
+    return rejected(sale, f"The payment is of {paid:f} {asset}, the price{for_whom} {price:f}.", "wrong_amount")
 
 
 def rejected(sale: Sale, message: str, reason: str) -> PaymentRejected:
@@ -207,9 +209,10 @@ def unless_sent(sale: Sale, signed: Authorization, refusal: Refusal) -> Receipt:
             "The payment's time is over. It was used or cancelled, longer ago than we look back.",
             reason="expired",
         )
-    tier = holdings.tier_of(signed.payer, now=sale.now)
+    theirs = holdings.terms_of(signed.payer, now=sale.now)
+    tier = sale.terms_for(signed.payer, theirs).tier
     age = sale.now - found.mined_at
-    problem = arrivals.objection(sale, payer=signed.payer, amount=found.amount, tier=tier, age=age)
+    problem = arrivals.objection(sale, payer=signed.payer, amount=found.amount, terms=theirs, age=age)
     row = arrivals.line(
         sale,
         found,

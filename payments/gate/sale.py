@@ -8,12 +8,14 @@ from typing import Any, TypeVar
 
 from config.api import ids
 from config.api.refusal import Code, Refusal
+from payments import terms
 from payments.callers import Caller
 from payments.models import Payment
 from payments.networks import ours
 from payments.prices import PriceList, Quote
 from payments.purchases import Purchase
-from payments.tiers import FREE, Tier
+from payments.terms import STANDARD, Terms
+from payments.tiers import FREE, TIERS, Tier
 from payments.wire import PaymentRequired
 from payments.wire.receipts import PREFIX
 
@@ -36,17 +38,12 @@ class Sale:
     now: datetime
 
     @property
-    def rate(self) -> str:
-        """The rate that is quoted: of the caller's tier where the wallet is proven, else the standard one."""
-        return self.caller.tier.rate if self.caller.wallet else FREE.rate
-
-    @property
     def quote(self) -> Quote:
-        """What it costs this caller."""
-        return self.prices.quote(self.rate)
+        """What it costs this caller: by their own terms once it is proven who they are, else the standard price."""
+        return self.prices.quote(self.caller.terms if self.caller.is_known else STANDARD)
 
     @property
-    def terms(self) -> str:
+    def asking(self) -> str:
         """What has to be done, in words."""
         price = f"This costs {self.quote.amount.normalize():f} {ours().asset_name}: repeat the request with a payment."
         if self.prices.from_tier == FREE:
@@ -55,13 +52,23 @@ class Sale:
             f"{price} It is sold from the {self.prices.from_tier.name} tier on, which the wallet that pays must have."
         )
 
-    def acceptable(self, payer: str, tier: Tier) -> frozenset[Decimal]:
-        """The amounts with which this payer, of this tier, pays for it: of the own rate or the standard one.
+    def terms_for(self, payer: str, theirs: Terms) -> Terms:
+        """On what terms this payer buys: theirs, or the caller's where these are better and hold for the payer."""
+        vouched = self.caller.vouches_for(payer)
+        return max(theirs, self.caller.terms, key=lambda each: each.tier) if vouched else theirs
 
-        The rate of a session is for payments by its own wallet.
+    def acceptable(self, payer: str, theirs: Terms) -> frozenset[Decimal]:
+        """The amounts with which this payer pays for it: by the payer's terms, the caller's, or at the standard price.
+
+        The terms of a caller are for payments by a wallet that they vouch for.
         """
-        quoted = {self.rate} if self.caller.wallet == payer else set()
-        return self.prices.acceptable({FREE.rate, tier.rate} | quoted)
+        quoted = {self.caller.terms} if self.caller.vouches_for(payer) else set()
+        return self.prices.acceptable({STANDARD, theirs} | quoted)
+
+    def could_be_acceptable(self, payer: str) -> frozenset[Decimal]:
+        """The amounts with which this payer may pay, as far as is told without the chain; one query."""
+        agreed = {terms.of_wallet(payer, tier=FREE, now=self.now), self.caller.terms}
+        return self.prices.acceptable({terms.plain(tier) for tier in TIERS.values()} | agreed)
 
     def is_in(self, row: Payment) -> bool:
         """Whether this is what the payment is for: the same request, and nothing in its answer that came later."""

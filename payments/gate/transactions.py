@@ -31,9 +31,11 @@ def collect(sale: Sale, sent: Sent, *, receipt_token: str | None) -> Receipt:
     _ = sale.quote
     transfers = arrived(sale, sent, is_ours=bool(rows))
     mine = own(sale, transfers)
-    tier = holdings.tier_of(mine.payer, now=sale.now)
+    theirs = holdings.terms_of(mine.payer, now=sale.now)
+    tier = sale.terms_for(mine.payer, theirs).tier
     age = sale.now - mine.mined_at
-    problem = objection(sale, payer=mine.payer, amount=mine.amount, tier=tier, age=age) or too_large(sale, mine.amount)
+    problem = objection(sale, payer=mine.payer, amount=mine.amount, terms=theirs, age=age)
+    problem = problem or too_large(sale, mine.amount)
     row = written(sale, mine, tier=tier, problem=problem)
     others = [
         written(sale, each, tier=FREE, problem="another_payer")
@@ -66,10 +68,10 @@ def arrived(sale: Sale, sent: Sent, *, is_ours: bool) -> Sequence[Transfer]:
 
 def own(sale: Sale, transfers: Sequence[Transfer]) -> Transfer:
     """Whose money is meant: the largest, but a proven wallet presents its own only."""
-    if sale.caller.wallet is None:
+    if not sale.caller.wallets:
         return transfers[0]
     for transfer in transfers:
-        if transfer.payer == sale.caller.wallet:
+        if transfer.payer in sale.caller.wallets:
             return transfer
     raise sale.refused(PaymentRejected, "Another wallet than yours has sent this.", reason="wrong_payer")
 
@@ -82,13 +84,13 @@ def written(sale: Sale, transfer: Transfer, *, tier: Tier, problem: str | None) 
 
 def known(sale: Sale, rows: Sequence[Payment], *, receipt_token: str | None) -> Receipt:
     """What a transaction is good for that we have seen before."""
-    theirs = [row for row in rows if sale.caller.wallet == row.payer or is_receipt(receipt_token, row.pk)]
+    theirs = [row for row in rows if row.payer in sale.caller.wallets or is_receipt(receipt_token, row.pk)]
     row = theirs[0] if theirs else min(rows, key=lambda each: each.state != State.REFUND_DUE)
     if theirs and sale.is_in(row) and row.state in (State.SETTLED, State.DELIVERED):
         if ledger.is_readable(row, now=sale.now):
             return receipt_of(row)
         raise sale.refused(PaymentAlreadyUsed, "The answer to this payment was given, and its time is over.")
-    if row.state == State.REFUND_DUE and sale.caller.wallet in (None, row.payer):
+    if row.state == State.REFUND_DUE and (not sale.caller.wallets or row.payer in sale.caller.wallets):
         return spent_after_all(sale, row)
     if row.state in (State.REFUND_DUE, State.REFUNDED):
         raise to_be_returned(sale, row)
@@ -114,12 +116,13 @@ def spent_after_all(sale: Sale, row: Payment) -> Receipt:
 
     Not what was too old when it came: it would be young again.
     """
-    tier = holdings.tier_of(row.payer, now=sale.now)
+    theirs = holdings.terms_of(row.payer, now=sale.now)
+    tier = sale.terms_for(row.payer, theirs).tier
     age = sale.now - row.settled_at if row.settled_at else timedelta(0)
     problem = (
         "too_old"
         if row.error == "too_old"
-        else objection(sale, payer=row.payer, amount=row.amount_usdc, tier=tier, age=age)
+        else objection(sale, payer=row.payer, amount=row.amount_usdc, terms=theirs, age=age)
         or too_large(sale, row.amount_usdc)
     )
     if problem is not None:

@@ -9,6 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from catalogue import selling
+from payments import terms
 from payments.callers import Caller
 from payments.gate import TierRequired
 from payments.tiers import FREE, PREMIUM, PRO, Tier
@@ -18,7 +19,7 @@ from tests.catalogue.make import NOW
 
 def asked(headers: Mapping[str, str] | None = None, *, method: str = "GET", tier: Tier = FREE) -> Request:
     request = RequestFactory(headers=headers or {}).generic(method, "/v1/restaurants")
-    request.caller = Caller(bucket="somebody", tier=tier)  # type: ignore[attr-defined]
+    request.caller = Caller(bucket="somebody", terms=terms.plain(tier))  # type: ignore[attr-defined]
     return Request(request)
 
 

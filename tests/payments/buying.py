@@ -23,7 +23,7 @@ from x402.schemas import PaymentRequired
 
 from config.api.errors import answer
 from config.api.refusal import Refusal
-from payments import evm, facilitator, gate, prices, wire
+from payments import evm, facilitator, gate, prices, terms, wire
 from payments.callers import Caller
 from payments.devchain.wallets import Wallet
 from payments.gate import Purchase
@@ -31,18 +31,21 @@ from payments.gate.authorizations import claim, payload
 from payments.gate.sale import Sale
 from payments.models import Payment
 from payments.networks import ours
+from payments.terms import STANDARD
 from payments.tiers import FREE, Tier
 from tests.payments.sending import authorize
 
 Found = TypeVar("Found")
-ANYBODY = Caller(bucket="somebody", tier=FREE)
+ANYBODY = Caller(bucket="somebody", terms=STANDARD)
 CONTEXT = ("context",)
 REVIEWS = ("reviews",)
 
 
 def proven(wallet: Wallet, tier: Tier) -> Caller:
     """A caller with a session of this wallet."""
-    return Caller(bucket=wallet.name, tier=tier, wallet=wallet.address)
+    return Caller(
+        bucket=wallet.name, terms=terms.plain(tier), wallet=wallet.address, wallets=frozenset({wallet.address})
+    )
 
 
 def asked(slug: str = "noma", fields: str = "context") -> Purchase:

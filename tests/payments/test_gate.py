@@ -19,6 +19,7 @@ from config.api.refusal import Refusal, Unavailable
 from payments import gate, ledger, wire
 from payments.devchain.wallets import Wallet
 from payments.models import Payment, Price, Product
+from payments.terms import plain
 from payments.tiers import ENTERPRISE, PRO
 from tests.payments.buying import (
     ANYBODY,
@@ -58,7 +59,7 @@ def test_a_proven_wallet_is_told_the_price_of_its_tier(wallets: Mapping[str, Wal
 
 
 def test_a_tier_without_a_proof_of_the_wallet_is_told_the_standard_price(wallets: Mapping[str, Wallet]) -> None:
-    refusal = refused({}, caller=replace(ANYBODY, tier=PRO))
+    refusal = refused({}, caller=replace(ANYBODY, terms=plain(PRO)))
     assert refusal.own_body is not None
     assert refusal.own_body["accepts"][0]["maxAmountRequired"] == "2000"
 

@@ -10,11 +10,11 @@ from django.test.utils import CaptureQueriesContext
 from payments import prices, seed
 from payments.models import Price, Product
 from payments.prices import NotSold
-from payments.tiers import FREE, PREMIUM, PRO
+from payments.terms import STANDARD, Terms, plain
+from payments.tiers import ENTERPRISE, FREE, PREMIUM, PRO, TIERS
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 OLD = NOW - timedelta(days=30)
-RATES = ("standard", "discounted", "best", "committed")
 
 pytestmark = pytest.mark.django_db
 
@@ -27,9 +27,9 @@ def sell(slug: str, *, from_tier: str = "free", since: datetime = OLD, **amounts
     return product
 
 
-def amounts(*products: str, now: datetime = NOW, rates: tuple[str, ...] = ("standard",)) -> set[Decimal]:
+def amounts(*products: str, now: datetime = NOW, several: tuple[Terms, ...] = (STANDARD,)) -> set[Decimal]:
     """What is acceptable."""
-    return set(prices.listed(products, now=now).acceptable(rates))
+    return set(prices.listed(products, now=now).acceptable(several))
 
 
 def test_several_products_cost_their_sum_from_the_highest_of_their_tiers() -> None:
@@ -38,7 +38,7 @@ def test_several_products_cost_their_sum_from_the_highest_of_their_tiers() -> No
     with CaptureQueriesContext(
         connection,
     ) as queries:
-        found = prices.listed(["reviews", "context"], now=NOW).quote("best")
+        found = prices.listed(["reviews", "context"], now=NOW).quote(plain(PREMIUM))
     assert (found.products, found.amount, found.from_tier) == (("reviews", "context"), Decimal("0.003"), PRO)
     assert found.description == "Reviews, Context"
     assert len(queries) == 1
@@ -48,13 +48,13 @@ def test_the_price_is_the_latest_that_is_valid() -> None:
     sell("context", standard="0.002")
     sell("context", standard="0.003", since=NOW - timedelta(hours=1))
     sell("context", standard="0.009", since=NOW + timedelta(seconds=1))
-    assert prices.listed(["context"], now=NOW).quote("standard").amount == Decimal("0.003")
+    assert prices.listed(["context"], now=NOW).quote(STANDARD).amount == Decimal("0.003")
 
 
 def test_a_price_holds_from_its_very_moment() -> None:
     sell("context", standard="0.002")
     sell("context", standard="0.003", since=NOW)
-    assert prices.listed(["context"], now=NOW).quote("standard").amount == Decimal("0.003")
+    assert prices.listed(["context"], now=NOW).quote(STANDARD).amount == Decimal("0.003")
 
 
 def test_a_price_that_changed_is_honoured_for_a_minute() -> None:
@@ -79,7 +79,7 @@ def test_of_two_prices_that_change_one_after_the_other_each_sum_was_once_the_pri
 def test_each_rate_that_is_named_is_accepted() -> None:
     seed.load()
     now = datetime.now(tz=UTC)
-    assert amounts("reviews", now=now, rates=("standard", "discounted")) == {Decimal("0.004"), Decimal("0.003")}
+    assert amounts("reviews", now=now, several=(STANDARD, plain(PRO))) == {Decimal("0.004"), Decimal("0.003")}
 
 
 @pytest.mark.parametrize("products", [["history"], ["context", "history"], []])
@@ -87,7 +87,7 @@ def test_what_has_no_price_is_not_sold(products: list[str]) -> None:
     sell("context", standard="0.002")
     sell("history")
     with pytest.raises(NotSold) as caught:
-        prices.listed(products, now=NOW).quote("standard")
+        prices.listed(products, now=NOW).quote(STANDARD)
     assert caught.value.status == 503
     assert ("history" if products else "Nothing") in caught.value.message
 
@@ -95,13 +95,13 @@ def test_what_has_no_price_is_not_sold(products: list[str]) -> None:
 def test_what_has_no_price_yet_is_not_sold() -> None:
     sell("context", standard="0.002", since=NOW + timedelta(seconds=1))
     with pytest.raises(NotSold):
-        prices.listed(["context"], now=NOW).quote("standard")
+        prices.listed(["context"], now=NOW).quote(STANDARD)
 
 
 def test_a_rate_without_a_price_is_not_sold_at_that_rate() -> None:
     sell("context", standard="0.002")
     with pytest.raises(NotSold, match="committed"):
-        prices.listed(["context"], now=NOW).quote("committed")
+        prices.listed(["context"], now=NOW).quote(plain(ENTERPRISE))
 
 
 def test_a_fresh_installation_sells_five_products_at_four_rates() -> None:
@@ -110,7 +110,7 @@ def test_a_fresh_installation_sells_five_products_at_four_rates() -> None:
     found = {
         slug: (
             product.from_tier,
-            [prices.listed([slug], now=datetime.now(tz=UTC)).quote(rate).amount for rate in RATES],
+            [prices.listed([slug], now=datetime.now(tz=UTC)).quote(plain(tier)).amount for tier in TIERS.values()],
         )
         for slug, product in Product.objects.in_bulk().items()
     }
@@ -130,6 +130,6 @@ def test_seeding_again_keeps_what_staff_have_changed() -> None:
     sell("reviews", standard="0.005", since=datetime.now(tz=UTC))
     seed.load()
     now = datetime.now(tz=UTC)
-    found = prices.listed(["reviews"], now=now).quote("standard")
+    found = prices.listed(["reviews"], now=now).quote(STANDARD)
     assert (found.amount, found.from_tier, found.description) == (Decimal("0.005"), FREE, "Reviews")
     assert prices.current(now=now)["reviews"]["standard"] == Decimal("0.005")

@@ -241,23 +241,23 @@ def test_what_was_sent_back_buys_nothing(wallets: Mapping[str, Wallet]) -> None:
     row = owed(refused(headers), "anonymous_proof_too_large")
     assert row.settled_at is not None
     later = row.settled_at + ledger.SPENDABLE
-    assert ledger.refund(row.pk, tx_hash="0x" + "5a" * 32, now=later)
-    assert not ledger.refund(row.pk, tx_hash="0x" + "5b" * 32, now=later)
+    assert ledger.refund(row.pk, tx_hash="0x" + "5a" * 32, by="staff:ada", now=later)
+    assert not ledger.refund(row.pk, tx_hash="0x" + "5b" * 32, by="staff:ada", now=later)
     for caller in (None, proven(wallets["free"], FREE)):
         refusal = refused(headers, **({"caller": caller} if caller else {}))
         assert isinstance(refusal, wire.PaymentAlreadyUsed)
         assert reason(refusal) == "refunded"
-    assert Payment.objects.get().refund_tx_hash == "0x" + "5a" * 32
+    assert Payment.objects.get().refund.tx_hash == "0x" + "5a" * 32
 
 
 def test_money_is_either_spent_or_sent_back(wallets: Mapping[str, Wallet]) -> None:
     row = owed(refused(sent(wallets["free"], "0.2")), "anonymous_proof_too_large")
     assert row.settled_at is not None
     before, after = row.settled_at + ledger.SPENDABLE - timedelta(seconds=1), row.settled_at + ledger.SPENDABLE
-    assert not ledger.refund(row.pk, tx_hash="0x" + "5a" * 32, now=before)
+    assert not ledger.refund(row.pk, tx_hash="0x" + "5a" * 32, by="staff:ada", now=before)
     assert not ledger.spend_after_all(row, now=after)
     assert ledger.spend_after_all(row, now=before)
-    assert not ledger.refund(row.pk, tx_hash="0x" + "5a" * 32, now=after)
+    assert not ledger.refund(row.pk, tx_hash="0x" + "5a" * 32, by="staff:ada", now=after)
 
 
 # What transactions may hold ----------------------------------------------------------------------------------------

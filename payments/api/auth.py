@@ -1,4 +1,4 @@
-"""Signing in with a wallet, and what a caller has, over HTTP."""
+"""Signing in with a wallet, over HTTP."""
 
 from datetime import datetime
 
@@ -6,17 +6,16 @@ from django.utils import timezone
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import status
 from rest_framework.decorators import action
-from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from config.api import openapi, query
 from config.api.parsers import json_body
 from config.api.viewsets import StrictViewSet
-from payments import evm, me, serializers, sessions, siwx
-from payments.authentication import WalletAuthentication
-from payments.callers import bearer, caller_of
-from payments.models import Wallet, WalletSession
+from payments import evm, sessions, siwx
+from payments.callers import bearer
+from payments.models import WalletSession
+from payments.serializers import auth as serializers
 
 NO_STORE = {"Cache-Control": "no-store"}
 SIGN_IN = OpenApiParameter(
@@ -91,24 +90,3 @@ class AuthViewSet(StrictViewSet[WalletSession]):
         """The token in the Authorization header is good no more."""
         sessions.close(bearer(request), now=timezone.now())
         return Response(status=status.HTTP_204_NO_CONTENT)
-
-
-class MeViewSet(StrictViewSet[Wallet]):
-    """What a caller has."""
-
-    authentication_classes = [WalletAuthentication]
-    permission_classes = [AllowAny]
-    queryset = Wallet.objects.none()
-    serializer_class = serializers.MeRecord
-    filter_backends = []
-    reads_query = ()
-
-    @extend_schema(
-        operation_id="get_me",
-        summary="See your tier, limit and prices",
-        responses=openapi.answers({200: serializers.MeRecord}),
-    )
-    def list(self, request: Request) -> Response:
-        """The tier by which this very request was served, what it gives, and what leads to the next one."""
-        standing = me.standing(caller_of(request), usage=request.usage, now=timezone.now())  # type: ignore[attr-defined]
-        return Response(serializers.MeRecord(standing).data, headers=NO_STORE)

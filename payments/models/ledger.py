@@ -1,4 +1,4 @@
-"""What is sold and for how much, who pays, and the ledger."""
+"""The ledger: who has paid what for which answer, what became of it, and what was sent back."""
 
 from typing import ClassVar
 
@@ -6,107 +6,8 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 
-from accounts.models import Account
 from config.api.ids import new_id
-from payments.tiers import TIERS
-
-TIER_CHOICES = [(name, name.capitalize()) for name in TIERS]
-
-
-def shortened(address: str) -> str:
-    """An address as people tell it apart: 0x1234…abcd."""
-    return f"{address[:6]}…{address[-4:]}"
-
-
-class Product(models.Model):
-    """Something that is sold per call: a group of fields of a restaurant."""
-
-    slug = models.SlugField(primary_key=True, max_length=40)
-    name = models.CharField(max_length=80)
-    description = models.CharField(max_length=200)
-    from_tier = models.CharField(
-        max_length=20, choices=TIER_CHOICES, default="free", help_text="The lowest tier that it is sold to"
-    )
-
-    class Meta:
-        constraints = [
-            models.CheckConstraint(name="product_from_a_known_tier", condition=Q(from_tier__in=list(TIERS))),
-        ]
-
-    def __str__(self) -> str:
-        return self.name
-
-
-class Price(models.Model):
-    """What a product costs from a moment on, at one of the seed's rates. Rows stay: they are the history."""
-
-    class Rate(models.TextChoices):
-        STANDARD = "standard", "Standard (Free, and who has not proven a wallet)"
-        DISCOUNTED = "discounted", "Discounted (Pro)"
-        BEST = "best", "Best (Premium)"
-        COMMITTED = "committed", "Committed (Enterprise)"
-
-    product = models.ForeignKey(Product, on_delete=models.CASCADE, related_name="prices")
-    rate = models.CharField(max_length=20, choices=Rate)
-    amount_usdc = models.DecimalField("amount in USDC", max_digits=20, decimal_places=6)
-    valid_from = models.DateTimeField()
-
-    class Meta:
-        constraints = [
-            models.CheckConstraint(
-                name="price_is_positive",
-                condition=Q(amount_usdc__gt=0),
-                violation_error_message="A price is above zero; what is free is no product.",
-            ),
-            models.CheckConstraint(
-                name="price_rate_is_known", condition=Q(rate__in=["standard", "discounted", "best", "committed"])
-            ),
-            models.UniqueConstraint(
-                fields=["product", "rate", "valid_from"], name="one_price_of_a_product_and_rate_at_a_moment"
-            ),
-        ]
-
-    def __str__(self) -> str:
-        return f"{self.product_id}, {self.rate}: {self.amount_usdc} USDC"
-
-
-class Wallet(models.Model):
-    """An address that has proven itself or paid, and what was last read of its holdings."""
-
-    address = models.CharField(primary_key=True, max_length=42, help_text="In small letters")
-    account = models.ForeignKey(Account, on_delete=models.SET_NULL, null=True, blank=True, related_name="wallets")
-    tier = models.CharField(max_length=20, choices=TIER_CHOICES, default="free")
-    holdings_usd = models.DecimalField("holdings in USD", max_digits=30, decimal_places=6, default=0)
-    staked = models.DecimalField("staked, in whole tokens", max_digits=60, decimal_places=18, default=0)
-    read_at = models.DateTimeField("read from the chain at", null=True, blank=True)
-    created_at = models.DateTimeField(auto_now_add=True)
-
-    class Meta:
-        constraints = [
-            models.CheckConstraint(name="wallet_address_is_one", condition=Q(address__regex="^0x[0-9a-f]{40}$")),
-            models.CheckConstraint(name="wallet_of_a_known_tier", condition=Q(tier__in=list(TIERS))),
-        ]
-
-    def __str__(self) -> str:
-        return self.address
-
-
-class WalletSession(models.Model):
-    """A wallet that has signed our challenge, for a while. Of the token only the digest is kept."""
-
-    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
-    wallet = models.ForeignKey(Wallet, on_delete=models.CASCADE, related_name="sessions")
-    nonce = models.CharField(max_length=64, help_text="Of the challenge that was signed; each is good once")
-    digest = models.CharField(max_length=64, unique=True, help_text="SHA-256 of the token")
-    created_at = models.DateTimeField()
-    expires_at = models.DateTimeField()
-    revoked_at = models.DateTimeField(null=True, blank=True)
-
-    class Meta:
-        constraints = [models.UniqueConstraint(fields=["nonce"], name="a_challenge_opens_one_session")]
-
-    def __str__(self) -> str:
-        return f"{shortened(self.wallet_id)} until {self.expires_at:%Y-%m-%d %H:%M}"
+from payments.models.names import TIER_CHOICES, shortened
 
 
 class Payment(models.Model):
@@ -144,6 +45,9 @@ class Payment(models.Model):
     amount_usdc = models.DecimalField("amount in USDC", max_digits=78, decimal_places=6)
     proof_key = models.CharField(max_length=200)
     deed = models.CharField(max_length=64, blank=True, help_text="SHA-256 of what was signed, with its signature")
+    payment_identifier = models.CharField(
+        max_length=128, blank=True, help_text="By which the payer knows it (x402, payment-identifier)"
+    )
     purchase = models.CharField(max_length=64)
     resource = models.TextField(help_text="What was asked for, as an address")
     products = ArrayField(models.CharField(max_length=40))
@@ -163,11 +67,15 @@ class Payment(models.Model):
     settled_at = models.DateTimeField(null=True, blank=True)
     delivered_at = models.DateTimeField(null=True, blank=True)
     refunded_at = models.DateTimeField(null=True, blank=True)
-    refund_tx_hash = models.CharField("refund transaction", max_length=66, blank=True)
 
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["network", "proof_key"], name="a_proof_pays_once"),
+            models.UniqueConstraint(
+                fields=["payer", "payment_identifier"],
+                name="a_payment_identifier_names_one_payment_of_its_payer",
+                condition=~Q(payment_identifier=""),
+            ),
             models.CheckConstraint(
                 name="payment_state_is_known",
                 condition=Q(
@@ -198,3 +106,57 @@ class Payment(models.Model):
 
     def __str__(self) -> str:
         return f"{self.amount_usdc.normalize():f} USDC by {shortened(self.payer)}"
+
+
+class PaymentEvent(models.Model):
+    """One move of a payment, written by a trigger in the transaction of the move and never changed.
+
+    `before` is empty where a line was entered, `after` where it was let go because nothing was sent: of such a
+    payment only its events are left.
+    """
+
+    payment = models.ForeignKey(
+        Payment, on_delete=models.DO_NOTHING, db_constraint=False, related_name="events", db_index=False
+    )
+    at = models.DateTimeField()
+    before = models.CharField(max_length=20, blank=True)
+    after = models.CharField(max_length=20, blank=True)
+    attempt = models.PositiveIntegerField()
+    payer = models.CharField(max_length=42)
+    amount_usdc = models.DecimalField("amount in USDC", max_digits=78, decimal_places=6)
+    tx_hash = models.CharField("transaction", max_length=66, blank=True)
+    error = models.CharField(max_length=500, blank=True)
+    actor = models.CharField(max_length=80, help_text="The product itself, or who of the staff")
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["payment", "id"], name="event_of_payment"),
+            models.Index(fields=["at"], name="payment_event_by_age"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.before or 'new'} to {self.after or 'let go'}"
+
+
+class Refund(models.Model):
+    """Money that was sent back for a payment: noted by staff, and then seen on the chain."""
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    payment = models.OneToOneField(Payment, on_delete=models.PROTECT, related_name="refund")
+    amount_usdc = models.DecimalField("amount in USDC", max_digits=78, decimal_places=6)
+    to = models.CharField(max_length=42, help_text="The payer")
+    tx_hash = models.CharField("transaction", max_length=66)
+    by = models.CharField(max_length=80, help_text="Who has noted it")
+    created_at = models.DateTimeField()
+    confirmed_at = models.DateTimeField(null=True, blank=True, help_text="When it was seen on the chain")
+    error = models.CharField(max_length=500, blank=True, help_text="What the chain shows instead")
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(name="refund_is_positive", condition=Q(amount_usdc__gt=0)),
+            models.CheckConstraint(name="refund_names_a_transaction", condition=Q(tx_hash__regex="^0x[0-9a-f]{64}$")),
+        ]
+        indexes = [models.Index(fields=["tx_hash"], name="refund_by_transaction")]
+
+    def __str__(self) -> str:
+        return f"{self.amount_usdc.normalize():f} USDC to {shortened(self.to)}"

@@ -1,0 +1,6 @@
+"""The views of payments, by noun."""
+
+from payments.api.auth import AuthViewSet
+from payments.api.me import MeViewSet
+
+__all__ = ["AuthViewSet", "MeViewSet"]

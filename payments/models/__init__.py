@@ -1,0 +1,24 @@
+"""What is sold and for how much, who pays, the ledger, and its audits."""
+
+from payments.models.audits import Audit
+from payments.models.ledger import Payment, PaymentEvent, Refund
+from payments.models.names import TIER_CHOICES, shortened
+from payments.models.products import Price, Product
+from payments.models.wallets import HoldingSnapshot, Plan, SpentChallenge, TierTerms, Wallet, WalletSession
+
+__all__ = [
+    "TIER_CHOICES",
+    "Audit",
+    "HoldingSnapshot",
+    "Payment",
+    "PaymentEvent",
+    "Plan",
+    "Price",
+    "Product",
+    "Refund",
+    "SpentChallenge",
+    "TierTerms",
+    "Wallet",
+    "WalletSession",
+    "shortened",
+]

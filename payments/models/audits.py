@@ -1,0 +1,43 @@
+"""Audits: the ledger held against the chain, block by block."""
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import F, Q
+
+from config.api.ids import new_id
+
+
+class Audit(models.Model):
+    """One comparison of what has arrived at our address with what the ledger says, over a span of blocks.
+
+    The next begins behind `last_block`. Only one that has ended (`ended_at`) says anything.
+    """
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    network = models.CharField(max_length=40, help_text="CAIP-2")
+    pay_to = models.CharField(max_length=42)
+    first_block = models.BigIntegerField()
+    last_block = models.BigIntegerField()
+    started_at = models.DateTimeField()
+    ended_at = models.DateTimeField(null=True, blank=True)
+    transfers = models.PositiveIntegerField(default=0, help_text="That arrived in these blocks")
+    arrived_usdc = models.DecimalField("arrived, in USDC", max_digits=78, decimal_places=6, default=0)
+    booked_usdc = models.DecimalField("in the ledger, in USDC", max_digits=78, decimal_places=6, default=0)
+    orphans = models.PositiveIntegerField(default=0, help_text="Transfers that bought nothing: owed back from now on")
+    differences = ArrayField(
+        models.CharField(max_length=300),
+        default=list,
+        blank=True,
+        help_text="Lines of the ledger that the chain does not bear out",
+    )
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(name="audit_spans_blocks", condition=Q(last_block__gte=F("first_block"))),
+            models.UniqueConstraint(
+                fields=["network", "pay_to", "first_block"], name="a_block_is_audited_once_for_an_address"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"Blocks {self.first_block} to {self.last_block}"

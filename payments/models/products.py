@@ -1,0 +1,59 @@
+"""What is sold, and for how much."""
+
+from django.db import models
+from django.db.models import Q
+
+from payments.models.names import TIER_CHOICES
+from payments.tiers import TIERS
+
+
+class Product(models.Model):
+    """Something that is sold per call: a group of fields of a restaurant."""
+
+    slug = models.SlugField(primary_key=True, max_length=40)
+    name = models.CharField(max_length=80)
+    description = models.CharField(max_length=200)
+    from_tier = models.CharField(
+        max_length=20, choices=TIER_CHOICES, default="free", help_text="The lowest tier that it is sold to"
+    )
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(name="product_from_a_known_tier", condition=Q(from_tier__in=list(TIERS))),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Price(models.Model):
+    """What a product costs from a moment on, at one of the seed's rates. Rows stay: they are the history."""
+
+    class Rate(models.TextChoices):
+        STANDARD = "standard", "Standard (Free, and who has not proven a wallet)"
+        DISCOUNTED = "discounted", "Discounted (Pro)"
+        BEST = "best", "Best (Premium)"
+        COMMITTED = "committed", "Committed (Enterprise)"
+
+    product = models.ForeignKey(Product, on_delete=models.CASCADE, related_name="prices")
+    rate = models.CharField(max_length=20, choices=Rate)
+    amount_usdc = models.DecimalField("amount in USDC", max_digits=20, decimal_places=6)
+    valid_from = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                name="price_is_positive",
+                condition=Q(amount_usdc__gt=0),
+                violation_error_message="A price is above zero; what is free is no product.",
+            ),
+            models.CheckConstraint(
+                name="price_rate_is_known", condition=Q(rate__in=["standard", "discounted", "best", "committed"])
+            ),
+            models.UniqueConstraint(
+                fields=["product", "rate", "valid_from"], name="one_price_of_a_product_and_rate_at_a_moment"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.product_id}, {self.rate}: {self.amount_usdc} USDC"

@@ -1,0 +1,192 @@
+"""Wallets: who has proven to have one, what it holds, and what staff have agreed with its owner."""
+
+from datetime import datetime
+from typing import Self
+
+from django.contrib.postgres.constraints import ExclusionConstraint
+from django.contrib.postgres.fields import DateTimeRangeField, RangeBoundary, RangeOperators
+from django.db import models
+from django.db.models import F, Func, Q
+
+from accounts.models import Account
+from config.api.ids import new_id
+from payments.models.names import TIER_CHOICES, shortened
+from payments.tiers import PRIORITIES, TIERS
+
+
+class Wallet(models.Model):
+    """An address that has proven itself or paid, and what was last read of its holdings."""
+
+    address = models.CharField(primary_key=True, max_length=42, help_text="In small letters")
+    account = models.ForeignKey(Account, on_delete=models.SET_NULL, null=True, blank=True, related_name="wallets")
+    tier = models.CharField(max_length=20, choices=TIER_CHOICES, default="free")
+    holdings_usd = models.DecimalField("holdings in USD", max_digits=30, decimal_places=6, default=0)
+    staked = models.DecimalField("staked, in whole tokens", max_digits=60, decimal_places=18, default=0)
+    read_at = models.DateTimeField("read from the chain at", null=True, blank=True)
+    rising_tier = models.CharField(
+        max_length=20, choices=TIER_CHOICES, blank=True, help_text="That its holding leads to once it is old enough"
+    )
+    rises_at = models.DateTimeField(null=True, blank=True, help_text="When it is old enough, if it stays")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(name="wallet_address_is_one", condition=Q(address__regex="^0x[0-9a-f]{40}$")),
+            models.CheckConstraint(name="wallet_of_a_known_tier", condition=Q(tier__in=list(TIERS))),
+        ]
+
+    def __str__(self) -> str:
+        return self.address
+
+
+class WalletSession(models.Model):
+    """A wallet that has signed our challenge, for a while. Of the token only the digest is kept."""
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    wallet = models.ForeignKey(Wallet, on_delete=models.CASCADE, related_name="sessions")
+    nonce = models.CharField(max_length=64, help_text="Of the challenge that was signed; each is good once")
+    digest = models.CharField(max_length=64, unique=True, help_text="SHA-256 of the token")
+    created_at = models.DateTimeField()
+    expires_at = models.DateTimeField()
+    revoked_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["nonce"], name="a_challenge_opens_one_session")]
+
+    def __str__(self) -> str:
+        return f"{shortened(self.wallet_id)} until {self.expires_at:%Y-%m-%d %H:%M}"
+
+
+class HoldingSnapshot(models.Model):
+    """What a wallet held at one reading. A higher tier needs it to have been held for a while (payments.holdings)."""
+
+    wallet = models.ForeignKey(Wallet, on_delete=models.CASCADE, related_name="snapshots")
+    read_at = models.DateTimeField("read from the chain at")
+    tier = models.CharField(max_length=20, choices=TIER_CHOICES, help_text="That this much leads to")
+    holdings_usd = models.DecimalField("holdings in USD", max_digits=30, decimal_places=6)
+    staked = models.DecimalField("staked, in whole tokens", max_digits=60, decimal_places=18)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["wallet", "read_at"], name="one_snapshot_of_a_wallet_at_a_moment"),
+            models.CheckConstraint(name="snapshot_of_a_known_tier", condition=Q(tier__in=list(TIERS))),
+        ]
+        indexes = [models.Index(fields=["read_at"], name="snapshot_by_age")]
+
+    def __str__(self) -> str:
+        return f"{shortened(self.wallet_id)}, {self.read_at:%Y-%m-%d %H:%M}: {self.tier}"
+
+
+class SpentChallenge(models.Model):
+    """A challenge of ours that was signed and shown: it proves a wallet once, for a session or one request."""
+
+    nonce = models.CharField(primary_key=True, max_length=64)
+    expires_at = models.DateTimeField(db_index=True, help_text="From then on the challenge itself is too old")
+
+    def __str__(self) -> str:
+        return f"{self.nonce[:8]}…"
+
+
+class Plans(models.QuerySet["Plan"]):
+    """Plans, by whose they are and when they hold."""
+
+    def current(self, now: datetime) -> Self:
+        """Those that hold at this moment."""
+        return self.filter(Q(valid_until=None) | Q(valid_until__gt=now), valid_from__lte=now)
+
+
+class Plan(models.Model):
+    """Terms that staff have agreed on with the owner of a wallet, or with an account: Enterprise, by contract."""
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    name = models.CharField(max_length=120, help_text="Whom it is agreed with, or the contract's number")
+    wallet = models.ForeignKey(Wallet, on_delete=models.PROTECT, null=True, blank=True, related_name="plans")
+    account = models.ForeignKey(Account, on_delete=models.PROTECT, null=True, blank=True, related_name="plans")
+    tier = models.CharField(max_length=20, choices=TIER_CHOICES, default="enterprise")
+    per_minute = models.PositiveIntegerField(
+        "requests a minute", null=True, blank=True, help_text="Empty: those of the tier"
+    )
+    price_factor = models.DecimalField(
+        max_digits=5, decimal_places=4, default=1, help_text="Times the prices of the tier's rate: 0.8 is a fifth off"
+    )
+    sla = models.TextField("service-level agreement", blank=True, help_text="Empty: that of the tier")
+    valid_from = models.DateTimeField()
+    valid_until = models.DateTimeField(null=True, blank=True, help_text="Empty: until further notice")
+    note = models.TextField(blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = Plans.as_manager()
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                name="plan_is_of_a_wallet_or_an_account",
+                condition=Q(wallet__isnull=False, account__isnull=True)
+                | Q(wallet__isnull=True, account__isnull=False),
+                violation_error_message="A plan is either of a wallet or of an account.",
+            ),
+            models.CheckConstraint(name="plan_of_a_known_tier", condition=Q(tier__in=list(TIERS))),
+            models.CheckConstraint(
+                name="plan_price_factor_is_positive",
+                condition=Q(price_factor__gt=0),
+                violation_error_message="A price factor is above zero.",
+            ),
+            models.CheckConstraint(
+                name="plan_rate_is_positive",
+                condition=Q(per_minute__isnull=True) | Q(per_minute__gt=0),
+                violation_error_message="At least one request a minute, or empty for the tier's.",
+            ),
+            models.CheckConstraint(
+                name="plan_ends_after_it_begins",
+                condition=Q(valid_until__isnull=True) | Q(valid_until__gt=F("valid_from")),
+                violation_error_message="A plan ends after it begins.",
+            ),
+            *(
+                ExclusionConstraint(
+                    name=name,
+                    expressions=[
+                        (holder, RangeOperators.EQUAL),
+                        (
+                            Func(
+                                "valid_from",
+                                "valid_until",
+                                RangeBoundary(),
+                                function="TSTZRANGE",
+                                output_field=DateTimeRangeField(),
+                            ),
+                            RangeOperators.OVERLAPS,
+                        ),
+                    ],
+                    condition=Q(**{f"{holder}__isnull": False}),
+                    violation_error_message=f"This {holder} has another plan at that time.",
+                )
+                for holder, name in (
+                    ("wallet", "one_plan_of_a_wallet_at_a_time"),
+                    ("account", "one_plan_of_an_account_at_a_time"),
+                )
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.name}, {self.tier}"
+
+
+class TierTerms(models.Model):
+    """What a tier promises beside its rate and its prices; staff word it."""
+
+    tier = models.CharField(primary_key=True, max_length=20, choices=TIER_CHOICES)
+    support = models.CharField(max_length=200, help_text="As callers read it: e-mail, answered within two days")
+    priority = models.CharField(
+        max_length=20, choices=[(name, name.capitalize()) for name in PRIORITIES], help_text="The queue of its jobs"
+    )
+    sla = models.TextField("service-level agreement", blank=True, help_text="Empty: none")
+
+    class Meta:
+        verbose_name_plural = "tier terms"
+        constraints = [
+            models.CheckConstraint(name="terms_of_a_known_tier", condition=Q(tier__in=list(TIERS))),
+            models.CheckConstraint(name="terms_of_a_known_priority", condition=Q(priority__in=list(PRIORITIES))),
+        ]
+
+    def __str__(self) -> str:
+        return str(self.tier).capitalize()

@@ -1,0 +1,1 @@
+"""The shapes of what payments tell, by noun."""

@@ -1,0 +1,65 @@
+"""The shapes of signing in."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from config.api.fields import Constant, Shape, Text
+from payments.serializers.amounts import MOMENT, TIER_NAMES, Amount
+from payments.siwx import ADDRESS, LONGEST_MESSAGE, SIGNATURE
+
+
+class ChallengeFor(Shape):
+    """The parameters of GET /v1/auth/challenge."""
+
+    address = Text(
+        required=False,
+        min_length=42,
+        max_length=42,
+        pattern=ADDRESS,
+        hint="This must be an address: 0x and 40 hexadecimal digits.",
+        help_text="The wallet that will sign; then `message` is the whole text to sign.",
+    )
+
+
+class ChallengeRecord(serializers.Serializer[Any]):
+    """The fields of the message to sign, as EIP-4361 names them."""
+
+    domain = serializers.CharField()
+    uri = serializers.URLField()
+    version = serializers.CharField()
+    chainId = serializers.IntegerField(source="chain_id", min_value=1)  # noqa: N815  # the standard's name
+    nonce = serializers.RegexField("^[0-9a-f]{64}$", help_text="Good once.")
+    issuedAt = serializers.DateTimeField(source="issued_at", format=MOMENT)  # noqa: N815
+    expirationTime = serializers.DateTimeField(source="expiration_time", format=MOMENT)  # noqa: N815
+    statement = serializers.CharField()
+    message = serializers.SerializerMethodField(help_text="The text to sign (personal_sign); null without `address`.")
+
+    def get_message(self, challenge: Any) -> str | None:
+        """The text with the address in it."""
+        address = self.context.get("address")
+        return challenge.message(address) if address else None
+
+
+class NewSession(Shape):
+    """The message that was signed, and the signature."""
+
+    message = Text(max_length=LONGEST_MESSAGE, lines=True, help_text="The message of EIP-4361, letter by letter.")
+    signature = Text(
+        min_length=132,
+        max_length=132,
+        pattern=SIGNATURE,
+        hint="This must be 0x and 130 hexadecimal digits.",
+        help_text="By personal_sign (EIP-191) of an account that has a key.",
+    )
+
+
+class SessionRecord(serializers.Serializer[Any]):
+    """A session that was just opened."""
+
+    token = serializers.RegexField("^ws_[A-Za-z0-9_-]{43}$", help_text="Told this once. `Authorization: Bearer ...`.")
+    token_type = Constant("Bearer")
+    expires_in = serializers.IntegerField(min_value=1, help_text="Seconds.")
+    wallet = serializers.RegexField("^0x[0-9a-fA-F]{40}$", help_text="With the capitals of EIP-55.")
+    tier = serializers.ChoiceField(choices=TIER_NAMES)
+    holdings_usd = Amount(decimal_places=6)
