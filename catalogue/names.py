@@ -1,7 +1,6 @@
 """The names that a question may use: markets, cuisines and attributes."""
 
 import re
-import time
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from zoneinfo import ZoneInfo
 from django.db import connection
 
 from catalogue.geo import Location, distance_m
+from catalogue.lately import Lately
 from config.api.refusal import InvalidRequest
 
 # In letters: a shorter word is too soon another one.
@@ -68,11 +68,7 @@ class Names:
     @classmethod
     def load(cls) -> "Names":
         """All names as they were at most half a minute ago; one query, where this process has none so young."""
-        global _remembered  # one for the process; threads may both read, and the last one stays
-        now = time.monotonic()
-        if _remembered is None or now - _remembered[0] >= REMEMBERED_S:
-            _remembered = (now, cls.read())
-        return _remembered[1]
+        return _lately.not_older(REMEMBERED_S)
 
     @classmethod
     def read(cls) -> "Names":
@@ -166,7 +162,7 @@ class Names:
 
 
 # When (time.monotonic) they were read, and what was read.
-_remembered: tuple[float, Names] | None = None
+_lately = Lately(Names.read)
 
 
 def _is_telling(label: str) -> bool:

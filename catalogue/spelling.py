@@ -1,6 +1,5 @@
 """What this process knows of the words of names: neighborhoods, and beginnings that tell a slip of the hand."""
 
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import chain
@@ -8,6 +7,7 @@ from string import ascii_lowercase
 
 from django.db import connection
 
+from catalogue.lately import Lately
 from catalogue.matching import fold
 from catalogue.names import Names
 
@@ -42,11 +42,7 @@ class Words:
     @classmethod
     def load(cls) -> "Words":
         """As they were at most a quarter of an hour ago; two queries, where this process has none so young."""
-        global _remembered  # one for the process; threads may both read, and the last one stays
-        now = time.monotonic()
-        if _remembered is None or now - _remembered[0] >= REMEMBERED_S:
-            _remembered = (now, cls.read())
-        return _remembered[1]
+        return _lately.not_older(REMEMBERED_S)
 
     @classmethod
     def read(cls) -> "Words":
@@ -78,7 +74,7 @@ class Words:
 
 
 # When (time.monotonic) they were read, and what was read.
-_remembered: tuple[float, Words] | None = None
+_lately = Lately(Words.read)
 
 
 def spellings(word: str) -> list[str]:

@@ -1,10 +1,8 @@
 """Bulk exports, for staff."""
 
 from django.contrib import admin, messages
-from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse
-from django.template.response import TemplateResponse
 from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
@@ -15,6 +13,7 @@ from catalogue.models import Export, ExportPart
 from catalogue.models.exports import UNFINISHED
 from catalogue.tasks import ring_for_export
 from config.api.refusal import Refusal
+from config.confirming import ask
 from config.long_tables import LongTableAdmin
 from payments.models import shortened
 
@@ -132,17 +131,8 @@ class ExportAdmin(ReadOnly, LongTableAdmin):
 
     def ask(self, request: HttpRequest, queryset: QuerySet[Export]) -> HttpResponse:
         """The page that shows which exports would be cancelled."""
-        context = {
-            **self.admin_site.each_context(request),
-            "title": "Cancel exports?",
-            "count": queryset.count(),
-            "examples": queryset[:20],
-            "action": "cancel",
-            "checkbox": ACTION_CHECKBOX_NAME,
-            "selected": request.POST.getlist(ACTION_CHECKBOX_NAME),
-            "select_across": request.POST.get("select_across", "0"),
-        }
-        return TemplateResponse(request, "catalogue/confirm_cancel.html", context)
+        told = {"count": queryset.count(), "examples": queryset[:20]}
+        return ask(self, request, "catalogue/confirm_cancel.html", title="Cancel exports?", action="cancel", **told)
 
 
 @admin.register(ExportPart)

@@ -1,18 +1,16 @@
 """Actions of staff on who a restaurant is: another slug, one with another, or none any more."""
 
 from collections.abc import Callable
-from typing import Any
 
 from django.contrib import admin, messages
-from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
-from django.template.response import TemplateResponse
 from django.utils import timezone
 
 from catalogue import identity
 from catalogue.models import Restaurant
 from config.api.refusal import Refusal
+from config.confirming import ask
 
 # One at a time, or the two that are one.
 PAIR = 2
@@ -87,11 +85,4 @@ class ChangesIdentity(admin.ModelAdmin[Restaurant]):
             except Refusal as refusal:
                 self.message_user(request, refusal.message, messages.ERROR)
             return None
-        context: dict[str, Any] = {
-            **self.admin_site.each_context(request),
-            "title": title,
-            "chosen": chosen,
-            "action": action,
-            "checkbox": ACTION_CHECKBOX_NAME,
-        }
-        return TemplateResponse(request, "catalogue/confirm_identity.html", context)
+        return ask(self, request, "catalogue/confirm_identity.html", title=title, action=action, chosen=chosen)

@@ -4,10 +4,8 @@ from collections.abc import Callable
 from typing import Any
 
 from django.contrib import admin, messages
-from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse
-from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html, format_html_join
@@ -17,6 +15,7 @@ from catalogue import pairs
 from catalogue.admin.queues import StateFilter
 from catalogue.models import MatchCandidate, Restaurant
 from config.api.refusal import Refusal
+from config.confirming import ask
 from config.long_tables import LongTableAdmin
 
 COMPARED = (
@@ -86,13 +85,8 @@ class MatchCandidateAdmin(LongTableAdmin):
             self._decide(request, queryset, pairs.same, "{} pairs are one restaurant each now.")
             return None
         chosen = queryset.select_related("first", "second").order_by("-score", "pk")
-        context = {
-            **self.admin_site.each_context(request),
-            "title": "One place each?",
-            "pairs": [(pair, *pairs.in_order(pair)) for pair in chosen],
-            "checkbox": ACTION_CHECKBOX_NAME,
-        }
-        return TemplateResponse(request, "catalogue/confirm_pairs.html", context)
+        told = {"pairs": [(pair, *pairs.in_order(pair)) for pair in chosen]}
+        return ask(self, request, "catalogue/confirm_pairs.html", title="One place each?", action="same_place", **told)
 
     @admin.action(description="Two places: do not ask again", permissions=["change"])
     def two_places(self, request: HttpRequest, queryset: QuerySet[MatchCandidate]) -> None:

@@ -1,11 +1,9 @@
 """Restaurants, for staff."""
 
 from django.contrib import admin, messages
-from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.db import models, transaction
 from django.db.models import Func, QuerySet
 from django.http import HttpRequest, HttpResponse
-from django.template.response import TemplateResponse
 from django.utils import timezone
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
@@ -23,6 +21,7 @@ from catalogue.models import (
     SourceRecord,
 )
 from catalogue.tasks import ring_for_open_spans
+from config.confirming import ask
 from config.long_tables import LongTableAdmin
 
 # Fewer letters and digits have no trigram, and every name would be read.
@@ -175,18 +174,9 @@ class RestaurantAdmin(ChangesIdentity, ShowsVersions, LaysOutSlots, LongTableAdm
                 self.message_user(request, said, messages.WARNING)
             return None
         others = present.exclude(status=status)
-        context = {
-            **self.admin_site.each_context(request),
-            "title": f"Mark as {status.label.lower()}?",
-            "count": others.count(),
-            "examples": others[:20],
-            "status": status.label.lower(),
-            "action": action,
-            "checkbox": ACTION_CHECKBOX_NAME,
-            "selected": request.POST.getlist(ACTION_CHECKBOX_NAME),
-            "select_across": request.POST.get("select_across", "0"),
-        }
-        return TemplateResponse(request, "catalogue/confirm_status.html", context)
+        title = f"Mark as {status.label.lower()}?"
+        told = {"count": others.count(), "examples": others[:20], "status": status.label.lower()}
+        return ask(self, request, "catalogue/confirm_status.html", title=title, action=action, **told)
 
 
 @admin.register(SourceRecord)

@@ -76,4 +76,5 @@ def test_the_texts_are_found_by_their_index() -> None:
         Restaurant.objects.filter(IS_ASKED_FOR, IS_UNKNOWN, HAS_TEXT),
         Restaurant.objects.filter(IS_ASKED_FOR, ~IS_UNKNOWN, hours__has_key="notes"),
     ):
-        assert "restaurant_with_unread_hours" in chosen.order_by("-pk").explain()
+        # In no order: where the table has no statistics yet, that of the keys looks cheaper than any sorting.
+        assert "restaurant_with_unread_hours" in chosen.order_by().explain()
