@@ -30,7 +30,9 @@ class Venue(models.Model):
         max_length=64, default="UTC", validators=[is_a_zone], help_text="IANA name: the wall clock of this venue"
     )
     currency = models.CharField(max_length=3, default="EUR", help_text="ISO 4217")
-    is_sandbox = models.BooleanField(default=False, help_text="For trying out: its keys begin with rk_test_")
+    is_sandbox = models.BooleanField(
+        "sandbox", default=False, help_text="For trying out: its keys begin with rk_test_"
+    )
     max_days_ahead = models.PositiveSmallIntegerField(default=365, help_text="How far ahead a table can be reserved")
     auto_confirm_max_party = models.PositiveSmallIntegerField(
         default=8, help_text="Larger parties wait for the staff's word"

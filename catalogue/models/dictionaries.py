@@ -111,7 +111,7 @@ class Holiday(models.Model):
     market = models.ForeignKey(Market, on_delete=models.CASCADE, related_name="holidays")
     date = models.DateField()
     name = models.CharField(max_length=120)
-    is_struck = models.BooleanField(default=False, help_text="Not kept here, whatever the calendars say")
+    is_struck = models.BooleanField("struck", default=False, help_text="Not kept here, whatever the calendars say")
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["market", "date"], name="a_market_has_a_holiday_once")]

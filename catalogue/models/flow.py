@@ -17,7 +17,7 @@ class Listing(models.Model):
 
     restaurant = models.OneToOneField(Restaurant, on_delete=models.CASCADE, related_name="listing")
     venue = models.OneToOneField(Venue, on_delete=models.CASCADE, related_name="listing")
-    is_active = models.BooleanField(default=True, help_text="Whether offers are shown and booked")
+    is_active = models.BooleanField("active", default=True, help_text="Whether offers are shown and booked")
     created_at = models.DateTimeField()
 
     def __str__(self) -> str:

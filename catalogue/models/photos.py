@@ -35,7 +35,7 @@ class Photo(models.Model):
     height = models.PositiveIntegerField(help_text="Pixels")
     file = models.CharField(max_length=200, blank=True, help_text="Its name in the storage")
     art = models.BigIntegerField(null=True, blank=True, editable=False, help_text="The number it is painted from")
-    is_hidden = models.BooleanField(default=False, help_text="Not shown")
+    is_hidden = models.BooleanField("hidden", default=False, help_text="Not shown")
     created_at = models.DateTimeField()
 
     class Meta:

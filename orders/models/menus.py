@@ -34,7 +34,9 @@ class Menu(models.Model):
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     venue = models.OneToOneField(Venue, on_delete=models.CASCADE, related_name="menu")
     is_published = models.BooleanField(
-        default=False, help_text="Orders must follow a published menu; without one they hold any id and have no prices"
+        "published",
+        default=False,
+        help_text="Orders must follow a published menu; without one they hold any id and have no prices",
     )
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -112,7 +114,7 @@ class MenuItem(models.Model):
     # Ten million of 999 a hundred times still fit the order's columns.
     price = models.DecimalField(max_digits=10, decimal_places=3, help_text="In the venue's currency")
     tax_percent = models.DecimalField(max_digits=6, decimal_places=3, default=Decimal(0))
-    is_available = models.BooleanField(default=True, help_text="Off: not sold for the time being")
+    is_available = models.BooleanField("available", default=True, help_text="Off: not sold for the time being")
     sold_out_on = models.DateField(null=True, blank=True, help_text="Sold out on this day of the venue's, then back")
     position = models.PositiveSmallIntegerField(default=0)
 

@@ -37,7 +37,7 @@ class Table(models.Model):
     priority = models.PositiveSmallIntegerField(
         default=0, help_text="Of tables of one size, the lowest is given first"
     )
-    is_active = models.BooleanField(default=True, help_text="Off: not given to new reservations")
+    is_active = models.BooleanField("active", default=True, help_text="Off: not given to new reservations")
 
     class Meta:
         constraints = [
@@ -63,7 +63,7 @@ class Combination(models.Model):
     seats_min = models.PositiveSmallIntegerField()
     seats_max = models.PositiveSmallIntegerField()
     priority = models.PositiveSmallIntegerField(default=0)
-    is_active = models.BooleanField(default=True)
+    is_active = models.BooleanField("active", default=True)
 
     class Meta:
         constraints = [
