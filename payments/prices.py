@@ -97,7 +97,9 @@ def listed(products: Sequence[str], *, now: datetime) -> PriceList:
     )
     spans, tiers, names = [], [], dict[str, str]()
     for product, rate, amount, since, ended, from_tier, name in rows:
-        spans.append(Span(product=product, rate=rate, amount=amount, since=since, until=ended))
+        # Without an amount it is not sold at this rate in that span.
+        if amount is not None:
+            spans.append(Span(product=product, rate=rate, amount=amount, since=since, until=ended))
         tiers.append(TIERS[from_tier])
         names[product] = name
     missing = [product for product in wanted if product not in names]
@@ -117,5 +119,9 @@ def current(*, now: datetime) -> Mapping[str, Mapping[str, Decimal]]:
     rows = Price.objects.filter(valid_from__lte=now).order_by("product_id", "rate", "valid_from", "pk")
     found: dict[str, dict[str, Decimal]] = {}
     for product, rate, amount in rows.values_list("product_id", "rate", "amount_usdc"):
-        found.setdefault(product, {})[rate] = amount
+        priced = found.setdefault(product, {})
+        if amount is None:
+            priced.pop(rate, None)
+        else:
+            priced[rate] = amount
     return found

@@ -2,6 +2,7 @@
 
 from django.db import models
 from django.db.models import Q
+from django.utils import timezone
 
 from payments.models.names import TIER_CHOICES
 from payments.tiers import TIERS
@@ -27,7 +28,10 @@ class Product(models.Model):
 
 
 class Price(models.Model):
-    """What a product costs from a moment on, at one of the seed's rates. Rows stay: they are the history."""
+    """What a product costs from a moment on, at one of the seed's rates. Rows stay: they are the history.
+
+    One without an amount says that the product is not sold at this rate from then on.
+    """
 
     class Rate(models.TextChoices):
         STANDARD = "standard", "Standard (Free, and who has not proven a wallet)"
@@ -37,8 +41,12 @@ class Price(models.Model):
 
     product = models.ForeignKey(Product, on_delete=models.CASCADE, related_name="prices")
     rate = models.CharField(max_length=20, choices=Rate)
-    amount_usdc = models.DecimalField("amount in USDC", max_digits=20, decimal_places=6)
-    valid_from = models.DateTimeField()
+    amount_usdc = models.DecimalField(
+        "amount in USDC", max_digits=20, decimal_places=6, null=True, blank=True, help_text="Empty: not sold"
+    )
+    valid_from = models.DateTimeField("valid from (UTC)")
+    by = models.CharField("set by", max_length=80, default="system", help_text="Who has set it")
+    created_at = models.DateTimeField("set at", default=timezone.now)
 
     class Meta:
         constraints = [
@@ -56,4 +64,5 @@ class Price(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.product_id}, {self.rate}: {self.amount_usdc} USDC"
+        amount = "not sold" if self.amount_usdc is None else f"{self.amount_usdc.normalize():f} USDC"
+        return f"{self.product_id}, {self.rate}: {amount}"
