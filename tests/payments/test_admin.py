@@ -11,15 +11,13 @@ from django.urls import reverse
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
-from accounts.models import Account, User
-from payments import prices, seed
+from accounts.models import User
+from payments import seed
 from payments.gate.sale import public_id
-from payments.models import Payment, Price, Product, Wallet, WalletSession
-from payments.terms import STANDARD
+from payments.models import Payment, Product, Wallet, WalletSession
 from tests import make
 
 PAYMENTS = "/admin/payments/payment/"
-REVIEWS = "/admin/payments/product/reviews/change/"
 PAYER = "0x" + "ab" * 20
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 HASH = "0x" + "5a" * 32
@@ -103,72 +101,6 @@ def test_the_ledger_is_for_reading(staff: Client) -> None:
     assert (row.state, row.amount_usdc, row.payer) == (State.SETTLED, Decimal("0.002"), PAYER)
 
 
-# Prices ------------------------------------------------------------------------------------------------------------
-def form(**prices_form: str) -> dict[str, str]:
-    """The page of the product `reviews` with one more price."""
-    managed = {"TOTAL_FORMS": "5", "INITIAL_FORMS": "4", "MIN_NUM_FORMS": "0", "MAX_NUM_FORMS": "1000"}
-    product = {"name": "Reviews", "description": "What guests say", "from_tier": "pro"}
-    rows = {f"prices-{name}": value for name, value in managed.items()}
-    return product | rows | {f"prices-4-{name}": value for name, value in prices_form.items()}
-
-
-def price_of(product: str) -> Decimal:
-    """The standard price now."""
-    return prices.listed([product], now=timezone.now()).quote(STANDARD).amount
-
-
-def test_a_new_price_holds_from_now_and_the_old_one_stays_in_the_history(staff: Client) -> None:
-    seed.load()
-    response = staff.post(REVIEWS, form(rate="standard", amount_usdc="0.005"))
-    assert response.status_code == 302
-    assert price_of("reviews") == Decimal("0.005")
-    history = Price.objects.filter(product="reviews", rate="standard").order_by("valid_from")
-    assert [price.amount_usdc for price in history] == [Decimal("0.004"), Decimal("0.005")]
-    page = staff.get(REVIEWS).content.decode()
-    assert "0.004000" in page
-    assert "0.005000" in page
-    assert "0.005000" in staff.get("/admin/payments/product/").content.decode()
-
-
-def test_a_price_that_was_is_neither_changed_nor_deleted(staff: Client) -> None:
-    seed.load()
-    before = list(Price.objects.order_by("pk").values())
-    first = Price.objects.filter(product="reviews").order_by("rate", "-valid_from", "-pk")[0]
-    changed = {"prices-0-id": str(first.pk), "prices-0-amount_usdc": "9", "prices-0-DELETE": "on"}
-    staff.post(REVIEWS, form() | changed)
-    assert list(Price.objects.order_by("pk").values()) == before
-    assert staff.post("/admin/payments/product/reviews/delete/", {"post": "yes"}).status_code == 403
-
-
-def test_a_price_of_nothing_is_refused_in_the_form(staff: Client) -> None:
-    seed.load()
-    response = staff.post(REVIEWS, form(rate="standard", amount_usdc="0"))
-    assert response.status_code == 200
-    assert "A price is above zero" in response.content.decode()
-    assert price_of("reviews") == Decimal("0.004")
-
-
-def test_staff_open_a_product_to_a_tier(staff: Client) -> None:
-    seed.load()
-    staff.post(REVIEWS, form() | {"from_tier": "free", "slug": "renamed"})
-    assert Product.objects.get(pk="reviews").from_tier == "free"
-    assert not Product.objects.filter(pk="renamed").exists()
-
-
-# Sessions ----------------------------------------------------------------------------------------------------------
-def test_revoking_a_session_is_for_good_and_keeps_the_first_moment(staff: Client) -> None:
-    row = session()
-    chosen = {"action": "revoke", "_selected_action": str(row.pk)}
-    response = staff.post("/admin/payments/walletsession/", chosen)
-    assert make.messages_of(response) == ["1 revoked."]
-    row.refresh_from_db()
-    first = row.revoked_at
-    assert first is not None
-    assert make.messages_of(staff.post("/admin/payments/walletsession/", chosen))[-1] == "0 revoked."
-    row.refresh_from_db()
-    assert row.revoked_at == first
-
-
 # The ledger --------------------------------------------------------------------------------------------------------
 def found(client: Client, query: str) -> set[str]:
     """The transactions that the list shows for a query."""
@@ -239,11 +171,3 @@ def test_who_may_only_look_can_neither_refund_nor_revoke(db: None) -> None:
     due.refresh_from_db()
     signed_in.refresh_from_db()
     assert (due.state, signed_in.revoked_at) == (State.REFUND_DUE, None)
-
-
-def test_staff_say_whose_a_wallet_is(staff: Client) -> None:
-    wallet = session().wallet
-    account = Account.objects.create(name="Trattoria Ltd")
-    staff.post(f"/admin/payments/wallet/{wallet.pk}/change/", {"account": str(account.pk), "tier": "enterprise"})
-    wallet.refresh_from_db()
-    assert (wallet.account, wallet.tier) == (account, "free")
