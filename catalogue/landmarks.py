@@ -8,10 +8,11 @@ from uuid import UUID
 
 from django.db import connection
 
-from catalogue import cursors, geo, sources
-from catalogue.cursors import Credited, Cursor
+from catalogue import geo, sources
 from catalogue.geo import Location
 from catalogue.names import Names
+from config.api import cursors
+from config.api.cursors import Credited, Cursor
 from config.api.ids import encode
 from config.api.refusal import Code, InvalidRequest
 

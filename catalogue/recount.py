@@ -88,7 +88,7 @@ JOIN catalogue_review AS review ON review.id = counted.id AND review.photo_count
 # order of their keys, so that two counts wait for each other and cannot deadlock.
 LOCK = "SELECT FROM catalogue_restaurant WHERE id = ANY (%(ids)s) ORDER BY id FOR NO KEY UPDATE"
 
-# No walk is as old as this (catalogue.cursors.LIFETIME).
+# No walk is as old as this (config.api.cursors.LIFETIME).
 FORGET = "DELETE FROM catalogue_reviewchange WHERE at < clock_timestamp() - interval '2 hours'"
 
 NEXT = "SELECT id FROM catalogue_restaurant WHERE id > %(after)s ORDER BY id LIMIT %(most)s"

@@ -9,9 +9,10 @@ from uuid import UUID
 
 from django.db import connection
 
-from catalogue import cursors, photos, recount
-from catalogue.cursors import Paged
+from catalogue import photos, recount
 from catalogue.models import Restaurant, Source
+from config.api import cursors
+from config.api.cursors import Paged
 from config.api.ids import encode
 
 

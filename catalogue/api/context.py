@@ -11,8 +11,8 @@ from rest_framework.response import Response
 
 from catalogue import dictionaries, filters, landmarks, selling, serializers
 from catalogue.api.terms import CONDITIONAL, free
-from catalogue.cursors import Listing
 from catalogue.models import Attribute, Cuisine, Landmark, Market
+from config.api.cursors import Listing
 from config.api.renderers import JSON
 from config.api.viewsets import StrictViewSet
 from payments.authentication import WalletAuthentication

@@ -9,8 +9,8 @@ from rest_framework.response import Response
 from catalogue import autocomplete, filters, lookup, serializers, sources
 from catalogue.api.context import listed, whole
 from catalogue.api.terms import CONDITIONAL, free
-from catalogue.cursors import Credited
 from catalogue.models import Restaurant
+from config.api.cursors import Credited
 from config.api.viewsets import StrictViewSet
 from payments.authentication import WalletAuthentication
 

@@ -11,12 +11,12 @@ from rest_framework.response import Response
 
 from catalogue import identity, photos, reviews, selling
 from catalogue.api.terms import PAYMENT, SLUG, sold
-from catalogue.cursors import Paged
 from catalogue.filters import guests as filters
 from catalogue.groups import context, insights
 from catalogue.models import Insight, Landmark, Photo, Review
 from catalogue.serializers import guests as serializers
 from catalogue.serializers.photos import PhotoAnswer
+from config.api.cursors import Paged
 from config.api.viewsets import StrictViewSet
 from payments.authentication import WalletAuthentication
 

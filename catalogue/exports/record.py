@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from catalogue import cursors
-from catalogue.cursors import Listing
 from catalogue.exports import links, manifest
 from catalogue.models import Export, ExportPart
+from config.api import cursors
+from config.api.cursors import Listing
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,30 +1,24 @@
 """The parameters of the catalogue's addresses: how each of them is written, and what it is read as."""
 
 from catalogue.filters.fields import (
-    DATE,
     LAT,
     LNG,
-    MOMENT,
     SLUG,
-    TIME,
     Area,
     FacetNames,
     FieldGroups,
     Flag,
     LatLng,
-    Listed,
     OpenAt,
-    Parameters,
     PriceLevels,
-    Read,
     SortBy,
     Stars,
-    Whole,
     Words,
 )
 from catalogue.filters.finding import Language, LookUp, Sought, Typed
-from catalogue.filters.records import Days, Link, Pages, Selection
+from catalogue.filters.records import Days, Link, Selection
 from catalogue.filters.search import Search
+from config.api.parameters import DATE, MOMENT, TIME, Listed, Pages, Parameters, Read, Whole
 
 __all__ = [
     "DATE",

@@ -2,28 +2,21 @@
 
 import re
 from collections.abc import Sequence
-from datetime import UTC, datetime, time
+from datetime import time
 from decimal import Decimal
 from difflib import get_close_matches
 from typing import Any
 
-from django.core.validators import MaxLengthValidator, MinLengthValidator
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
-from rest_framework.request import Request
 
 from catalogue.groups import GROUPS
 from catalogue.names import Names
 from catalogue.search import Box, Facet, Sort
-from config.api import query
-from config.api.fields import Text
+from config.api.parameters import MOMENT, TIME, Listed, Read, moment
 from config.api.refusal import InvalidRequest, unknown
 
 SLUG = "[a-z0-9]+(-[a-z0-9]+)*"
-TIME = r"([01][0-9]|2[0-3]):[0-5][0-9]"
-# RFC 3339, section 5.6, without leap seconds.
-DATE = "[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])"
-MOMENT = rf"{DATE}T{TIME}:[0-5][0-9](\.[0-9]{{1,6}})?(Z|[+-]{TIME})"
 # Web Mercator ends at 85 degrees.
 LAT = r"-?(85(\.0{1,12})?|(8[0-4]|[0-7]?[0-9])(\.[0-9]{1,12})?)"
 LNG = r"-?(180(\.0{1,12})?|(1[0-7][0-9]|[0-9]?[0-9])(\.[0-9]{1,12})?)"
@@ -40,17 +33,6 @@ def unlike(param: str, value: str, known: Sequence[str]) -> InvalidRequest:
     )
 
 
-class Whole(serializers.IntegerField):
-    """A whole number in ASCII digits, with both its bounds given."""
-
-    def to_internal_value(self, data: Any) -> int:
-        """Return the number."""
-        lowest, highest = self.min_value or 0, self.max_value or 0
-        if not re.fullmatch("[0-9]{1,15}", data) or not lowest <= int(data) <= highest:
-            raise serializers.ValidationError(f"This must be a whole number from {lowest} to {highest}.")
-        return int(data)
-
-
 @extend_schema_field({"type": "number", "minimum": 1, "maximum": 5, "example": 4.5})
 class Stars(serializers.Field[Decimal, str, str, Any]):
     """A star rating in plain decimals."""
@@ -60,38 +42,6 @@ class Stars(serializers.Field[Decimal, str, str, Any]):
         if not re.fullmatch(r"[1-4](\.[0-9]{1,20})?|5(\.0{1,20})?", data):
             raise serializers.ValidationError("This must be a number from 1 to 5: 4.5.")
         return Decimal(data)
-
-
-class Read(Text):
-    """Text that is read as something else, which is why its length is judged first."""
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**options)
-        # They would judge what was read, which may have no length.
-        self.validators = [
-            judge for judge in self.validators if not isinstance(judge, (MaxLengthValidator, MinLengthValidator))
-        ]
-
-    def to_internal_value(self, data: Any) -> str:
-        """Return the text."""
-        if self.max_length and len(data) > self.max_length:
-            self.fail("max_length", max_length=self.max_length)
-        return super().to_internal_value(data)
-
-
-class Listed(Read):
-    """Several values with commas between them; read as a tuple without repetitions."""
-
-    def __init__(self, *, of: str, **options: Any) -> None:
-        super().__init__(pattern=f"^({of})(,({of}))*$", **options)
-
-    def to_internal_value(self, data: Any) -> Any:
-        """Return the values."""
-        return tuple(dict.fromkeys(super().to_internal_value(data).split(",")))
-
-    def to_representation(self, value: Any) -> str:
-        """Return the values as a caller writes them."""
-        return ",".join(map(str, value))
 
 
 class PriceLevels(Listed):
@@ -155,18 +105,6 @@ class Area(Read):
         return Box(west, south, east, north)
 
 
-def moment(text: str) -> datetime:
-    """A day or a moment of RFC 3339 in UTC, whatever offset it was written with; of a day its beginning.
-
-    Raises ValidationError for what is in no calendar.
-    """
-    try:
-        read = datetime.fromisoformat(re.sub(r"\.([0-9]+)", lambda found: f".{found[1]:0<6}", text))
-        return read.astimezone(UTC) if read.tzinfo else read.replace(tzinfo=UTC)
-    except (ValueError, OverflowError) as error:
-        raise serializers.ValidationError("There is no such moment in the calendar.") from error
-
-
 class OpenAt(Read):
     """`now`, a time of day or a moment; read as the word, a datetime.time or a datetime in UTC."""
 
@@ -184,16 +122,6 @@ class OpenAt(Read):
         if text == "now":
             return "now"
         return time.fromisoformat(text) if len(text) == len("HH:MM") else moment(text)
-
-
-class Word(serializers.ChoiceField):
-    """One of a few words."""
-
-    def to_internal_value(self, data: Any) -> Any:
-        """Return the word."""
-        if data not in self.choices:
-            raise serializers.ValidationError(f"This must be one of: {', '.join(map(str, self.choices))}.")
-        return data
 
 
 class SortBy(serializers.ChoiceField):
@@ -249,15 +177,3 @@ class FieldGroups(Listed):
             if name not in self.known:
                 raise serializers.ValidationError(unknown("field group", name[:80], self.known).message)
         return super().to_internal_value(data)
-
-
-class Parameters(serializers.Serializer[Any]):
-    """A query string whose parameters are all known, each given once and not empty."""
-
-    @classmethod
-    def read(cls, request: Request) -> dict[str, Any]:
-        """The values, where something was given or has a default. Raises InvalidRequest and ValidationError."""
-        parameters = cls()
-        form = cls(data=query.read(request, list(parameters.fields)))
-        form.is_valid(raise_exception=True)
-        return dict(form.validated_data)

@@ -4,9 +4,10 @@ from typing import Any
 
 from rest_framework import serializers
 
-from catalogue.filters.fields import LatLng, Listed, MarketSlug, Parameters, Read, Whole, Words
+from catalogue.filters.fields import LatLng, MarketSlug, Words
 from catalogue.models import Landmark
 from config.api.fields import Text
+from config.api.parameters import Listed, Parameters, Read, Whole
 
 
 class Kinds(Listed):

@@ -1,7 +1,8 @@
 """The parameters of offers."""
 
-from catalogue.filters.fields import LatLng, MarketSlug, Parameters, Whole, Words
+from catalogue.filters.fields import LatLng, MarketSlug, Words
 from config.api.fields import ClockTime, Day, Text
+from config.api.parameters import Parameters, Whole
 
 PARTY = "Guests: only offers that are for a party of this size."
 

@@ -2,11 +2,12 @@
 
 from typing import Any
 
-from catalogue.filters.fields import DATE, MOMENT, Flag, Listed, Parameters, Read, Whole, Word, Words, moment
+from catalogue.filters.fields import Flag, Words
 from catalogue.groups.context import KINDS
 from catalogue.models import Photo
 from catalogue.reviews import Order
 from config.api.fields import Text
+from config.api.parameters import DATE, MOMENT, Listed, Parameters, Read, Whole, Word, moment
 
 LANGUAGE = "[a-z]{2,3}"
 

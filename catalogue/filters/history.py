@@ -1,23 +1,10 @@
 """The parameters of what a restaurant was, and of the feed of changes."""
 
-from typing import Any
-
-from catalogue.filters.fields import MOMENT, Listed, MarketSlug, Parameters, Read, Whole, Word, moment
+from catalogue.filters.fields import MarketSlug
 from catalogue.filters.records import Selection
 from catalogue.models import Version
 from config.api.fields import Text
-
-
-class PastMoment(Read):
-    """A moment of RFC 3339; read as a datetime in UTC."""
-
-    def __init__(self, **options: Any) -> None:
-        hint = "This must be a moment like 2026-11-21T19:30:00Z; write the + of an offset as %2B."
-        super().__init__(pattern=f"^{MOMENT}$", hint=hint, **options)
-
-    def to_internal_value(self, data: Any) -> Any:
-        """Return the moment."""
-        return moment(super().to_internal_value(data))
+from config.api.parameters import Listed, Parameters, PastMoment, Whole, Word
 
 
 class LookBack(Selection):

@@ -2,9 +2,10 @@
 
 from typing import Any
 
-from catalogue.filters.fields import FieldGroups, Parameters, Whole
+from catalogue.filters.fields import FieldGroups
 from catalogue.openings import MOST_DAYS
 from config.api.fields import Day, Text
+from config.api.parameters import Parameters, Whole
 
 
 class Selection(Parameters):
@@ -26,13 +27,6 @@ class Days(Parameters):
         """Add the parameter whose name is a word of Python."""
         first = Day(required=False, help_text="The first day, on the restaurant's clock; today when left out.")
         return {"from": first, **super().get_fields()}
-
-
-class Pages(Parameters):
-    """The parameters of a list that is only paged."""
-
-    limit = Whole(required=False, default=20, min_value=1, max_value=50, help_text="Records on a page.")
-    cursor = Text(required=False, max_length=400, help_text="`next_cursor` of the page before; good for an hour.")
 
 
 class Link(Parameters):

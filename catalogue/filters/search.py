@@ -11,15 +11,11 @@ from catalogue.filters.fields import (
     FieldGroups,
     Flag,
     LatLng,
-    Listed,
     MarketSlug,
     OpenAt,
-    Parameters,
     PriceLevels,
     SortBy,
     Stars,
-    Whole,
-    Word,
     Words,
 )
 from catalogue.search import (
@@ -32,6 +28,7 @@ from catalogue.search import (
     Sort,
 )
 from config.api.fields import ClockTime, Day, Text
+from config.api.parameters import Listed, Parameters, Whole, Word
 from config.api.refusal import InvalidRequest
 
 BESIDE_SLUGS = ("slugs", "fields", "lang")

@@ -9,12 +9,13 @@ from uuid import UUID
 
 from django.db import connection
 
-from catalogue import cursors, geo, landmarks, sources
-from catalogue.cursors import Credited, Cursor, Paged
+from catalogue import geo, landmarks, sources
 from catalogue.flow.booking import NoSuchOffer
 from catalogue.flow.offers import IS_OFFERING, IS_ON_SALE, PREFIX, Status
 from catalogue.geo import Location, Walk
 from catalogue.models import Market, Restaurant, Source
+from config.api import cursors
+from config.api.cursors import Credited, Cursor, Paged
 from config.api.ids import encode
 from config.api.refusal import InvalidRequest, unknown
 

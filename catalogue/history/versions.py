@@ -8,10 +8,11 @@ from uuid import UUID
 
 from django.db.models import F, OuterRef, Subquery
 
-from catalogue import cursors, identity
-from catalogue.cursors import Listing
+from catalogue import identity
 from catalogue.history.patches import Operation, labels, operations
 from catalogue.models import Version
+from config.api import cursors
+from config.api.cursors import Listing
 
 NEWEST = 10
 

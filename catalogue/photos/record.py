@@ -8,11 +8,11 @@ from uuid import UUID
 
 from django.db.models import Q
 
-from catalogue import cursors
-from catalogue.cursors import Paged
 from catalogue.models import Photo, Restaurant
 from catalogue.photos.sizes import SIZES, measures
+from config.api import cursors
 from config.api.addresses import public_url
+from config.api.cursors import Paged
 from config.api.ids import encode
 
 

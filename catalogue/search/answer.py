@@ -11,8 +11,8 @@ import orjson
 from django.db import connection
 
 from catalogue import geo, landmarks
-from catalogue.cursors import Paged
 from catalogue.flow import Offer
+from config.api.cursors import Paged
 
 OPTIONS = orjson.OPT_UTC_Z | orjson.OPT_OMIT_MICROSECONDS
 

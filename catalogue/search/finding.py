@@ -4,14 +4,15 @@ from dataclasses import replace
 from datetime import datetime
 from uuid import UUID
 
-from catalogue import cursors, flow
-from catalogue.cursors import Cursor
+from catalogue import flow
 from catalogue.flow import Offer
 from catalogue.search import counting, languages, offers, reading, rows
 from catalogue.search.answer import Page, attribute
 from catalogue.search.question import Query
 from catalogue.search.rows import Row
 from catalogue.search.statement import Statement
+from config.api import cursors
+from config.api.cursors import Cursor
 
 # Fewer are like nearly every name.
 FEWEST_LETTERS = 3

@@ -13,10 +13,10 @@ from django.db import connection, transaction
 from psycopg import ClientCursor
 
 from catalogue import geo
-from catalogue.cursors import Key
 from catalogue.flow import Offer
 from catalogue.search.answer import Hit, change_of
 from catalogue.search.statement import Statement
+from config.api.cursors import Key
 
 # One wrong letter in a word of five leaves half of its trigrams; the bound that PostgreSQL comes with is 0.6.
 LIKENESS = "SELECT set_config('pg_trgm.word_similarity_threshold', %s::text, true)"

@@ -5,11 +5,11 @@ from datetime import datetime, timedelta
 from typing import Any, Literal
 
 from catalogue import geo
-from catalogue.cursors import Key
 from catalogue.geo import Location
 from catalogue.names import Asked
 from catalogue.search import offers
 from catalogue.search.question import RADIUS_M, Query, Sort
+from config.api.cursors import Key
 
 # The nearest kitchens of a few cuisines are found each by itself; of more, by walking past the others.
 MOST_KITCHENS = 5

@@ -6,8 +6,9 @@ from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import serializers
 
 from catalogue.models import Attribute, Landmark
-from catalogue.serializers.pieces import SLUG, AttributionRecord, ListingRecord, LocationRecord
+from catalogue.serializers.pieces import SLUG, AttributionRecord, LocationRecord
 from config.api.ids import pattern
+from config.api.listings import ListingRecord
 
 
 class LandmarkRecord(serializers.Serializer[Any]):

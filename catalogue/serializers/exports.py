@@ -7,9 +7,10 @@ from drf_spectacular.utils import OpenApiExample, extend_schema_serializer
 from rest_framework import serializers
 
 from catalogue.models import Export, Restaurant
-from catalogue.serializers.pieces import SLUG, ListingRecord, Moment
+from catalogue.serializers.pieces import SLUG
 from config.api.fields import Choice, Shape, Text
 from config.api.ids import pattern
+from config.api.listings import ListingRecord, Moment
 
 # RFC 3339, section 5.6, without leap seconds.
 MOMENT = (

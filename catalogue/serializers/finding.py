@@ -8,8 +8,9 @@ from rest_framework import serializers
 from catalogue.autocomplete import Kind
 from catalogue.matching import Verdict
 from catalogue.models import Landmark, Restaurant
-from catalogue.serializers.pieces import SLUG, AttributionRecord, ListingRecord
+from catalogue.serializers.pieces import SLUG, AttributionRecord
 from config.api.ids import pattern
+from config.api.listings import ListingRecord
 
 
 class SuggestionRecord(serializers.Serializer[Any]):

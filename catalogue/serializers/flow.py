@@ -7,10 +7,11 @@ from rest_framework import serializers
 
 from catalogue.flow import Status
 from catalogue.models import FlowRule
-from catalogue.serializers.pieces import PHONE, SLUG, AttributionRecord, ListingRecord, LocationRecord, Moment
+from catalogue.serializers.pieces import PHONE, SLUG, AttributionRecord, LocationRecord
 from catalogue.serializers.search import PlaceRecord
 from config.api.fields import ClockTime, Email, Integer, Phone, Shape, Text
 from config.api.ids import pattern
+from config.api.listings import ListingRecord, Moment
 from reservations.models import Reservation
 
 # What the reservation of a booking can be: one that waits is never booked at an offer.

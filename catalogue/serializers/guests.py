@@ -9,8 +9,9 @@ from catalogue.groups import insights
 from catalogue.groups.context import KINDS, MOST
 from catalogue.groups.reviews import NEWEST
 from catalogue.insights.provider import LONGEST, MOST_CITED
-from catalogue.serializers.pieces import SLUG, AttributionRecord, ListingRecord, LocationRecord, Moment
+from catalogue.serializers.pieces import SLUG, AttributionRecord, LocationRecord
 from config.api.ids import pattern
+from config.api.listings import ListingRecord, Moment
 
 # Why an insight is null.
 REASONS = [insights.TOO_FEW, insights.NOTHING, insights.NOT_YET, insights.WITHHELD]

@@ -10,7 +10,8 @@ from rest_framework import serializers
 
 from catalogue.history import Change, Feed
 from catalogue.models import Version
-from catalogue.serializers.pieces import SLUG, ListingRecord
+from catalogue.serializers.pieces import SLUG
+from config.api.listings import ListingRecord
 from config.api.renderers import JSON
 
 

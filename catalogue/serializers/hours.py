@@ -6,8 +6,9 @@ from rest_framework import serializers
 
 from catalogue.hours.record import clock_time
 from catalogue.openings import SpecialOpening
-from catalogue.serializers.pieces import SLUG, AttributionRecord, Moment
+from catalogue.serializers.pieces import SLUG, AttributionRecord
 from catalogue.serializers.restaurants import SpanRecord
+from config.api.listings import Moment
 
 
 class OpeningRecord(serializers.Serializer[Any]):

@@ -7,8 +7,9 @@ from rest_framework import serializers
 
 from catalogue.models import Photo
 from catalogue.photos import SIZES
-from catalogue.serializers.pieces import AttributionRecord, ListingRecord, Moment
+from catalogue.serializers.pieces import AttributionRecord
 from config.api.ids import pattern
+from config.api.listings import ListingRecord, Moment
 
 
 class SizeRecord(serializers.Serializer[Any]):

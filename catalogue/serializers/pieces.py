@@ -1,6 +1,5 @@
 """What several records of the catalogue are made of."""
 
-from datetime import datetime
 from typing import Any
 
 from rest_framework import serializers
@@ -12,14 +11,6 @@ from config.api.ids import pattern
 SLUG = r"^[a-z0-9]+(-[a-z0-9]+)*$"
 PHONE = r"^\+[1-9][0-9]{6,14}$"
 PLACE_KINDS = [*Landmark.Kind.values, "restaurant"]
-
-
-class Moment(serializers.DateTimeField):
-    """A moment to the second, in the zone that it is given in."""
-
-    def to_representation(self, value: Any) -> Any:
-        """Return it for the renderer, which writes RFC 3339."""
-        return value.replace(microsecond=0) if isinstance(value, datetime) else value
 
 
 class LocationRecord(serializers.Serializer[Any]):
@@ -45,12 +36,3 @@ class AttributionRecord(serializers.Serializer[Any]):
     source = serializers.CharField()  # type: ignore[assignment]  # a name of the contract
     text = serializers.CharField()
     license = serializers.CharField(help_text="SPDX identifier.")
-
-
-class ListingRecord(serializers.Serializer[Any]):
-    """Where a page stands in its list."""
-
-    limit = serializers.IntegerField(min_value=1, help_text="Rows on a page, at most.")
-    next_cursor = serializers.CharField(allow_null=True, help_text="Give it as `cursor` for the next page.")
-    has_more = serializers.BooleanField()
-    as_of = Moment(help_text="The moment of which all pages of this list speak.")

@@ -6,9 +6,10 @@ from drf_spectacular.utils import OpenApiExample, extend_schema_serializer
 from rest_framework import serializers
 
 from catalogue.models import Report
-from catalogue.serializers.pieces import SLUG, Moment
+from catalogue.serializers.pieces import SLUG
 from config.api.fields import Choice, Email, Shape, Text
 from config.api.ids import encode, pattern
+from config.api.listings import Moment
 
 
 @extend_schema_serializer(

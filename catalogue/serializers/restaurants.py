@@ -11,9 +11,10 @@ from catalogue.models import Restaurant
 from catalogue.serializers.guests import ContextRecord, InsightRecord, ReviewsRecord
 from catalogue.serializers.history import EntryRecord
 from catalogue.serializers.photos import PhotosRecord
-from catalogue.serializers.pieces import PHONE, SLUG, AttributionRecord, LocationRecord, Moment, OfferRecord
+from catalogue.serializers.pieces import PHONE, SLUG, AttributionRecord, LocationRecord, OfferRecord
 from config.api.fields import ClockTime
 from config.api.ids import pattern
+from config.api.listings import Moment
 from config.api.renderers import JSON
 
 

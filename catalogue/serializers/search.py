@@ -6,18 +6,10 @@ from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import serializers
 
 from catalogue.search import Facet
-from catalogue.serializers.pieces import (
-    PHONE,
-    PLACE_KINDS,
-    SLUG,
-    AttributionRecord,
-    ListingRecord,
-    LocationRecord,
-    Moment,
-    OfferRecord,
-)
+from catalogue.serializers.pieces import PHONE, PLACE_KINDS, SLUG, AttributionRecord, LocationRecord, OfferRecord
 from config.api.fields import Constant
 from config.api.ids import pattern
+from config.api.listings import ListingRecord, Moment
 
 
 class Hit(serializers.Serializer[Any]):

@@ -7,9 +7,9 @@ import pytest
 from django.db import connection
 
 from catalogue import dictionaries, landmarks
-from catalogue.cursors import BadCursor
 from catalogue.landmarks import PlaceNotResolved, Resolution
 from catalogue.models import Landmark, LandmarkName
+from config.api.cursors import BadCursor
 from config.api.ids import encode
 from config.api.refusal import InvalidRequest
 from tests.catalogue import make

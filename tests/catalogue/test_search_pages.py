@@ -15,9 +15,9 @@ from django.db.models import F
 from django.utils import timezone
 
 from catalogue import opening, ranking, search
-from catalogue.cursors import BadCursor
 from catalogue.models import Restaurant, SearchRow
 from catalogue.search import Box, Facet, Query, Sort
+from config.api.cursors import BadCursor
 from tests.catalogue import make
 from tests.catalogue.asking import refused
 from tests.catalogue.make import NOW, TIVOLI

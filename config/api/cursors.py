@@ -11,7 +11,7 @@ from django.core import signing
 from config.api.refusal import InvalidRequest
 
 LIFETIME = timedelta(hours=1)
-signer = signing.Signer(salt="catalogue.cursors")
+signer = signing.Signer(salt="cursors")
 
 # A value of a sort key. JSON brings each of them back as it was, floats to the last bit.
 Key = int | float | str

@@ -1,0 +1,113 @@
+"""Query parameters: a query string whose parameters are all known, and how the values are written that many share."""
+
+import re
+from datetime import UTC, datetime
+from typing import Any
+
+from django.core.validators import MaxLengthValidator, MinLengthValidator
+from rest_framework import serializers
+from rest_framework.request import Request
+
+from config.api import query
+from config.api.fields import Text
+
+TIME = r"([01][0-9]|2[0-3]):[0-5][0-9]"
+# RFC 3339, section 5.6, without leap seconds.
+DATE = "[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])"
+MOMENT = rf"{DATE}T{TIME}:[0-5][0-9](\.[0-9]{{1,6}})?(Z|[+-]{TIME})"
+
+
+class Parameters(serializers.Serializer[Any]):
+    """A query string whose parameters are all known, each given once and not empty."""
+
+    @classmethod
+    def read(cls, request: Request) -> dict[str, Any]:
+        """The values, where something was given or has a default. Raises InvalidRequest and ValidationError."""
+        parameters = cls()
+        form = cls(data=query.read(request, list(parameters.fields)))
+        form.is_valid(raise_exception=True)
+        return dict(form.validated_data)
+
+
+class Whole(serializers.IntegerField):
+    """A whole number in ASCII digits, with both its bounds given."""
+
+    def to_internal_value(self, data: Any) -> int:
+        """Return the number."""
+        lowest, highest = self.min_value or 0, self.max_value or 0
+        if not re.fullmatch("[0-9]{1,15}", data) or not lowest <= int(data) <= highest:
+            raise serializers.ValidationError(f"This must be a whole number from {lowest} to {highest}.")
+        return int(data)
+
+
+class Word(serializers.ChoiceField):
+    """One of a few words."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        """Return the word."""
+        if data not in self.choices:
+            raise serializers.ValidationError(f"This must be one of: {', '.join(map(str, self.choices))}.")
+        return data
+
+
+class Read(Text):
+    """Text that is read as something else, which is why its length is judged first."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        # They would judge what was read, which may have no length.
+        self.validators = [
+            judge for judge in self.validators if not isinstance(judge, (MaxLengthValidator, MinLengthValidator))
+        ]
+
+    def to_internal_value(self, data: Any) -> str:
+        """Return the text."""
+        if self.max_length and len(data) > self.max_length:
+            self.fail("max_length", max_length=self.max_length)
+        return super().to_internal_value(data)
+
+
+class Listed(Read):
+    """Several values with commas between them; read as a tuple without repetitions."""
+
+    def __init__(self, *, of: str, **options: Any) -> None:
+        super().__init__(pattern=f"^({of})(,({of}))*$", **options)
+
+    def to_internal_value(self, data: Any) -> Any:
+        """Return the values."""
+        return tuple(dict.fromkeys(super().to_internal_value(data).split(",")))
+
+    def to_representation(self, value: Any) -> str:
+        """Return the values as a caller writes them."""
+        return ",".join(map(str, value))
+
+
+def moment(text: str) -> datetime:
+    """A day or a moment of RFC 3339 in UTC, whatever offset it was written with; of a day its beginning.
+
+    Raises ValidationError for what is in no calendar.
+    """
+    try:
+        read = datetime.fromisoformat(re.sub(r"\.([0-9]+)", lambda found: f".{found[1]:0<6}", text))
+        return read.astimezone(UTC) if read.tzinfo else read.replace(tzinfo=UTC)
+    except (ValueError, OverflowError) as error:
+        raise serializers.ValidationError("There is no such moment in the calendar.") from error
+
+
+class PastMoment(Read):
+    """A moment of RFC 3339; read as a datetime in UTC."""
+
+    def __init__(self, **options: Any) -> None:
+        hint = "This must be a moment like 2026-11-21T19:30:00Z; write the + of an offset as %2B."
+        super().__init__(pattern=f"^{MOMENT}$", hint=hint, **options)
+
+    def to_internal_value(self, data: Any) -> Any:
+        """Return the moment."""
+        return moment(super().to_internal_value(data))
+
+
+class Pages(Parameters):
+    """The parameters of a list that is only paged."""
+
+    limit = Whole(required=False, default=20, min_value=1, max_value=50, help_text="Records on a page.")
+    cursor = Text(required=False, max_length=400, help_text="`next_cursor` of the page before; good for an hour.")
