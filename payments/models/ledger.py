@@ -102,6 +102,7 @@ class Payment(models.Model):
             ),
             models.Index(fields=["payer", "-created_at"], name="payment_newest_of_payer"),
             models.Index(fields=["tx_hash"], name="payment_by_transaction"),
+            models.Index(fields=["block"], name="payment_by_block"),
         ]
 
     def __str__(self) -> str:
