@@ -16,7 +16,7 @@ from payments.models import Payment, Wallet
 from payments.networks import ours
 from payments.rpc import RpcUnavailable
 from payments.terms import STANDARD, Terms
-from payments.tiers import FREE, TIERS, Tier
+from payments.tiers import FREE, Tier
 
 # An authorization that is good for longer than any payment needs would be a password, not a payment.
 LONGEST_PAYMENT_S = 3600
@@ -62,10 +62,11 @@ def identify(request: HttpRequest, *, now: datetime) -> Caller:
     if token is not None and token.startswith("ws_"):
         return of_session(request, token, now=now)
     payment = payment_of(request, now=now)
-    wallet = payer_of(payment) if payment else None
-    if wallet is not None and wallet.tier != FREE.name and holdings.is_believed(wallet, now=now):
-        agreed = terms.of_wallet(wallet.address, tier=TIERS[wallet.tier], now=now)
-        return Caller(bucket=payment_bucket(wallet, request), terms=agreed)
+    wallet = payer_of(payment, now=now) if payment else None
+    if wallet is not None and holdings.is_believed(wallet, now=now):
+        agreed = terms.of_wallet(wallet)
+        if agreed.tier > FREE:
+            return Caller(bucket=payment_bucket(wallet, request), terms=agreed)
     return anonymous(request)
 
 
@@ -78,11 +79,10 @@ def of_session(request: HttpRequest, token: str, *, now: datetime) -> Caller:
     """The wallet that opened the session; on the free tier while nothing is known of what it holds."""
     wallet = sessions.of_token(token, now=now).wallet
     try:
-        tier = TIERS[holdings.current(wallet, now=now).tier]
+        agreed = holdings.terms_now(wallet, now=now)
     except RpcUnavailable:
-        tier = FREE
+        agreed = STANDARD
     # Wallets cost nothing: those on the free tier share what their address has.
-    agreed = terms.of_wallet(wallet.address, tier=tier, now=now)
     bucket = wallet_bucket(wallet) if agreed.tier > FREE else address_bucket(request)
     return Caller(bucket=bucket, terms=agreed, wallet=wallet.address, wallets=frozenset({wallet.address}))
 
@@ -115,10 +115,10 @@ def payment_of(request: HttpRequest, *, now: datetime) -> wire.Authorization | N
     return payment if payment.is_signed() else None
 
 
-def payer_of(payment: wire.Authorization) -> Wallet | None:
-    """What is known of its payer; None also when it is in the ledger: once settled, everybody can read it."""
+def payer_of(payment: wire.Authorization, *, now: datetime) -> Wallet | None:
+    """What is known of its payer, with its plan; None also when it is in the ledger, where everybody can read it."""
     spent = Payment.objects.filter(network=payment.network, proof_key=payment.proof_key)
-    return Wallet.objects.filter(~Exists(spent), pk=payment.payer).first()
+    return Wallet.objects.with_plan(now).filter(~Exists(spent), pk=payment.payer).first()
 
 
 def wallet_bucket(wallet: Wallet) -> str:

@@ -1,84 +1,139 @@
-"""The tier of a wallet, by what it holds on the chain."""
+"""The tier of a wallet, by what it holds on the chain and for how long it has held it."""
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from django.conf import settings
+from django.db import transaction
 
 from payments import chain, terms
-from payments.models import Payment, Wallet
+from payments.models import HoldingSnapshot, Payment, Wallet
 from payments.rpc import RpcUnavailable
-from payments.terms import Terms
+from payments.terms import Rise, Terms
 from payments.tiers import FREE, TIERS, Tier, reached
 
 # For so long the last tier outlives a chain that cannot be read.
 KEPT = timedelta(hours=24)
 
 
+def find(address: str, *, now: datetime) -> Wallet:
+    """The wallet at this address in small letters, with its plan; one without a row where none is known. One query."""
+    return Wallet.objects.with_plan(now).filter(pk=address).first() or Wallet(address=address)
+
+
 def terms_of(address: str, *, now: datetime) -> Terms:
-    """The terms of the wallet at this address, by its holding and its plan; see `tier_of`. One query more."""
-    return terms.of_wallet(address, tier=tier_of(address, now=now), now=now)
+    """The terms of the wallet at this address, by its holding and its plan; see `terms_now`. One query more."""
+    return terms_now(find(address, now=now), now=now)
 
 
-def tier_of(address: str, *, now: datetime) -> Tier:
-    """The tier of the wallet at this address; see `of`. A wallet costs nothing, so one that holds nothing gets no row.
+def terms_now(wallet: Wallet, *, now: datetime) -> Terms:
+    """The terms of a wallet that was found `with_plan`, by its holding now.
 
-    But for those that have paid before, which costs one query more.
+    No query while its last reading is believed, else as `current`. What a plan gives holds without the chain. A wallet
+    costs nothing to make, so one that holds nothing gets no row, but for those that have paid before, which costs one
+    query more. Raises RpcUnavailable.
     """
-    wallet = Wallet.objects.filter(pk=address).first()
-    if wallet is not None:
-        return TIERS[current(wallet, now=now).tier]
-    met = read(address, now=now)
-    if met.tier != FREE.name or Payment.objects.filter(payer=address, state__in=Payment.PAID).exists():
-        write(met)
-    return TIERS[met.tier]
+    try:
+        return terms.of_wallet(current(wallet, now=now, is_remembered=not is_stranger(wallet)))
+    except RpcUnavailable:
+        agreed = terms.without_holding(wallet)
+        if agreed.plan is None:
+            raise
+        return agreed
 
 
 def of(address: str, *, now: datetime) -> Wallet:
-    """The wallet at this address, in small letters; a row is made for it.
+    """The wallet at this address, in small letters, as it stands now; a row is made for it. See `current`."""
+    return current(find(address, now=now), now=now)
 
-    One query while the last reading is believed (TIER_CACHE_S), else one trip to the chain and one statement more.
-    While the chain is away the last reading is kept, for 24 hours. Raises RpcUnavailable when nothing is known.
+
+def current(wallet: Wallet, *, now: datetime, is_remembered: bool = True) -> Wallet:
+    """The same wallet as it stands now; what is not `is_remembered` gets a row only where there is a reason for one.
+
+    Nothing while the last reading is believed, else one trip to the chain and a transaction of four statements. While
+    the chain is away the last tier is kept for 24 hours, and none rises. Raises RpcUnavailable when nothing is known.
     """
-    return current(Wallet.objects.filter(pk=address).first() or Wallet(address=address), now=now)
-
-
-def current(wallet: Wallet, *, now: datetime) -> Wallet:
-    """The same wallet as it stands now; see `of`."""
     if is_believed(wallet, now=now):
         return wallet
     try:
-        met = read(wallet.address, now=now)
+        reading = read(wallet.address, now=now)
     except RpcUnavailable:
         if wallet.read_at is None or wallet.read_at <= now - KEPT:
             raise
         return wallet
-    write(met)
-    return met
+    if is_remembered or reading.tier != FREE.name or has_paid(wallet.address):
+        write(wallet, reading)
+    return wallet
 
 
 def is_believed(wallet: Wallet, *, now: datetime) -> bool:
-    """Whether the last reading is fresh enough to need no other."""
-    return wallet.read_at is not None and wallet.read_at > now - timedelta(seconds=settings.TIER_CACHE_S)
+    """Whether the last reading is fresh enough to need no other: not beyond the moment at which its tier may rise."""
+    if wallet.read_at is None or wallet.read_at <= now - timedelta(seconds=settings.TIER_CACHE_S):
+        return False
+    return wallet.rises_at is None or now < wallet.rises_at
 
 
-def read(address: str, *, now: datetime) -> Wallet:
+def is_stranger(wallet: Wallet) -> bool:
+    """Whether it has no row."""
+    return wallet._state.adding  # noqa: SLF001  # documented by Django, underscore and all
+
+
+def has_paid(address: str) -> bool:
+    """Whether the ledger has a payment of this address. One query."""
+    return Payment.objects.filter(payer=address, state__in=Payment.PAID).exists()
+
+
+def read(address: str, *, now: datetime) -> HoldingSnapshot:
     """What the address holds by the chain, not written down yet. Raises RpcUnavailable."""
     held = chain.holdings(address, now=now)
-    return Wallet(
-        address=address,
+    return HoldingSnapshot(
+        wallet_id=address,
+        read_at=now,
         tier=reached(holdings_usd=held.usd, staked=held.staked).name,
         holdings_usd=held.usd,
         staked=held.staked,
-        read_at=now,
     )
 
 
-def write(wallet: Wallet) -> None:
-    """Write down what was read, in a new row or over an earlier reading."""
-    # One INSERT .. ON CONFLICT: of two readings at once both succeed.
+@transaction.atomic
+def write(wallet: Wallet, reading: HoldingSnapshot) -> None:
+    """Write a reading down, and set the wallet to what all of its readings lead to, here and in its row."""
+    # Of two readings at once the second waits here for the first, and then sees it.
     Wallet.objects.bulk_create(
-        [wallet],
+        [Wallet(address=wallet.address, read_at=reading.read_at)],
         update_conflicts=True,
         unique_fields=["address"],
-        update_fields=["tier", "holdings_usd", "staked", "read_at"],
+        update_fields=["read_at"],
     )
+    HoldingSnapshot.objects.bulk_create([reading], ignore_conflicts=True)
+    age = timedelta(seconds=settings.TIER_UPGRADE_AGE_S)
+    seen = list(HoldingSnapshot.objects.that_count(wallet.address, before=reading.read_at - age))
+    tier, rise = standing(seen, age=age)
+    newest = seen[-1]
+    stands = {
+        "tier": tier.name,
+        "holdings_usd": newest.holdings_usd,
+        "staked": newest.staked,
+        "read_at": newest.read_at,
+        "rising_tier": rise.tier.name if rise else "",
+        "rises_at": rise.at if rise else None,
+    }
+    Wallet.objects.filter(pk=wallet.address).update(**stands)
+    for name, value in stands.items():
+        setattr(wallet, name, value)
+
+
+def standing(seen: Sequence[HoldingSnapshot], *, age: timedelta) -> tuple[Tier, Rise | None]:
+    """What readings lead to, the oldest of them first, at the moment of the last; and what rises next if that stays.
+
+    A tier counts that every reading has shown from the newest of those that are `age` old until the last. So what is
+    sold is lost at once, and what is bought or lent has to stay.
+    """
+    until, least = seen[-1].read_at, TIERS[seen[-1].tier]
+    lasting = []
+    for each in reversed(seen):
+        least = min(least, TIERS[each.tier])
+        lasting.append(Rise(tier=least, at=each.read_at + age))
+    counted = next((rise.tier for rise in lasting if rise.at <= until), FREE)
+    higher = [rise for rise in lasting if rise.tier > counted]
+    return counted, higher[-1] if higher else None

@@ -6,10 +6,10 @@ import secrets
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db import IntegrityError, transaction
+from django.db import transaction
 
 from accounts.authentication import MissingCredentials, Unauthorized
-from payments import evm, holdings
+from payments import holdings, proving
 from payments.models import Wallet, WalletSession
 from payments.siwx import SignIn
 
@@ -17,10 +17,6 @@ LASTS = timedelta(hours=12)
 # So long after its end a session still says that it has expired; then nothing is known of it.
 KEPT = timedelta(days=1)
 TOKEN = re.compile(r"ws_[A-Za-z0-9_-]{43}")
-
-
-class WrongSignature(Unauthorized):
-    """The signature is not of this wallet on this message, or its challenge was used before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,37 +28,30 @@ class Opened:
 
 
 def open_with(sign_in: SignIn, *, now: datetime) -> Opened:
-    """Open a session of the wallet that signed; one trip to the chain.
+    """Open a session of the wallet that signed; one trip to the chain, two for a contract wallet.
 
-    Raises WrongSignature, also where the challenge was used already, and RpcUnavailable where the chain is away and
-    nothing is known of the wallet; then the challenge is still good.
+    Raises WrongSignature and ChallengeSpent, and RpcUnavailable where the chain is away and nothing is known of the
+    wallet; then the challenge is still good.
     """
-    digest = evm.message_digest(sign_in.text)
-    if evm.recover(digest, bytes.fromhex(sign_in.signature[2:])) != sign_in.address:
-        raise WrongSignature("The signature is not of this wallet on this message.")
+    proving.check(sign_in)
     wallet = holdings.of(sign_in.address, now=now)
     token = f"ws_{secrets.token_urlsafe(32)}"
-    try:
-        with transaction.atomic():
-            WalletSession.objects.create(
-                wallet=wallet,
-                nonce=sign_in.nonce,
-                digest=digest_of(token),
-                created_at=now,
-                expires_at=now + LASTS,
-            )
-    except IntegrityError as error:
-        raise WrongSignature("This challenge has opened a session already; ask for another.") from error
+    with transaction.atomic():
+        proving.spend(sign_in)
+        WalletSession.objects.create(
+            wallet=wallet, nonce=sign_in.nonce, digest=digest_of(token), created_at=now, expires_at=now + LASTS
+        )
     return Opened(token=token, wallet=wallet)
 
 
 def of_token(token: str, *, now: datetime) -> WalletSession:
-    """The session of this token, with its wallet. One query; none for what cannot be a token. Raises Unauthorized."""
+    """The session of this token, its wallet found `with_plan`. One query; none for no token. Raises Unauthorized."""
     if not TOKEN.fullmatch(token):
         raise Unauthorized("This is not the token of a wallet session: a letter is missing or mistyped.")
-    found = WalletSession.objects.select_related("wallet").filter(digest=digest_of(token)).first()
-    if found is None:
+    wallet = Wallet.objects.with_plan(now).with_session(digest_of(token)).first()
+    if wallet is None:
         raise Unauthorized("There is no such wallet session.")
+    found = wallet.session
     if found.revoked_at is not None:
         raise Unauthorized("This wallet session was closed; open another.")
     if found.expires_at <= now:

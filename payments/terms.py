@@ -5,8 +5,16 @@ from datetime import datetime
 from decimal import Decimal
 from uuid import UUID
 
-from payments.models import Plan, TierTerms
+from payments.models import Plan, TierTerms, Wallet
 from payments.tiers import FREE, PRIORITIES, TIERS, Tier
+
+
+@dataclass(frozen=True, slots=True)
+class Rise:
+    """The tier that a holding leads to once it has lasted, and the first moment at which it counts if it stays."""
+
+    tier: Tier
+    at: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,27 +25,44 @@ class Terms:
     per_minute: int
     factor: Decimal = Decimal(1)
     plan: UUID | None = None
+    rise: Rise | None = None
 
 
-def plain(tier: Tier) -> Terms:
+def plain(tier: Tier, *, rise: Rise | None = None) -> Terms:
     """Those of the tier, which nobody had to agree on."""
-    return Terms(tier=tier, per_minute=tier.per_minute)
+    return Terms(tier=tier, per_minute=tier.per_minute, rise=rise)
 
 
 STANDARD = plain(FREE)
 
 
-def by_plan(plan: Plan | None, *, tier: Tier) -> Terms:
-    """What a plan gives to somebody of this tier by holding; a higher tier stays, and so do its prices and rate."""
-    if plan is None or TIERS[plan.tier] < tier:
-        return plain(tier)
-    agreed = TIERS[plan.tier]
-    return Terms(tier=agreed, per_minute=plan.per_minute or agreed.per_minute, factor=plan.price_factor, plan=plan.pk)
+def by_plan(*plans: Plan | None, tier: Tier, rise: Rise | None = None) -> Terms:
+    """What plans give to somebody of this tier by holding: the best of them, the first of equals.
+
+    A tier by holding above theirs stays, and so do its prices and rate.
+    """
+    best = max(filter(None, plans), key=lambda plan: TIERS[plan.tier], default=None)
+    if best is None or TIERS[best.tier] < tier:
+        return plain(tier, rise=rise)
+    agreed = TIERS[best.tier]
+    return Terms(
+        tier=agreed,
+        per_minute=best.per_minute or agreed.per_minute,
+        factor=best.price_factor,
+        plan=best.pk,
+        rise=rise if rise and rise.tier > agreed else None,
+    )
 
 
-def of_wallet(address: str, *, tier: Tier, now: datetime) -> Terms:
-    """Those of the wallet at this address, of this tier by holding. One query."""
-    return by_plan(Plan.objects.current(now).filter(wallet=address).first(), tier=tier)
+def of_wallet(wallet: Wallet) -> Terms:
+    """Those of a wallet that was found `with_plan`: by the last reading of its holding, and its plans. No query."""
+    rise = Rise(tier=TIERS[wallet.rising_tier], at=wallet.rises_at) if wallet.rises_at else None
+    return by_plan(wallet.own_plan, wallet.account_plan, tier=TIERS[wallet.tier], rise=rise)
+
+
+def without_holding(wallet: Wallet) -> Terms:
+    """Those of a wallet that was found `with_plan`, whatever it holds. No query."""
+    return by_plan(wallet.own_plan, wallet.account_plan, tier=FREE)
 
 
 def queue_of(tier: Tier) -> str:

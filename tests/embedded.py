@@ -51,6 +51,7 @@ def addresses(stack: Stack, given: Mapping[str, str]) -> dict[str, str]:
         "SECRET_KEY": stack.secret_key,
         # What a test does to a wallet is to show at once.
         "TIER_CACHE_S": "0",
+        "TIER_UPGRADE_AGE_S": "0",
     }
     if stack.chain:
         made |= {

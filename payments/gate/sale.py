@@ -10,7 +10,7 @@ from config.api import ids
 from config.api.refusal import Code, Refusal
 from payments import terms
 from payments.callers import Caller
-from payments.models import Payment
+from payments.models import Payment, Wallet
 from payments.networks import ours
 from payments.prices import PriceList, Quote
 from payments.purchases import Purchase
@@ -65,9 +65,9 @@ class Sale:
         quoted = {self.caller.terms} if self.caller.vouches_for(payer) else set()
         return self.prices.acceptable({STANDARD, theirs} | quoted)
 
-    def could_be_acceptable(self, payer: str) -> frozenset[Decimal]:
-        """The amounts with which this payer may pay, as far as is told without the chain; one query."""
-        agreed = {terms.of_wallet(payer, tier=FREE, now=self.now), self.caller.terms}
+    def could_be_acceptable(self, payer: Wallet) -> frozenset[Decimal]:
+        """The amounts with which this payer, found `with_plan`, may pay, as far as is told without the chain."""
+        agreed = {terms.without_holding(payer), self.caller.terms}
         return self.prices.acceptable({terms.plain(tier) for tier in TIERS.values()} | agreed)
 
     def is_in(self, row: Payment) -> bool:

@@ -1,17 +1,43 @@
 """Wallets: who has proven to have one, what it holds, and what staff have agreed with its owner."""
 
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Self
 
 from django.contrib.postgres.constraints import ExclusionConstraint
 from django.contrib.postgres.fields import DateTimeRangeField, RangeBoundary, RangeOperators
-from django.db import models
-from django.db.models import F, Func, Q
+from django.db import connection, models
+from django.db.models import F, FilteredRelation, Func, Q, Subquery
+from django.db.models.functions import Coalesce
 
 from accounts.models import Account
 from config.api.ids import new_id
 from payments.models.names import TIER_CHOICES, shortened
 from payments.tiers import PRIORITIES, TIERS
+
+# Before any reading.
+FIRST = datetime.min.replace(tzinfo=UTC)
+
+
+class Wallets(models.QuerySet["Wallet"]):
+    """Wallets, with what a request wants to know of one."""
+
+    def with_plan(self, now: datetime) -> Self:
+        """Each with its `own_plan` and that of its account, `account_plan`, as far as they hold at this moment.
+
+        Two joins, no query more: of a wallet or an account one plan holds at a time.
+        """
+        plans = {"own_plan": _holding("plans", now), "account_plan": _holding("account__plans", now)}
+        return self.annotate(**plans).select_related(*plans)
+
+    def with_session(self, digest: str) -> Self:
+        """The one that has opened the session with this digest, in `session`, whose `wallet` is the same object."""
+        session = FilteredRelation("sessions", condition=Q(sessions__digest=digest))
+        return self.annotate(session=session).filter(session__isnull=False).select_related("session")
+
+
+def _holding(plans: str, now: datetime) -> FilteredRelation:
+    ends = Q(**{f"{plans}__valid_until": None}) | Q(**{f"{plans}__valid_until__gt": now})
+    return FilteredRelation(plans, condition=ends & Q(**{f"{plans}__valid_from__lte": now}))
 
 
 class Wallet(models.Model):
@@ -28,6 +54,13 @@ class Wallet(models.Model):
     )
     rises_at = models.DateTimeField(null=True, blank=True, help_text="When it is old enough, if it stays")
     created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = Wallets.as_manager()
+
+    # Set by with_plan() and with_session().
+    own_plan: "Plan | None" = None
+    account_plan: "Plan | None" = None
+    session: "WalletSession"
 
     class Meta:
         constraints = [
@@ -57,6 +90,16 @@ class WalletSession(models.Model):
         return f"{shortened(self.wallet_id)} until {self.expires_at:%Y-%m-%d %H:%M}"
 
 
+class HoldingSnapshots(models.QuerySet["HoldingSnapshot"]):
+    """Readings, by what they still count for."""
+
+    def that_count(self, address: str, *, before: datetime) -> Self:
+        """Those of a wallet from its newest one until that moment on, the oldest first; all where none is so old."""
+        theirs = self.filter(wallet=address)
+        newest = theirs.filter(read_at__lte=before).order_by("-read_at").values("read_at")[:1]
+        return theirs.filter(read_at__gte=Coalesce(Subquery(newest), FIRST)).order_by("read_at")
+
+
 class HoldingSnapshot(models.Model):
     """What a wallet held at one reading. A higher tier needs it to have been held for a while (payments.holdings)."""
 
@@ -65,6 +108,8 @@ class HoldingSnapshot(models.Model):
     tier = models.CharField(max_length=20, choices=TIER_CHOICES, help_text="That this much leads to")
     holdings_usd = models.DecimalField("holdings in USD", max_digits=30, decimal_places=6)
     staked = models.DecimalField("staked, in whole tokens", max_digits=60, decimal_places=18)
+
+    objects = HoldingSnapshots.as_manager()
 
     class Meta:
         constraints = [
@@ -77,11 +122,29 @@ class HoldingSnapshot(models.Model):
         return f"{shortened(self.wallet_id)}, {self.read_at:%Y-%m-%d %H:%M}: {self.tier}"
 
 
+class SpentChallenges(models.QuerySet["SpentChallenge"]):
+    """Challenges that were shown."""
+
+    def spend(self, nonce: str, *, expires_at: datetime) -> bool:
+        """Write down that this one was shown; false where it was before. One statement.
+
+        Who comes while another transaction is spending it waits for the end of that.
+        """
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "INSERT INTO payments_spentchallenge (nonce, expires_at) VALUES (%s, %s) ON CONFLICT DO NOTHING",
+                [nonce, expires_at],
+            )
+            return cursor.rowcount == 1
+
+
 class SpentChallenge(models.Model):
     """A challenge of ours that was signed and shown: it proves a wallet once, for a session or one request."""
 
     nonce = models.CharField(primary_key=True, max_length=64)
     expires_at = models.DateTimeField(db_index=True, help_text="From then on the challenge itself is too old")
+
+    objects = SpentChallenges.as_manager()
 
     def __str__(self) -> str:
         return f"{self.nonce[:8]}…"
