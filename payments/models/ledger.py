@@ -1,13 +1,39 @@
 """The ledger: who has paid what for which answer, what became of it, and what was sent back."""
 
-from typing import ClassVar
+from collections.abc import Collection
+from datetime import datetime, timedelta
+from typing import ClassVar, Self
 
-from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.constraints import ExclusionConstraint
+from django.contrib.postgres.fields import ArrayField, DecimalRangeField
 from django.db import models
-from django.db.models import Q
+from django.db.models import F, Func, Q
 
-from config.api.ids import new_id
+from config.api.ids import decode, new_id
 from payments.models.names import TIER_CHOICES, shortened
+
+PREFIX = "pay"
+
+
+class Payments(models.QuerySet["Payment"]):
+    """Lines of the ledger, narrowed."""
+
+    def of(self, payers: Collection[str]) -> Self:
+        """Those that these wallets have paid; addresses are in small letters."""
+        return self.filter(payer__in=payers)
+
+    def known_as(self, public_id: str) -> Self:
+        """Keep the one of this public id; none for an id that is malformed."""
+        key = decode(PREFIX, public_id)
+        return self.filter(pk=key) if key else self.none()
+
+    def spendable(self, *, now: datetime) -> Self:
+        """What we owe and its payer may still buy something with: money that has bought nothing yet, for a while."""
+        return self.filter(Payment.still_spendable(now), state=Payment.State.REFUND_DUE)
+
+    def to_be_sent_back(self, *, now: datetime) -> Self:
+        """What we owe and nothing can be bought with any more."""
+        return self.filter(~Payment.still_spendable(now), state=Payment.State.REFUND_DUE)
 
 
 class Payment(models.Model):
@@ -34,6 +60,17 @@ class Payment(models.Model):
     # States in which the money has arrived.
     PAID: ClassVar[tuple[str, ...]] = (State.SETTLED, State.DELIVERED, State.REFUND_DUE, State.REFUNDED)
 
+    # How long money that has bought nothing may still buy something; it is sent back after that.
+    SPENDABLE: ClassVar[timedelta] = timedelta(minutes=15)
+    # Why money that arrived has bought nothing, where it may do so later. What was too old would be young again, and
+    # what was owed back after it had bought something has done so.
+    MAY_STILL_BUY: ClassVar[tuple[str, ...]] = (
+        "wrong_amount",
+        "tier_required",
+        "anonymous_proof_too_large",
+        "another_payer",
+    )
+
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     form = models.CharField(max_length=2, choices=Form)
     state = models.CharField(max_length=20, choices=State)
@@ -49,6 +86,7 @@ class Payment(models.Model):
         max_length=128, blank=True, help_text="By which the payer knows it (x402, payment-identifier)"
     )
     purchase = models.CharField(max_length=64)
+    method = models.CharField(max_length=10, default="GET", db_default="GET", help_text="By which it was asked for")
     resource = models.TextField(help_text="What was asked for, as an address")
     products = ArrayField(models.CharField(max_length=40))
     tier = models.CharField(max_length=20, choices=TIER_CHOICES, help_text="Of the payer when paying")
@@ -67,6 +105,8 @@ class Payment(models.Model):
     settled_at = models.DateTimeField(null=True, blank=True)
     delivered_at = models.DateTimeField(null=True, blank=True)
     refunded_at = models.DateTimeField(null=True, blank=True)
+
+    objects = Payments.as_manager()
 
     class Meta:
         constraints = [
@@ -101,12 +141,33 @@ class Payment(models.Model):
                 name="payment_unconfirmed",
             ),
             models.Index(fields=["payer", "-created_at"], name="payment_newest_of_payer"),
+            models.Index(
+                fields=["payer", "-created_at"],
+                condition=Q(state__in=["claimed", "unknown", "settled", "expired", "refund_due", "refunded"]),
+                name="payment_undelivered_of_payer",
+            ),
+            models.Index(fields=["settled_at"], condition=Q(state="refund_due"), name="payment_owed"),
             models.Index(fields=["tx_hash"], name="payment_by_transaction"),
             models.Index(fields=["block"], name="payment_by_block"),
         ]
 
     def __str__(self) -> str:
         return f"{self.amount_usdc.normalize():f} USDC by {shortened(self.payer)}"
+
+    @classmethod
+    def still_spendable(cls, now: datetime) -> Q:
+        """The condition on which money that we owe may still buy something."""
+        return Q(settled_at__gt=now - cls.SPENDABLE, error__in=cls.MAY_STILL_BUY, delivered_at=None)
+
+    def is_to_be_sent_back(self, now: datetime) -> bool:
+        """Whether we owe this money, and nothing can be bought with it any more (Payments.to_be_sent_back)."""
+        if self.state != Payment.State.REFUND_DUE or self.settled_at is None:
+            return False
+        return (
+            self.settled_at <= now - self.SPENDABLE
+            or self.error not in self.MAY_STILL_BUY
+            or self.delivered_at is not None
+        )
 
 
 class PaymentEvent(models.Model):
@@ -132,6 +193,7 @@ class PaymentEvent(models.Model):
     class Meta:
         indexes = [
             models.Index(fields=["payment", "id"], name="event_of_payment"),
+            models.Index(fields=["payer", "id"], name="event_of_payer"),
             models.Index(fields=["at"], name="payment_event_by_age"),
         ]
 
@@ -140,13 +202,32 @@ class PaymentEvent(models.Model):
 
 
 class Refund(models.Model):
-    """Money that was sent back for a payment: noted by staff, and then seen on the chain."""
+    """Money that was sent back for a payment: noted by staff, and then seen on the chain.
+
+    One transaction may send back what is owed for several payments of a payer: each row claims its own stretch of
+    what the transaction moves to them, the one that begins at `beyond_usdc`.
+    """
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     payment = models.OneToOneField(Payment, on_delete=models.PROTECT, related_name="refund")
     amount_usdc = models.DecimalField("amount in USDC", max_digits=78, decimal_places=6)
     to = models.CharField(max_length=42, help_text="The payer")
     tx_hash = models.CharField("transaction", max_length=66)
+    beyond_usdc = models.DecimalField(
+        "beyond, in USDC",
+        max_digits=78,
+        decimal_places=6,
+        default=0,
+        help_text="What other refunds claim of the same transaction and payer",
+    )
+    moved_usdc = models.DecimalField(
+        "moved, in USDC",
+        max_digits=78,
+        decimal_places=6,
+        null=True,
+        blank=True,
+        help_text="What the chain shows that the transaction has moved to the payer",
+    )
     by = models.CharField(max_length=80, help_text="Who has noted it")
     created_at = models.DateTimeField()
     confirmed_at = models.DateTimeField(null=True, blank=True, help_text="When it was seen on the chain")
@@ -156,8 +237,35 @@ class Refund(models.Model):
         constraints = [
             models.CheckConstraint(name="refund_is_positive", condition=Q(amount_usdc__gt=0)),
             models.CheckConstraint(name="refund_names_a_transaction", condition=Q(tx_hash__regex="^0x[0-9a-f]{64}$")),
+            models.CheckConstraint(
+                name="refunds_claim_no_more_than_was_moved",
+                condition=Q(beyond_usdc__gte=0)
+                & (Q(moved_usdc=None) | Q(moved_usdc__gte=F("beyond_usdc") + F("amount_usdc"))),
+            ),
+            models.CheckConstraint(
+                name="a_confirmed_refund_was_moved", condition=Q(confirmed_at=None) | Q(moved_usdc__isnull=False)
+            ),
+            ExclusionConstraint(
+                name="nothing_that_was_moved_is_claimed_twice",
+                expressions=[
+                    ("tx_hash", "="),
+                    ("to", "="),
+                    (
+                        Func(
+                            "beyond_usdc",
+                            F("beyond_usdc") + F("amount_usdc"),
+                            function="NUMRANGE",
+                            output_field=DecimalRangeField(),
+                        ),
+                        "&&",
+                    ),
+                ],
+            ),
         ]
-        indexes = [models.Index(fields=["tx_hash"], name="refund_by_transaction")]
+        indexes = [
+            models.Index(fields=["tx_hash"], name="refund_by_transaction"),
+            models.Index(fields=["created_at"], condition=Q(confirmed_at=None), name="refund_unconfirmed"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.amount_usdc.normalize():f} USDC to {shortened(self.to)}"
