@@ -7,8 +7,9 @@ import re
 import ssl
 import threading
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
+from urllib.parse import urlsplit
 
 import httpx
 from django.conf import settings
@@ -16,25 +17,26 @@ from pydantic import ValidationError
 from x402.schemas import PaymentPayload, PaymentRequirements, ResourceInfo, SettleResponse
 
 from payments.connections import DIRECT
+from payments.facilitating import reasons
 
 logger = logging.getLogger("tablewire.payments")
 
-# A whole trip, and its parts: httpx limits only each wait, and a drop now and then would keep it waiting for ever.
+# All trips for one payment, and the parts of a trip: httpx limits only each wait, and a drop now and then would keep
+# it waiting for ever. Our own facilitator answers within 7 seconds.
 TOTAL_S = 8.0
-TIMEOUT = httpx.Timeout(6.0, connect=2.0, write=2.0, pool=2.0)
+TIMEOUT = httpx.Timeout(7.5, connect=2.0, write=2.0, pool=2.0)
+# With less left than this another facilitator is not asked: it could not end what it began.
+LEAST_S = 3.0
 MOST_BYTES = 64 * 1024
 HASH = re.compile(r"0x[0-9a-fA-F]{64}")
-# Besides all that begin with invalid_: reasons for which a facilitator sends nothing to the chain.
-BEFORE_SENDING = frozenset(
-    {
-        "asset_not_deployed_contract",
-        "eip6492_factory_not_allowed",
-        "insufficient_funds",
-        "missing_eip712_domain",
-        "network_mismatch",
-        "unsupported_scheme",
-    }
-)
+
+
+def asked_at(url: str) -> str:
+    """The facilitator at this address as the ledger names it: without name, password, path and query, for what a
+    hosted one lets in may be a part of any of them.
+    """
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"[:200]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +44,7 @@ class Settled:
     """The money has arrived in this transaction."""
 
     transaction: str
+    by: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +52,7 @@ class Rejected:
     """The facilitator has refused; by its word nothing has moved."""
 
     reason: str
+    by: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +60,7 @@ class NotSent:
     """The facilitator was not reached, or never looked at the payment: surely nothing has moved."""
 
     why: str
+    by: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +69,7 @@ class Unknown:
 
     why: str
     transaction: str | None = None
+    by: str = field(default="", compare=False)
 
 
 Outcome = Settled | Rejected | NotSent | Unknown
@@ -115,12 +121,30 @@ class NoAnswer(Exception):
         self.outcome = outcome
 
 
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A facilitator: its address, and the token that it wants to see, if any."""
+
+    url: str
+    token: str = field(repr=False)
+
+
+def servers() -> list[Server]:
+    """Ours, the one that is asked first before the one that is asked in its place."""
+    named = (
+        (settings.FACILITATOR_URL, settings.FACILITATOR_TOKEN),
+        (settings.FACILITATOR_FALLBACK_URL, settings.FACILITATOR_FALLBACK_TOKEN),
+    )
+    return [Server(url, token) for url, token in named if url]
+
+
 def settle(
     *, payload: dict[str, object], requirement: PaymentRequirements, resource: ResourceInfo, payer: str
 ) -> Outcome:
-    """Settle a signed payment (x402 version 2, POST /settle). One trip, 8 seconds at most; never raises.
+    """Settle a signed payment (x402 version 2, POST /settle). A trip, 8 seconds at most with the second; never raises.
 
-    NotSent at once while all threads but one are settling already, or the facilitator is left alone.
+    The second facilitator is asked only where the first has surely sent nothing. NotSent at once while all threads but
+    one are settling already, or while all facilitators are left alone.
     """
     payment = PaymentPayload(payload=payload, accepted=requirement, resource=resource)
     question = {
@@ -128,36 +152,52 @@ def settle(
         "paymentPayload": payment.model_dump(mode="json", exclude_none=True),
         "paymentRequirements": requirement.model_dump(mode="json", exclude_none=True),
     }
-    outcome = _admitted(question, payer=payer)
-    if not isinstance(outcome, Settled):
+    if not slots.acquire(blocking=False):
+        outcome: Outcome = NotSent("too many settlements at a time", by=asked_at(settings.FACILITATOR_URL))
         logger.warning("not settled: %s", outcome)
+        return outcome
+    try:
+        return _by_one_of(servers(), question, payer=payer)
+    finally:
+        slots.release()
+
+
+def _by_one_of(asked: list[Server], question: dict[str, object], *, payer: str) -> Outcome:
+    """Ask one after the other, as long as none can have sent anything and there is time."""
+    until = time.monotonic() + TOTAL_S
+    outcome: Outcome = NotSent("there is no facilitator")
+    for place, server in enumerate(asked):
+        left_s = until - time.monotonic()
+        if place and left_s < LEAST_S:
+            break
+        outcome = replace(_by(server, question, payer=payer, within_s=left_s), by=asked_at(server.url))
+        if not isinstance(outcome, Settled):
+            logger.warning("not settled: %s", outcome)
+        if not isinstance(outcome, NotSent):
+            break
     return outcome
 
 
-def _admitted(question: dict[str, object], *, payer: str) -> Outcome:
-    """Ask, where there is room for it."""
-    health = healths.setdefault(settings.FACILITATOR_URL, Health())
-    if not slots.acquire(blocking=False):
-        return NotSent("too many settlements at a time")
+def _by(server: Server, question: dict[str, object], *, payer: str, within_s: float) -> Outcome:
+    """Ask this one, unless it is left alone."""
+    health = healths.setdefault(server.url, Health())
+    if not health.admits():
+        return NotSent("left alone after failures")
     try:
-        if not health.admits():
-            return NotSent("left alone after failures")
-        status, content = _ask(question)
+        status, content = _ask(server, question, within_s=within_s)
     except NoAnswer as error:
         health.note(answered=False)
         return error.outcome
-    finally:
-        slots.release()
     health.note(answered=True)
     return _read(status, content, payer=payer)
 
 
-def _ask(question: dict[str, object]) -> tuple[int, bytes]:
+def _ask(server: Server, question: dict[str, object], *, within_s: float) -> tuple[int, bytes]:
     """The answer's status and the beginning of its body. Raises NoAnswer."""
     # A loop for each trip: only a loop can end one that hangs, and its close does not wait for a name server either.
     loop = asyncio.new_event_loop()
     try:
-        return loop.run_until_complete(_trip(f"{settings.FACILITATOR_URL.rstrip('/')}/settle", question))
+        return loop.run_until_complete(_trip(server, question, within_s=within_s))
     except (httpx.ConnectError, httpx.ConnectTimeout, httpx.UnsupportedProtocol) as error:
         raise NoAnswer(NotSent(type(error).__name__)) from error
     except (httpx.HTTPError, TimeoutError) as error:
@@ -167,12 +207,14 @@ def _ask(question: dict[str, object]) -> tuple[int, bytes]:
         loop.close()
 
 
-async def _trip(url: str, question: dict[str, object]) -> tuple[int, bytes]:
+async def _trip(server: Server, question: dict[str, object], *, within_s: float) -> tuple[int, bytes]:
+    url = f"{server.url.rstrip('/')}/settle"
+    headers = {"Authorization": f"Bearer {server.token}"} if server.token else {}
     # No connection is kept: one that the other side closes just now would leave a payment unknown.
     async with (
-        asyncio.timeout(TOTAL_S),
+        asyncio.timeout(within_s),
         httpx.AsyncClient(verify=_trusted(), mounts=DIRECT, timeout=TIMEOUT) as client,
-        client.stream("POST", url, json=question) as response,
+        client.stream("POST", url, json=question, headers=headers) as response,
     ):
         content = b""
         async for chunk in response.aiter_bytes():
@@ -206,9 +248,11 @@ def _judged(answer: SettleResponse, *, payer: str) -> Outcome:
             return Unknown("settled, it says, but neither this payment nor a transaction")
         return Settled(transaction)
     reason = answer.error_reason or "no reason"
-    if reason == "settlement_pending":
+    if reason == reasons.PENDING:
         return Unknown(reason, transaction)
+    if not transaction and reason in reasons.LATER:
+        return NotSent(reason)
     # With a transaction it was mined and reverted, unless somebody else came first: the chain knows.
-    if transaction or reason.startswith("invalid_") or reason in BEFORE_SENDING:
+    if transaction or reasons.sends_nothing(reason):
         return Rejected(reason)
     return Unknown(reason)

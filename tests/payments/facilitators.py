@@ -15,7 +15,7 @@ Script = Callable[[bytes], tuple[int, bytes] | None]
 
 
 class Server(ThreadingHTTPServer):
-    """Remembers what it was asked."""
+    """Remembers what it was asked, and which Authorization header was shown with it."""
 
     daemon_threads = True
 
@@ -23,6 +23,7 @@ class Server(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), Handler)
         self.script = script
         self.asked: list[bytes] = []
+        self.shown: list[str | None] = []
 
     @property
     def url(self) -> str:
@@ -40,6 +41,7 @@ class Handler(BaseHTTPRequestHandler):
         """One settlement."""
         content = self.rfile.read(int(self.headers["Content-Length"]))
         self.server.asked.append(content)
+        self.server.shown.append(self.headers["Authorization"])
         said = self.server.script(content)
         self.close_connection = True
         if said is not None:
