@@ -42,6 +42,26 @@ def terms_now(wallet: Wallet, *, now: datetime) -> Terms:
         return agreed
 
 
+def terms_of_each(wallets: Sequence[Wallet], *, now: datetime) -> Sequence[Terms]:
+    """The terms of several wallets that were found `with_plan`, by their holdings now.
+
+    One trip to the chain for all whose last readings are not believed, and a transaction for each of them. While the
+    chain is away each keeps its last tier for 24 hours, and then has what its plans give.
+    """
+    due = [wallet for wallet in wallets if not is_believed(wallet, now=now)]
+    try:
+        readings = read([wallet.address for wallet in due], now=now)
+    except RpcUnavailable:
+        readings = []
+    # In one order, so that two who write the same rows wait for one another and not in a circle.
+    for wallet, reading in sorted(zip(due, readings, strict=False), key=lambda pair: pair[0].address):
+        write(wallet, reading)
+    return [
+        terms.of_wallet(wallet) if wallet.read_at and wallet.read_at > now - KEPT else terms.without_holding(wallet)
+        for wallet in wallets
+    ]
+
+
 def of(address: str, *, now: datetime) -> Wallet:
     """The wallet at this address, in small letters, as it stands now; a row is made for it. See `current`."""
     return current(find(address, now=now), now=now)
@@ -56,10 +76,12 @@ def current(wallet: Wallet, *, now: datetime, is_remembered: bool = True) -> Wal
     if is_believed(wallet, now=now):
         return wallet
     try:
-        reading = read(wallet.address, now=now)
+        [reading] = read([wallet.address], now=now)
     except RpcUnavailable:
         if wallet.read_at is None or wallet.read_at <= now - KEPT:
             raise
+        # Nothing rises unseen, so nothing is promised.
+        wallet.rising_tier, wallet.rises_at = "", None
         return wallet
     if is_remembered or reading.tier != FREE.name or has_paid(wallet.address):
         write(wallet, reading)
@@ -83,16 +105,18 @@ def has_paid(address: str) -> bool:
     return Payment.objects.filter(payer=address, state__in=Payment.PAID).exists()
 
 
-def read(address: str, *, now: datetime) -> HoldingSnapshot:
-    """What the address holds by the chain, not written down yet. Raises RpcUnavailable."""
-    held = chain.holdings(address, now=now)
-    return HoldingSnapshot(
-        wallet_id=address,
-        read_at=now,
-        tier=reached(holdings_usd=held.usd, staked=held.staked).name,
-        holdings_usd=held.usd,
-        staked=held.staked,
-    )
+def read(addresses: Sequence[str], *, now: datetime) -> Sequence[HoldingSnapshot]:
+    """What each address holds by the chain, for one trip to it, not written down yet. Raises RpcUnavailable."""
+    return [
+        HoldingSnapshot(
+            wallet_id=address,
+            read_at=now,
+            tier=reached(holdings_usd=held.usd, staked=held.staked).name,
+            holdings_usd=held.usd,
+            staked=held.staked,
+        )
+        for address, held in zip(addresses, chain.holdings_of(addresses, now=now), strict=True)
+    ]
 
 
 @transaction.atomic

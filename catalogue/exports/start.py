@@ -14,6 +14,7 @@ from config.api.refusal import InvalidRequest, unknown
 from payments import terms
 from payments.callers import Caller
 from payments.gate import TierRequired
+from payments.gate.sale import rising
 from payments.models import Wallet
 from payments.tiers import ENTERPRISE, Tier
 
@@ -35,9 +36,11 @@ def exporter(caller: Caller) -> str:
             "Exports need a wallet session: sign in by POST /v1/auth/session, then `Authorization: Bearer ws_...`."
         )
     if caller.tier < ENTERPRISE:
+        coming, rises = rising(caller.terms)
         raise TierRequired(
-            f"Exports are for the {ENTERPRISE.name} tier, and this wallet is {caller.tier.name}. Nothing was charged.",
-            extra={"tier": caller.tier.name, "tier_required": ENTERPRISE.name},
+            f"Exports are for the {ENTERPRISE.name} tier, and this wallet is {caller.tier.name}."
+            f" Nothing was charged.{coming}",
+            extra={"tier": caller.tier.name, "tier_required": ENTERPRISE.name, **rises},
         )
     return caller.wallet
 

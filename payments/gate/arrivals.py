@@ -64,10 +64,10 @@ def line(sale: Sale, transfer: Transfer, *, tier: Tier, problem: str | None, **v
     )
 
 
-def owed(sale: Sale, row: Payment, *, problem: str, tier: Tier) -> Refusal:
+def owed(sale: Sale, row: Payment, *, problem: str, terms: Terms) -> Refusal:
     """The refusal of money that has arrived and is owed back."""
     if problem == "tier_required":
-        return sale.not_sold_to(tier, refund=public_id(row))
+        return sale.not_sold_to(terms, refund=public_id(row))
     return sale.refused(
         PaymentRejected,
         f"{WORDS[problem]} What you have sent is owed back to you.",

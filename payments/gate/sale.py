@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any, TypeVar
 
@@ -15,7 +15,7 @@ from payments.networks import ours
 from payments.prices import PriceList, Quote
 from payments.purchases import Purchase
 from payments.terms import STANDARD, Terms
-from payments.tiers import FREE, TIERS, Tier
+from payments.tiers import FREE, TIERS
 from payments.wire import PaymentRequired
 from payments.wire.receipts import PREFIX
 
@@ -58,12 +58,15 @@ class Sale:
         return max(theirs, self.caller.terms, key=lambda each: each.tier) if vouched else theirs
 
     def acceptable(self, payer: str, theirs: Terms) -> frozenset[Decimal]:
-        """The amounts with which this payer pays for it: by the payer's terms, the caller's, or at the standard price.
+        """The amounts with which this payer pays for it: by the payer's terms, the caller's, or those of a lower tier.
 
-        The terms of a caller are for payments by a wallet that they vouch for.
+        The terms of a caller are for payments by a wallet that they vouch for. Those of a lower tier were
+        quoted, maybe, before the tier rose or a plan began.
         """
+        best = self.terms_for(payer, theirs)
+        lower = {terms.plain(tier) for tier in TIERS.values() if tier < best.tier}
         quoted = {self.caller.terms} if self.caller.vouches_for(payer) else set()
-        return self.prices.acceptable({STANDARD, theirs} | quoted)
+        return self.prices.acceptable({STANDARD, theirs} | quoted | lower)
 
     def could_be_acceptable(self, payer: Wallet) -> frozenset[Decimal]:
         """The amounts with which this payer, found `with_plan`, may pay, as far as is told without the chain."""
@@ -78,14 +81,20 @@ class Sale:
         """A 402 with a fresh challenge."""
         return kind(message, quote=self.quote, purchase=self.purchase, **rest)
 
-    def not_sold_to(self, tier: Tier, *, refund: str | None = None) -> TierRequired:
-        """The 403 for a payer of this tier."""
+    def not_sold_to(self, terms: Terms, *, refund: str | None = None) -> TierRequired:
+        """The 403 for a payer on these terms."""
         needed = self.prices.from_tier.name
-        extra: Mapping[str, Any] = {"tier": tier.name, "tier_required": needed}
         charged = "What you have sent is owed back to you." if refund else "Nothing was charged."
+        coming, rises = rising(terms)
         return TierRequired(
-            f"This is sold from the {needed} tier on, and the wallet that pays is {tier.name}. {charged}",
-            extra={**extra, **({"refund": refund} if refund else {})},
+            f"This is sold from the {needed} tier on, and the wallet that pays is {terms.tier.name}. {charged}"
+            f"{coming}",
+            extra={
+                "tier": terms.tier.name,
+                "tier_required": needed,
+                **rises,
+                **({"refund": refund} if refund else {}),
+            },
             headers={"Cache-Control": "no-store"},
         )
 
@@ -98,6 +107,18 @@ class Sale:
             created_at=self.now,
             **values,
         )
+
+
+def rising(terms: Terms) -> tuple[str, Mapping[str, str]]:
+    """What to say of a tier that is on its way: a sentence to add to a message, and members for its body."""
+    if terms.rise is None:
+        return "", {}
+    # Whole seconds, and not one too early.
+    at = f"{terms.rise.at + timedelta(microseconds=999_999):%Y-%m-%dT%H:%M:%SZ}"
+    return (
+        f" By what it holds it is {terms.rise.tier.name} from {at} on, if that stays.",
+        {"rising_tier": terms.rise.tier.name, "tier_rises_at": at},
+    )
 
 
 def public_id(row: Payment) -> str:

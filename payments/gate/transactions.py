@@ -32,11 +32,11 @@ def collect(sale: Sale, sent: Sent, *, receipt_token: str | None) -> Receipt:
     transfers = arrived(sale, sent, is_ours=bool(rows))
     mine = own(sale, transfers)
     theirs = holdings.terms_of(mine.payer, now=sale.now)
-    tier = sale.terms_for(mine.payer, theirs).tier
+    best = sale.terms_for(mine.payer, theirs)
     age = sale.now - mine.mined_at
     problem = objection(sale, payer=mine.payer, amount=mine.amount, terms=theirs, age=age)
     problem = problem or too_large(sale, mine.amount)
-    row = written(sale, mine, tier=tier, problem=problem)
+    row = written(sale, mine, tier=best.tier, problem=problem)
     others = [
         written(sale, each, tier=FREE, problem="another_payer")
         for each in transfers
@@ -45,7 +45,7 @@ def collect(sale: Sale, sent: Sent, *, receipt_token: str | None) -> Receipt:
     if not ledger.enter(row, *others):
         return collect(sale, sent, receipt_token=receipt_token)
     if problem is not None:
-        raise owed(sale, row, problem=problem, tier=tier)
+        raise owed(sale, row, problem=problem, terms=best)
     return receipt_of(row)
 
 
@@ -117,7 +117,7 @@ def spent_after_all(sale: Sale, row: Payment) -> Receipt:
     Not what was too old when it came: it would be young again.
     """
     theirs = holdings.terms_of(row.payer, now=sale.now)
-    tier = sale.terms_for(row.payer, theirs).tier
+    best = sale.terms_for(row.payer, theirs)
     age = sale.now - row.settled_at if row.settled_at else timedelta(0)
     problem = (
         "too_old"
@@ -126,8 +126,8 @@ def spent_after_all(sale: Sale, row: Payment) -> Receipt:
         or too_large(sale, row.amount_usdc)
     )
     if problem is not None:
-        raise owed(sale, row, problem=problem, tier=tier)
-    row.purchase, row.resource, row.tier = sale.purchase.key, sale.purchase.url, tier.name
+        raise owed(sale, row, problem=problem, terms=best)
+    row.purchase, row.resource, row.tier = sale.purchase.key, sale.purchase.url, best.tier.name
     row.products = list(sale.prices.products)
     if not ledger.spend_after_all(row, now=timezone.now()):
         row.refresh_from_db()
