@@ -68,11 +68,11 @@ def together(*transfers: tuple[Wallet, str, int], beside: Mapping[str, str] | No
 AGREES = bytes.fromhex("7f1626ba7e" + 28 * "00" + "60005260206000f3")
 
 
-def contract_wallet(owner: Wallet, *, usdc: Decimal) -> str:
-    """The address of a new contract wallet with so much USDC, to which every signature is good."""
-    size = len(AGREES)
+def contract_wallet(owner: Wallet, *, usdc: Decimal, code: bytes = AGREES) -> str:
+    """The address of a new contract wallet with so much USDC; without another `code` every signature is good to it."""
+    size = len(code)
     # Copy what stands behind these twelve bytes, and let it be the contract.
-    creation = bytes.fromhex(f"60{size:02x}600c60003960{size:02x}6000f3") + AGREES
+    creation = bytes.fromhex(f"60{size:02x}600c60003960{size:02x}6000f3") + code
     number = int(rpc.call("eth_getTransactionCount", owner.address, "latest"), 16)
     wallets.send(owner, to=None, data="0x" + creation.hex())
     address = "0x" + evm.keccak(rlp.encode([bytes.fromhex(owner.address[2:]), number]))[-20:].hex()
