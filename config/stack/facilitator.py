@@ -16,8 +16,8 @@ class Facilitator(WsgiServer):
 
     name = "facilitator"
     factory = "payments.devchain.facilitator:application"
-    # A verification waits for the chain most of its time.
-    threads = 4
+    # Each waits for the chain most of its time.
+    threads = 8
     chain: Chain
 
     def prepare(self) -> None:

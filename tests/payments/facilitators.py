@@ -115,9 +115,15 @@ def node_that_says(told: Mapping[str, Any]) -> Script:
 
     def script(content: bytes) -> tuple[int, bytes]:
         asked = json.loads(content)
-        if isinstance(asked, dict) and asked["method"] in told:
-            answer = {"jsonrpc": "2.0", "id": asked["id"], "result": told[asked["method"]]}
-            return 200, json.dumps(answer).encode()
-        return 200, httpx.post(real, content=content, headers={"Content-Type": "application/json"}).content
+        several = asked if isinstance(asked, list) else [asked]
+        if not any(one["method"] in told for one in several):
+            return 200, httpx.post(real, content=content, headers={"Content-Type": "application/json"}).content
+        answers = [
+            {"jsonrpc": "2.0", "id": one["id"], "result": told[one["method"]]}
+            if one["method"] in told
+            else httpx.post(real, json=one).json()
+            for one in several
+        ]
+        return 200, json.dumps(answers if isinstance(asked, list) else answers[0]).encode()
 
     return script
