@@ -1,18 +1,26 @@
-"""Who calls the data API, and on which tier."""
+"""Who calls the data API, and on which tier: a session, a signed challenge, a key, a payment, or nobody."""
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from decimal import Decimal
+from enum import StrEnum
 from typing import cast
+from uuid import UUID
 
 from django.conf import settings
-from django.db.models import Exists
+from django.db.models import Exists, Q
 from django.http import HttpRequest
 from rest_framework.request import Request
 
-from config.api.limits import address_bucket
-from payments import holdings, sessions, terms, wire
-from payments.models import Payment, Wallet
+from accounts import authentication
+from accounts.keyring import ring
+from accounts.models import ApiKey
+from config.api.limits import address_bucket, ip_of
+from config.api.refusal import InvalidRequest
+from payments import holdings, proving, sessions, siwx, terms, wire
+from payments.models import Payment, Plan, Wallet
 from payments.networks import ours
 from payments.rpc import RpcUnavailable
 from payments.terms import STANDARD, Terms
@@ -22,19 +30,39 @@ from payments.tiers import FREE, Tier
 LONGEST_PAYMENT_S = 3600
 
 
+class By(StrEnum):
+    """What a caller is recognised by."""
+
+    SESSION = "session"
+    CHALLENGE = "challenge"
+    KEY = "key"
+    PAYMENT = "payment"
+    NOBODY = "nobody"
+
+
+class TwoWallets(InvalidRequest):
+    """The session is of one wallet, and another has signed the challenge."""
+
+
 @dataclass(frozen=True, slots=True)
 class Caller:
     """Someone who calls: `bucket` is what their rate counts on, `terms` what they are served on.
 
-    `wallet` is the address that they have proven, by a session, a signed challenge, or as the first of those that are
-    linked to the account of their key; `wallets` are all of these. `account` is that of their key.
+    `wallet` is the address that they have proven, by a session, a signed challenge, or as the best of those that are
+    linked to the account of their key; `wallets` are all of these, in small letters. `account` is that of their key.
+    `proven` has signed a challenge for this very request. `known` is what was read of their wallets.
     """
 
     bucket: str
     terms: Terms
     wallet: str | None = None
     wallets: frozenset[str] = frozenset()
-    account: int | None = None
+    account: UUID | None = None
+    by: By = By.NOBODY
+    key: ApiKey | None = None
+    has_plan_of_account: bool = False
+    proven: str | None = None
+    known: tuple[Wallet, ...] = ()
 
     @property
     def tier(self) -> Tier:
@@ -47,27 +75,32 @@ class Caller:
         return self.wallet is not None or self.account is not None
 
     def vouches_for(self, payer: str) -> bool:
-        """Whether their terms hold for payments of this wallet: their own, or any if their account has a plan."""
-        return payer in self.wallets or (self.account is not None and self.terms.plan is not None)
+        """Whether their terms hold for payments of this wallet: one of theirs, or any if their account has a plan."""
+        return payer in self.wallets or self.has_plan_of_account
 
 
 def identify(request: HttpRequest, *, now: datetime) -> Caller:
-    """The caller behind a request: a wallet by its session, else a known one by its payment, else the address, free.
+    """The caller behind a request: a wallet by its session or by a challenge that it has signed for this request, an
+    account by its key, else a known wallet by its payment, else the address, free.
 
-    One query for a session, one for a signed payment, none otherwise; a session whose tier is not believed any more
-    costs a trip to the chain. Raises accounts.authentication.Unauthorized for the token of no session.
+    One query for a session or a signed payment, two for a challenge, of which one writes, and for a key at most two
+    beside those of the ring; none otherwise. A tier that is not believed any more costs a trip to the chain, and so
+    does the signature of a contract wallet. Raises Unauthorized for a wrong, ended or used credential, InvalidRequest
+    for a challenge that cannot be read or two that differ, and RpcUnavailable where a contract cannot be asked.
     """
-    token = bearer(request)
+    token = bearer(request) or ""
+    header = request.META.get("HTTP_SIGN_IN_WITH_X")
+    # What cannot be read is refused before anything is spent.
+    sign_in = None if header is None else siwx.of_header(header, now=now)
+    if token.startswith("ws_"):
+        return of_session(request, token, sign_in, now=now)
+    if token.startswith("rk_"):
+        return of_key(request, sign_in, now=now)
     # Whatever else stands there is a credential of others, and the free tier needs none.
-    if token is not None and token.startswith("ws_"):
-        return of_session(request, token, now=now)
-    payment = payment_of(request, now=now)
-    wallet = payer_of(payment, now=now) if payment else None
-    if wallet is not None and holdings.is_believed(wallet, now=now):
-        agreed = terms.of_wallet(wallet)
-        if agreed.tier > FREE:
-            return Caller(bucket=payment_bucket(wallet, request), terms=agreed)
-    return anonymous(request)
+    if sign_in is not None:
+        wallet = holdings.find(proving.prove(sign_in), now=now)
+        return of_wallet(request, wallet, by=By.CHALLENGE, proven=wallet.address, now=now)
+    return of_payment(request, now=now) or anonymous(request)
 
 
 def anonymous(request: HttpRequest) -> Caller:
@@ -75,16 +108,89 @@ def anonymous(request: HttpRequest) -> Caller:
     return Caller(bucket=address_bucket(request), terms=STANDARD)
 
 
-def of_session(request: HttpRequest, token: str, *, now: datetime) -> Caller:
-    """The wallet that opened the session; on the free tier while nothing is known of what it holds."""
+def of_session(request: HttpRequest, token: str, sign_in: siwx.SignIn | None, *, now: datetime) -> Caller:
+    """The wallet that opened the session. Raises Unauthorized, and TwoWallets where another has signed."""
     wallet = sessions.of_token(token, now=now).wallet
+    if sign_in is None:
+        return of_wallet(request, wallet, by=By.SESSION, now=now)
+    if sign_in.address != wallet.address:
+        raise TwoWallets("The session and the signed challenge are of different wallets.", param=siwx.HEADER)
+    return of_wallet(request, wallet, by=By.SESSION, proven=proving.prove(sign_in), now=now)
+
+
+def of_wallet(request: HttpRequest, wallet: Wallet, *, by: By, proven: str | None = None, now: datetime) -> Caller:
+    """A wallet that was found `with_plan`; on the free tier while nothing is known of what it holds."""
     try:
         agreed = holdings.terms_now(wallet, now=now)
     except RpcUnavailable:
         agreed = STANDARD
-    # Wallets cost nothing: those on the free tier share what their address has.
-    bucket = wallet_bucket(wallet) if agreed.tier > FREE else address_bucket(request)
-    return Caller(bucket=bucket, terms=agreed, wallet=wallet.address, wallets=frozenset({wallet.address}))
+    return Caller(
+        # Wallets cost nothing: those on the free tier share what their address has.
+        bucket=wallet_bucket(wallet) if agreed.tier > FREE else address_bucket(request),
+        terms=agreed,
+        wallet=wallet.address,
+        wallets=frozenset({wallet.address}),
+        by=by,
+        proven=proven,
+        known=(wallet,),
+    )
+
+
+def of_key(request: HttpRequest, sign_in: siwx.SignIn | None, *, now: datetime) -> Caller:
+    """The account of an API key, on the best terms among those of its plan and of its wallets.
+
+    A wallet that has signed for this request counts as one of them. Raises Unauthorized.
+    """
+    key = authentication.identify(request, now=now)
+    account = key.venue.account_id
+    ring.used(key, now=now, address=ip_of(request))
+    proven = proving.prove(sign_in) if sign_in else None
+    wallets = list(Wallet.objects.with_plan(now).filter(Q(account=account) | Q(pk=proven)))
+    if proven and proven not in {wallet.address for wallet in wallets}:
+        wallets.append(Wallet(address=proven))
+    plan = plan_of(account, wallets, now=now)
+    by_wallet = dict(zip(wallets, holdings.terms_of_each(wallets, now=now), strict=True))
+    # Of equals the one whose address comes first, so that no two requests differ.
+    ranked = sorted(wallets, key=lambda wallet: (-by_wallet[wallet].tier.rank, wallet.address))
+    agreed = max([terms.by_plan(plan, tier=FREE), *by_wallet.values()], key=worth)
+    return Caller(
+        bucket=account_bucket(account),
+        terms=agreed,
+        wallet=ranked[0].address if ranked else None,
+        wallets=frozenset(wallet.address for wallet in wallets),
+        account=account,
+        by=By.KEY,
+        key=key,
+        has_plan_of_account=plan is not None and agreed.plan == plan.pk,
+        proven=proven,
+        known=tuple(ranked),
+    )
+
+
+def plan_of(account: UUID, wallets: Sequence[Wallet], *, now: datetime) -> Plan | None:
+    """The plan of the account that holds now. One query where no wallet is linked, else it came with the wallets."""
+    for wallet in wallets:
+        if wallet.account_id == account:
+            return wallet.account_plan
+    return Plan.objects.current(now).filter(account=account).first()
+
+
+def worth(agreed: Terms) -> tuple[Tier, Decimal, int]:
+    """By what terms are compared: the tier, then the price, then the rate."""
+    return agreed.tier, -agreed.factor, agreed.per_minute
+
+
+def of_payment(request: HttpRequest, *, now: datetime) -> Caller | None:
+    """The tier of who has signed the payment that came along, where that is above free and known without the chain."""
+    payment = payment_of(request, now=now)
+    wallet = payer_of(payment, now=now) if payment else None
+    if wallet is None:
+        return None
+    believed = holdings.is_believed(wallet, now=now)
+    agreed = terms.of_wallet(wallet) if believed else terms.without_holding(wallet)
+    if agreed.tier == FREE:
+        return None
+    return Caller(bucket=payment_bucket(wallet, request), terms=agreed, by=By.PAYMENT)
 
 
 def caller_of(request: HttpRequest | Request) -> Caller:
@@ -124,6 +230,11 @@ def payer_of(payment: wire.Authorization, *, now: datetime) -> Wallet | None:
 def wallet_bucket(wallet: Wallet) -> str:
     """The bucket of a wallet that has proven itself, wherever it calls from."""
     return hashlib.sha256(wallet.address.encode()).hexdigest()[:32]
+
+
+def account_bucket(account: UUID) -> str:
+    """The bucket of all keys of an account."""
+    return hashlib.sha256(f"account {account}".encode()).hexdigest()[:32]
 
 
 def payment_bucket(wallet: Wallet, request: HttpRequest) -> str:

@@ -53,8 +53,7 @@ def terms_of_each(wallets: Sequence[Wallet], *, now: datetime) -> Sequence[Terms
         readings = read([wallet.address for wallet in due], now=now)
     except RpcUnavailable:
         readings = []
-    # In one order, so that two who write the same rows wait for one another and not in a circle.
-    for wallet, reading in sorted(zip(due, readings, strict=False), key=lambda pair: pair[0].address):
+    for wallet, reading in zip(due, readings, strict=False):
         write(wallet, reading)
     return [
         terms.of_wallet(wallet) if wallet.read_at and wallet.read_at > now - KEPT else terms.without_holding(wallet)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from django.http import HttpRequest, HttpResponseBase
 from django.utils import timezone
 
-from accounts.authentication import Unauthorized
 from config.api.limits import Allowance, Doorway, Entry, Usage, address_bucket
+from config.api.refusal import Refusal
 from payments.callers import Caller, anonymous, identify
 from payments.tiers import FREE
 
@@ -49,13 +49,13 @@ class DataDoorway(Doorway):
     policy = "data"
 
     def enter(self, request: HttpRequest) -> Entry:
-        """Find the caller; a wrong token is 401, counted on the address."""
+        """Find the caller; a credential that is refused is counted on the address."""
         request.caller = anonymous(request)  # type: ignore[attr-defined]
         if apart(request):
             return Entry(self.unknown(request))
         try:
             caller = identify(request, now=timezone.now())
-        except Unauthorized as refusal:
+        except Refusal as refusal:
             return Entry(self.unknown(request), refusal)
         request.caller = caller  # type: ignore[attr-defined]
         return Entry(Allowance(bucket=caller.bucket, limit=caller.terms.per_minute, window_s=MINUTE_S))

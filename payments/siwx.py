@@ -1,7 +1,7 @@
 """Signing in with a wallet: the challenge of EIP-4361, and what comes back of it.
 
-The challenge is kept nowhere: its nonce carries the moment of its making and our signature. That it is used once is
-the promise of a constraint on the sessions (a_challenge_opens_one_session).
+The challenge is kept nowhere: its nonce carries the moment of its making and our signature. That it proves a wallet
+once is the promise of the key of SpentChallenge (payments.proving).
 """
 
 import base64
@@ -29,7 +29,11 @@ STATEMENT = "Sign in to prove that this wallet is yours. This moves nothing and 
 PATH = "/v1/auth/session"
 HEADER = "SIGN-IN-WITH-X"
 LONGEST_MESSAGE = 4_000
-SIGNATURE = "^0x[0-9a-fA-F]{130}$"
+# In hexadecimal digits. A key's signature has 130; a contract wallet's has what its owners need.
+LONGEST_SIGNATURE = 4_096
+SIGNATURE = rf"^0x(?:[0-9a-fA-F]{{2}}){{1,{LONGEST_SIGNATURE // 2}}}$"
+# ERC-6492: what ends so is for a contract that is not on the chain yet.
+UNDEPLOYED = 16 * "6492"
 ADDRESS = "^0x[0-9a-fA-F]{40}$"
 
 # EIP-4361, "ABNF Message Format": these lines in this order. Times as RFC 3339 writes them.
@@ -148,6 +152,11 @@ class SignIn:
     nonce: str
     signature: str
 
+    @property
+    def expires_at(self) -> datetime:
+        """From when on the challenge is too old by the clock of any of our machines."""
+        return second_of(self.nonce) + CHALLENGE_LASTS + CLOCK_SKEW
+
 
 def of_message(message: str, signature: str, *, now: datetime) -> SignIn:
     """Read and check a message of EIP-4361. Raises WrongSignIn."""
@@ -184,9 +193,7 @@ def checked(text: str, signature: str, *, source: str, now: datetime) -> SignIn:
             "The message is not one of EIP-4361. Ask GET /v1/auth/challenge?address=0x... for the text to sign.",
             param=source,
         )
-    if not re.fullmatch(SIGNATURE, signature):
-        param = "signature" if source == "message" else f"{source}.signature"
-        raise WrongSignIn("`signature` must be 0x and 130 hexadecimal digits.", param=param)
+    check_signature(signature, param="signature" if source == "message" else f"{source}.signature")
     address, ours_is, made_at = found["address"], challenge(now=now), made(found["nonce"])
     issued_at, expires_at, not_before = (
         moment(found[name], source=source) for name in ("issuedAt", "expirationTime", "notBefore")
@@ -209,12 +216,28 @@ def checked(text: str, signature: str, *, source: str, now: datetime) -> SignIn:
     return SignIn(text=text, address=address.lower(), nonce=found["nonce"], signature=signature)
 
 
+def check_signature(signature: str, *, param: str) -> None:
+    """Refuse what no wallet on the chain could have made. Raises WrongSignIn."""
+    if not re.fullmatch(SIGNATURE, signature):
+        raise WrongSignIn(
+            f"`signature` must be 0x and an even number of hexadecimal digits, {LONGEST_SIGNATURE} at most.",
+            param=param,
+        )
+    if signature.endswith(UNDEPLOYED):
+        raise WrongSignIn(
+            "This is the signature of a contract wallet that is not on the chain yet (ERC-6492): deploy it first.",
+            param=param,
+        )
+
+
 def made(nonce: str) -> datetime | None:
     """When this nonce of ours was made; None for another's."""
-    body = nonce[:32]
-    if not constant_time_compare(nonce, signed_nonce(body)):
-        return None
-    return datetime.fromtimestamp(int(body[24:], 16), tz=UTC)
+    return second_of(nonce) if constant_time_compare(nonce, signed_nonce(nonce[:32])) else None
+
+
+def second_of(nonce: str) -> datetime:
+    """The second that is written in a nonce of ours."""
+    return datetime.fromtimestamp(int(nonce[24:32], 16), tz=UTC)
 
 
 def moment(text: str | None, *, source: str) -> datetime | None:

@@ -52,7 +52,7 @@ class AuthViewSet(StrictViewSet[WalletSession]):
         operation_id="open_session",
         summary="Sign in with a wallet",
         parameters=[SIGN_IN],
-        request=serializers.NewSession,
+        request=serializers.Proof,
         responses=openapi.answers({201: serializers.SessionRecord}, refusals=[401]),
     )
     @action(detail=False, methods=["post"])
@@ -74,7 +74,7 @@ class AuthViewSet(StrictViewSet[WalletSession]):
         header = request.META.get("HTTP_SIGN_IN_WITH_X")
         if header is not None:
             return siwx.of_header(header, now=now)
-        form = serializers.NewSession(data=json_body(request))
+        form = serializers.Proof(data=json_body(request))
         form.is_valid(raise_exception=True)
         return siwx.of_message(**form.validated_data, now=now)
 

@@ -6,7 +6,7 @@ from typing import Self
 from django.contrib.postgres.constraints import ExclusionConstraint
 from django.contrib.postgres.fields import DateTimeRangeField, RangeBoundary, RangeOperators
 from django.db import connection, models
-from django.db.models import F, FilteredRelation, Func, Q, Subquery
+from django.db.models import Exists, F, FilteredRelation, Func, OuterRef, Q, Subquery
 from django.db.models.functions import Coalesce
 
 from accounts.models import Account
@@ -99,6 +99,11 @@ class HoldingSnapshots(models.QuerySet["HoldingSnapshot"]):
         newest = theirs.filter(read_at__lte=before).order_by("-read_at").values("read_at")[:1]
         return theirs.filter(read_at__gte=Coalesce(Subquery(newest), FIRST)).order_by("read_at")
 
+    def that_count_no_more(self, *, before: datetime) -> Self:
+        """Those after which their wallet has a newer one of before that moment."""
+        newer = HoldingSnapshot.objects.filter(wallet=OuterRef("wallet"), read_at__gt=OuterRef("read_at"))
+        return self.filter(Exists(newer.filter(read_at__lte=before)))
+
 
 class HoldingSnapshot(models.Model):
     """What a wallet held at one reading. A higher tier needs it to have been held for a while (payments.holdings)."""
@@ -135,7 +140,7 @@ class SpentChallenges(models.QuerySet["SpentChallenge"]):
                 "INSERT INTO payments_spentchallenge (nonce, expires_at) VALUES (%s, %s) ON CONFLICT DO NOTHING",
                 [nonce, expires_at],
             )
-            return cursor.rowcount == 1
+            return bool(cursor.rowcount == 1)
 
 
 class SpentChallenge(models.Model):

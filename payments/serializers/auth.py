@@ -6,7 +6,7 @@ from rest_framework import serializers
 
 from config.api.fields import Constant, Shape, Text
 from payments.serializers.amounts import MOMENT, TIER_NAMES, Amount
-from payments.siwx import ADDRESS, LONGEST_MESSAGE, SIGNATURE
+from payments.siwx import ADDRESS, LONGEST_MESSAGE, LONGEST_SIGNATURE, SIGNATURE
 
 
 class ChallengeFor(Shape):
@@ -41,16 +41,16 @@ class ChallengeRecord(serializers.Serializer[Any]):
         return challenge.message(address) if address else None
 
 
-class NewSession(Shape):
+class Proof(Shape):
     """The message that was signed, and the signature."""
 
     message = Text(max_length=LONGEST_MESSAGE, lines=True, help_text="The message of EIP-4361, letter by letter.")
     signature = Text(
-        min_length=132,
-        max_length=132,
+        min_length=4,
+        max_length=2 + LONGEST_SIGNATURE,
         pattern=SIGNATURE,
-        hint="This must be 0x and 130 hexadecimal digits.",
-        help_text="By personal_sign (EIP-191) of an account that has a key.",
+        hint=f"This must be 0x and an even number of hexadecimal digits, {LONGEST_SIGNATURE} at most.",
+        help_text="By personal_sign (EIP-191). A contract wallet that is on the chain judges its own (ERC-1271).",
     )
 
 

@@ -225,7 +225,7 @@ def test_the_signature_of_another_wallet_opens_none(client: Client, wallets: Map
 @pytest.mark.parametrize(
     ("change", "param"),
     [
-        ({"signature": "0x00"}, "signature"),
+        ({"signature": "0x0"}, "signature"),
         ({"signature": None}, "signature"),
         ({"message": "Let me in"}, "message"),
         ({"message": 7}, "message"),

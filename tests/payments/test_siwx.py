@@ -144,9 +144,21 @@ def test_what_the_standard_leaves_to_wallets_is_accepted(change: Callable[[str],
     assert siwx.of_message(changed, SIGNATURE, now=NOW).address == ACCOUNT.address.lower()
 
 
-@pytest.mark.parametrize("signature", ["", "0x", SIGNATURE[:-1], SIGNATURE + "1", SIGNATURE[2:], SIGNATURE + "\n"])
+@pytest.mark.parametrize("signature", ["", "0x", SIGNATURE[:-1], SIGNATURE[2:], SIGNATURE + "\n", "0x" + 4_098 * "1"])
 def test_what_cannot_be_a_signature_is_refused(signature: str) -> None:
     assert refused(message(), signature=signature) == "signature"
+
+
+def test_a_signature_for_a_contract_that_is_not_on_the_chain_yet_is_refused_as_such() -> None:
+    undeployed = SIGNATURE + 16 * "6492"
+    with pytest.raises(siwx.WrongSignIn, match="not on the chain yet") as caught:
+        siwx.of_message(message(), undeployed, now=NOW)
+    assert caught.value.param == "signature"
+
+
+def test_a_signature_of_many_owners_is_read() -> None:
+    long = "0x" + 4_096 * "1"
+    assert siwx.of_message(message(), long, now=NOW).signature == long
 
 
 # The header of x402 ------------------------------------------------------------------------------------------------
@@ -205,7 +217,7 @@ def test_the_optional_fields_of_the_header_are_part_of_the_message() -> None:
     ("changes", "param"),
     [
         ({"domain": "evil.example"}, "SIGN-IN-WITH-X.domain"),
-        ({"signature": "0x00"}, "SIGN-IN-WITH-X.signature"),
+        ({"signature": "0x0"}, "SIGN-IN-WITH-X.signature"),
         ({"chainId": "eip155:1"}, "SIGN-IN-WITH-X.chainId"),
         ({"chainId": "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp", "type": "ed25519"}, "SIGN-IN-WITH-X.chainId"),
         ({"statement": "one line\nURI: https://evil.example"}, "SIGN-IN-WITH-X"),
