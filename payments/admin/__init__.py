@@ -1,7 +1,7 @@
 """The back office of payments: prices, wallets, the ledger."""
 
 from payments.admin.ledger import PaymentAdmin
-from payments.admin.products import ProductAdmin
+from payments.admin.products import PriceAdmin, ProductAdmin
 from payments.admin.wallets import WalletAdmin, WalletSessionAdmin
 
-__all__ = ["PaymentAdmin", "ProductAdmin", "WalletAdmin", "WalletSessionAdmin"]
+__all__ = ["PaymentAdmin", "PriceAdmin", "ProductAdmin", "WalletAdmin", "WalletSessionAdmin"]

@@ -1,17 +1,24 @@
 """The back office of payments: products, and prices that are added to."""
 
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
 import pytest
+from django.contrib.auth.models import Permission
 from django.test import Client
 from django.utils import timezone
+from pytest_django import DjangoAssertNumQueries
 
+from accounts.models import User
 from payments import prices, seed
 from payments.models import Price, Product
-from payments.terms import STANDARD
+from payments.terms import STANDARD, plain
+from payments.tiers import PREMIUM
 from tests import make
 
+PRODUCTS = "/admin/payments/product/"
 REVIEWS = "/admin/payments/product/reviews/change/"
+PRICES = "/admin/payments/price/"
 
 
 @pytest.fixture
@@ -43,7 +50,11 @@ def test_a_new_price_holds_from_now_and_the_old_one_stays_in_the_history(staff: 
     page = staff.get(REVIEWS).content.decode()
     assert "0.004000" in page
     assert "0.005000" in page
-    assert "0.005000" in staff.get("/admin/payments/product/").content.decode()
+    assert "0.005<" in staff.get(PRODUCTS).content.decode()
+    assert {(price.amount_usdc, price.by) for price in history} == {
+        (Decimal("0.004"), "system"),
+        (Decimal("0.005"), "staff:staff@example.com"),
+    }
 
 
 def test_a_price_that_was_is_neither_changed_nor_deleted(staff: Client) -> None:
@@ -69,3 +80,124 @@ def test_staff_open_a_product_to_a_tier(staff: Client) -> None:
     staff.post(REVIEWS, form() | {"from_tier": "free", "slug": "renamed"})
     assert Product.objects.get(pk="reviews").from_tier == "free"
     assert not Product.objects.filter(pk="renamed").exists()
+
+
+def test_a_price_to_come_is_set_shown_and_taken_back_but_one_that_has_begun_stays(staff: Client) -> None:
+    seed.load()
+    response = staff.post(
+        REVIEWS,
+        form(rate="standard", amount_usdc="0.005", valid_from_0="2099-12-01", valid_from_1="00:00:00"),
+    )
+    assert response.status_code == 302
+    assert price_of("reviews") == Decimal("0.004")
+    coming = Price.objects.get(valid_from=datetime(2099, 12, 1, tzinfo=UTC))
+    assert (coming.rate, coming.amount_usdc, coming.by) == ("standard", Decimal("0.005"), "staff:staff@example.com")
+    assert coming.created_at < timezone.now()
+    for page in (PRODUCTS, REVIEWS):
+        assert "0.004<br>0.005 from 2099-12-01 00:00 UTC" in staff.get(page).content.decode()
+    assert "from 2099-12-01 00:00 UTC" in staff.get(f"{PRICES}?time=coming").content.decode()
+    chosen = {
+        "action": "take_back",
+        "_selected_action": [str(pk) for pk in Price.objects.values_list("pk", flat=True)],
+    }
+    assert make.messages_of(staff.post(PRICES, chosen))[-2:] == ["1 taken back.", "20 had begun, and stay."]
+    assert Price.objects.count() == 20
+
+
+def test_a_price_without_an_amount_ends_the_sale_at_its_rate(staff: Client) -> None:
+    seed.load()
+    assert staff.post(REVIEWS, form(rate="best", amount_usdc="")).status_code == 302
+    now = timezone.now()
+    assert prices.current(now=now)["reviews"].keys() == {"standard", "discounted", "committed"}
+    with pytest.raises(prices.NotSold):
+        prices.listed(["reviews"], now=now).quote(plain(PREMIUM))
+    assert prices.listed(["reviews"], now=now).acceptable([plain(PREMIUM)]) == {Decimal("0.002")}
+    later = prices.listed(["reviews"], now=now + timedelta(seconds=61))
+    assert later.acceptable([plain(PREMIUM)]) == frozenset()
+    assert "not sold" in staff.get(PRODUCTS).content.decode()
+    assert staff.post(REVIEWS, form(rate="best", amount_usdc="0.002")).status_code == 302
+    assert prices.listed(["reviews"], now=timezone.now()).quote(plain(PREMIUM)).amount == Decimal("0.002")
+
+
+@pytest.mark.parametrize(
+    ("wanted", "doubt"),
+    [
+        (
+            {"rate": "discounted", "amount_usdc": "0.005"},
+            "Pro would pay 0.005 and Free only 0.004.",
+        ),
+        ({"rate": "standard", "amount_usdc": "1.01"}, "1.01 USDC is more than the 1 USD"),
+        ({"rate": "standard", "amount_usdc": "0.002"}, "Pro would pay 0.003 and Free only 0.002."),
+        ({"rate": "standard", "amount_usdc": ""}, "without one they cannot buy at all"),
+    ],
+)
+def test_what_hardly_anybody_means_is_set_only_once_they_say_so(
+    staff: Client, wanted: dict[str, str], doubt: str
+) -> None:
+    seed.load()
+    page = staff.post(REVIEWS, form(**wanted))
+    assert page.status_code == 200
+    assert doubt in page.content.decode()
+    assert Price.objects.count() == 20
+    assert staff.post(REVIEWS, form(**wanted, is_sure="on")).status_code == 302
+    assert Price.objects.count() == 21
+
+
+def test_prices_of_several_rates_are_looked_at_together(staff: Client) -> None:
+    seed.load()
+    both = form(rate="discounted", amount_usdc="0.006") | {
+        "prices-TOTAL_FORMS": "6",
+        "prices-5-rate": "standard",
+        "prices-5-amount_usdc": "0.006",
+    }
+    assert staff.post(REVIEWS, both).status_code == 302
+    assert prices.current(now=timezone.now())["reviews"]["discounted"] == Decimal("0.006")
+
+
+def test_a_price_in_the_past_is_refused(staff: Client) -> None:
+    seed.load()
+    page = staff.post(
+        REVIEWS, form(rate="standard", amount_usdc="0.009", valid_from_0="2020-01-01", valid_from_1="00:00:00")
+    )
+    assert "A price begins now or later" in page.content.decode()
+    assert Price.objects.count() == 20
+
+
+def test_the_price_that_is_so_already_is_not_set_again(staff: Client) -> None:
+    seed.load()
+    assert staff.post(REVIEWS, form(rate="standard", amount_usdc="0.0040")).status_code == 302
+    assert Price.objects.count() == 20
+
+
+def test_a_product_is_added_without_prices_and_is_not_sold(staff: Client) -> None:
+    new = {"slug": "menus", "name": "Menus", "description": "What is cooked", "from_tier": "free"}
+    assert staff.post(f"{PRODUCTS}add/", new).status_code == 302
+    assert Product.objects.get().pk == "menus"
+    assert staff.get(PRODUCTS).content.decode().count("not sold") == 4
+
+
+def test_lists_of_products_and_prices_cost_the_same_however_much_there_is(
+    staff: Client, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    seed.load()
+    for budget, address in ((5, PRODUCTS), (5, PRICES), (5, REVIEWS)):
+        for _ in range(2):
+            with django_assert_num_queries(budget):
+                assert staff.get(address).status_code == 200
+            Price.objects.create(product_id="reviews", rate="best", amount_usdc=1, valid_from=timezone.now())
+
+
+def test_who_may_only_look_can_take_no_price_back(db: None) -> None:
+    seed.load()
+    user = User.objects.create_user("looker@example.com", is_staff=True)
+    user.user_permissions.set(Permission.objects.filter(codename__in=["view_price", "view_product"]))
+    client = Client()
+    client.force_login(user)
+    Price.objects.update(valid_from=timezone.now() + timedelta(days=1))
+    chosen = {
+        "action": "take_back",
+        "_selected_action": [str(pk) for pk in Price.objects.values_list("pk", flat=True)],
+    }
+    client.post(PRICES, chosen)
+    client.post(REVIEWS, form(rate="standard", amount_usdc="0.005"))
+    assert Price.objects.count() == 20
