@@ -4,6 +4,7 @@ from payments.models.audits import Audit
 from payments.models.ledger import Payment, PaymentEvent, Refund
 from payments.models.names import TIER_CHOICES, shortened
 from payments.models.products import Price, Product
+from payments.models.revenue import Revenue
 from payments.models.wallets import HoldingSnapshot, Plan, SpentChallenge, TierTerms, Wallet, WalletSession
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "Price",
     "Product",
     "Refund",
+    "Revenue",
     "SpentChallenge",
     "TierTerms",
     "Wallet",

@@ -147,6 +147,7 @@ class Payment(models.Model):
                 name="payment_undelivered_of_payer",
             ),
             models.Index(fields=["settled_at"], condition=Q(state="refund_due"), name="payment_owed"),
+            models.Index(fields=["settled_at", "id"], condition=Q(settled_at__isnull=False), name="payment_arrived"),
             models.Index(fields=["tx_hash"], name="payment_by_transaction"),
             models.Index(fields=["block"], name="payment_by_block"),
         ]
