@@ -1,13 +1,15 @@
 """The moves of a payment through its states: each is one conditional statement, so of two at once one wins."""
 
 from datetime import datetime, timedelta
+from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
-from django.db.models import F
+from django.db.models import F, Max
 
 from config import acting
+from config.api.refusal import Refusal
 from payments.chain import Transfer
 from payments.models import Payment, Refund
 
@@ -15,11 +17,19 @@ State = Payment.State
 OPEN = (State.CLAIMED, State.UNKNOWN)
 # Longer than one settlement and the question after it may take: who has not come back by then is gone.
 STALE = timedelta(seconds=15)
-# How long an answer that was paid for is served again after it was made, and where none was made.
-READ_AGAIN = timedelta(minutes=10)
-READ_AT_ALL = timedelta(hours=24)
-# How long money that is owed back may still buy something; it is sent back after that.
-SPENDABLE = timedelta(minutes=15)
+READ_AGAIN, SPENDABLE = Payment.READ_AGAIN, Payment.SPENDABLE
+# Whoever notes a refund of the same transaction meanwhile takes a stretch of it, and the next tries again.
+TRIES = 20
+
+
+class AllClaimed(Refusal):
+    """A transaction has moved less to a payer than what would be noted as sent back by it."""
+
+
+def constraint_of(error: IntegrityError) -> str | None:
+    """The name of the constraint that a statement would have broken."""
+    diag = getattr(error.__cause__, "diag", None)
+    return diag.constraint_name if diag else None
 
 
 def find(*, network: str, proof_key: str) -> Payment | None:
@@ -39,7 +49,7 @@ def enter(row: Payment, *others: Payment) -> bool:
             with transaction.atomic():
                 Payment.objects.bulk_create([row, *others])
     except IntegrityError as error:
-        if getattr(error.__cause__, "diag", None) and error.__cause__.diag.constraint_name == "a_proof_pays_once":  # type: ignore[union-attr]
+        if constraint_of(error) == "a_proof_pays_once":
             return False
         raise
     return True
@@ -115,33 +125,75 @@ def deliver(payment: UUID, *, now: datetime) -> None:
 
 
 def spend_after_all(row: Payment, *, now: datetime) -> bool:
-    """Money that we owe buys what the row now says, unless it is time to send it back (`refund`)."""
-    owed = Payment.objects.filter(pk=row.pk, state=State.REFUND_DUE, settled_at__gt=now - SPENDABLE)
-    bought = {"purchase": row.purchase, "resource": row.resource, "products": row.products, "tier": row.tier}
+    """Money that we owe buys what the row now says, unless it is to be sent back (`refund`)."""
+    owed = Payment.objects.filter(pk=row.pk).spendable(now=now)
+    names = ("purchase", "method", "resource", "products", "tier")
+    bought = {name: getattr(row, name) for name in names}
     return bool(owed.update(**bought, state=State.SETTLED, error="", delivered_at=None))
 
 
-def is_to_be_sent_back(row: Payment, *, now: datetime) -> bool:
-    """Whether we owe this money for long enough: what may still buy something is not sent back."""
-    return row.state == State.REFUND_DUE and row.settled_at is not None and row.settled_at <= now - SPENDABLE
+@transaction.atomic
+def owe_back(payment: UUID, *, reason: Payment.OwedFor, words: str = "", by: str) -> bool:
+    """Money that was taken is owed back, for a reason and in words that the payer reads; False where it is not ours.
+
+    One conditional UPDATE, so it may be said twice: what is owed already, or was sent back, stays as it is. Such money
+    buys nothing more.
+    """
+    acting.by(by)
+    taken = Payment.objects.filter(pk=payment, state__in=[State.SETTLED, State.DELIVERED])
+    return bool(taken.update(state=State.REFUND_DUE, error=f"{reason}: {words}"[:500] if words else reason))
+
+
+def refund(payment: UUID, *, tx_hash: str, by: str, now: datetime, moved: Decimal | None = None) -> bool:
+    """We have sent back what was owed; False where nothing was owed, or it may still be spent.
+
+    `moved` is what the chain shows that the transaction has moved to the payer, None where it shows nothing yet. Of
+    two at once one notes it. Raises AllClaimed.
+    """
+    for tries_left in reversed(range(TRIES)):
+        try:
+            return _noted(payment, tx_hash=tx_hash, by=by, now=now, moved=moved)
+        except IntegrityError as error:
+            if constraint_of(error) == "refunds_claim_no_more_than_was_moved":
+                raise AllClaimed("This transaction has moved less to the payer than is noted for it.") from error
+            if constraint_of(error) != "nothing_that_was_moved_is_claimed_twice" or not tries_left:
+                raise
+    return False
 
 
 @transaction.atomic
-def refund(payment: UUID, *, tx_hash: str, by: str, now: datetime) -> bool:
-    """We have sent back what was owed; False where nothing was owed, or not for long enough."""
-    owed = Payment.objects.filter(pk=payment, state=State.REFUND_DUE, settled_at__lte=now - SPENDABLE)
+def _noted(payment: UUID, *, tx_hash: str, by: str, now: datetime, moved: Decimal | None) -> bool:
     acting.by(by)
+    owed = Payment.objects.filter(pk=payment).to_be_sent_back(now=now)
     if not owed.update(state=State.REFUNDED, refunded_at=now):
         return False
     row = Payment.objects.get(pk=payment)
+    others = Refund.objects.filter(tx_hash=tx_hash, to=row.payer)
+    beyond = others.aggregate(claimed=Max(F("beyond_usdc") + F("amount_usdc")))["claimed"]
     Refund.objects.create(
-        payment=row, amount_usdc=row.amount_usdc, to=row.payer, tx_hash=tx_hash, by=by, created_at=now
+        payment=row,
+        amount_usdc=row.amount_usdc,
+        to=row.payer,
+        tx_hash=tx_hash,
+        beyond_usdc=beyond or 0,
+        moved_usdc=moved,
+        by=by,
+        created_at=now,
+        confirmed_at=None if moved is None else now,
     )
     return True
 
 
+@transaction.atomic
+def take_back(payment: UUID, *, by: str) -> bool:
+    """Forget what was noted as sent back and never seen on the chain: it is owed again; False for any other."""
+    acting.by(by)
+    if not Refund.objects.filter(payment=payment, confirmed_at=None).delete()[0]:
+        return False
+    noted = Payment.objects.filter(pk=payment, state=State.REFUNDED)
+    return bool(noted.update(state=State.REFUND_DUE, refunded_at=None))
+
+
 def is_readable(row: Payment, *, now: datetime) -> bool:
     """Whether the answer that this payment bought is still served for it."""
-    if row.delivered_at is not None:
-        return now < row.delivered_at + READ_AGAIN
-    return row.settled_at is not None and now < row.settled_at + READ_AT_ALL
+    return row.readable_until is not None and now < row.readable_until
