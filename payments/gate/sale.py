@@ -102,6 +102,7 @@ class Sale:
         """A new line of the ledger for this purchase, not written yet."""
         return Payment(
             purchase=self.purchase.key,
+            method=self.purchase.method,
             resource=self.purchase.url,
             products=list(self.prices.products),
             created_at=self.now,

@@ -9,7 +9,7 @@ from django.contrib.postgres.fields import ArrayField, DecimalRangeField
 from django.db import models
 from django.db.models import F, Func, Q
 
-from config.api.ids import decode, new_id
+from config.api.ids import decode, encode, new_id
 from payments.models.names import TIER_CHOICES, shortened
 
 PREFIX = "pay"
@@ -57,11 +57,18 @@ class Payment(models.Model):
         REFUND_DUE = "refund_due", "Refund due"
         REFUNDED = "refunded", "Refunded"
 
+    class OwedFor(models.TextChoices):
+        GOODWILL = "goodwill", "Goodwill"
+        FAILED_JOB = "failed_job", "A job that failed"
+
     # States in which the money has arrived.
     PAID: ClassVar[tuple[str, ...]] = (State.SETTLED, State.DELIVERED, State.REFUND_DUE, State.REFUNDED)
 
     # How long money that has bought nothing may still buy something; it is sent back after that.
     SPENDABLE: ClassVar[timedelta] = timedelta(minutes=15)
+    # How long an answer that was paid for is served again after it was made, and where none was made.
+    READ_AGAIN: ClassVar[timedelta] = timedelta(minutes=10)
+    READ_AT_ALL: ClassVar[timedelta] = timedelta(hours=24)
     # Why money that arrived has bought nothing, where it may do so later. What was too old would be young again, and
     # what was owed back after it had bought something has done so.
     MAY_STILL_BUY: ClassVar[tuple[str, ...]] = (
@@ -154,6 +161,20 @@ class Payment(models.Model):
 
     def __str__(self) -> str:
         return f"{self.amount_usdc.normalize():f} USDC by {shortened(self.payer)}"
+
+    @property
+    def public_id(self) -> str:
+        """What it is called outside."""
+        return encode(PREFIX, self.pk)
+
+    @property
+    def readable_until(self) -> datetime | None:
+        """Until when the answer that it bought is served again for it; None where it buys no answer."""
+        if self.state not in (Payment.State.SETTLED, Payment.State.DELIVERED) or self.settled_at is None:
+            return None
+        if self.delivered_at is not None:
+            return self.delivered_at + self.READ_AGAIN
+        return self.settled_at + self.READ_AT_ALL
 
     @classmethod
     def still_spendable(cls, now: datetime) -> Q:
