@@ -37,11 +37,11 @@ STANDARD = plain(FREE)
 
 
 def by_plan(*plans: Plan | None, tier: Tier, rise: Rise | None = None) -> Terms:
-    """What plans give to somebody of this tier by holding: the best of them, the first of equals.
+    """What plans give to somebody of this tier by holding: the best of them, by tier and then by price.
 
     A tier by holding above theirs stays, and so do its prices and rate.
     """
-    best = max(filter(None, plans), key=lambda plan: TIERS[plan.tier], default=None)
+    best = max(filter(None, plans), key=lambda plan: (TIERS[plan.tier], -plan.price_factor), default=None)
     if best is None or TIERS[best.tier] < tier:
         return plain(tier, rise=rise)
     agreed = TIERS[best.tier]

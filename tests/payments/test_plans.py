@@ -1,0 +1,275 @@
+"""Terms that staff have agreed on with somebody: whose they are, when they hold, and what is paid on them.
+
+After each test what we have received on the chain is the sum of the ledger.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from django.core.exceptions import ValidationError
+from django.db import IntegrityError, connection, transaction
+from django.test import RequestFactory
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+from pytest_django import Settings
+
+from accounts.models import Account
+from payments import callers, gate, holdings, terms
+from payments.callers import Caller
+from payments.devchain.wallets import Wallet as Key
+from payments.models import Payment, Plan, Wallet
+from payments.terms import Terms
+from payments.tiers import ENTERPRISE, FREE, PREMIUM, PRO
+from tests import make
+from tests.payments.buying import ANYBODY, REVIEWS, asked, at_once, buy, paid_by, reason, refused, signed_by
+from tests.payments.signing import client_of
+from tests.served import NOWHERE
+from tests.wallets import fresh_wallet, usdc_balance
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("books")]
+
+EIGHT = Decimal("0.8")
+
+
+def agreed_with(key: Key, *, since: timedelta = timedelta(days=1), **fields: Any) -> Plan:
+    """A plan of this wallet."""
+    wallet, _ = Wallet.objects.get_or_create(address=key.address)
+    return made(wallet=wallet, since=since, **fields)
+
+
+def made(*, since: timedelta = timedelta(days=1), **fields: Any) -> Plan:
+    """A plan that began a while ago, of a fifth off."""
+    return Plan.objects.create(
+        **({"name": "Contract 7", "price_factor": EIGHT, "valid_from": timezone.now() - since} | fields)
+    )
+
+
+def keyed(account: Account) -> Caller:
+    """Who calls with a key of this account."""
+    key = make.key(Account.objects.get(pk=account.pk).venues.create(name="A", timezone="Europe/Rome", currency="EUR"))
+    request = RequestFactory().get("/v1/me", headers={"authorization": f"Bearer {key.text}"})
+    return callers.identify(request, now=timezone.now())
+
+
+def nothing_charged(key: Key, before: Decimal) -> bool:
+    return usdc_balance(key.address) == before and not Payment.objects.exists()
+
+
+# What is paid ------------------------------------------------------------------------------------------------------
+def test_a_plan_of_a_fifth_off_pays_exactly_eight_tenths_of_committed(wallets: Mapping[str, Key]) -> None:
+    plan, key = agreed_with(wallets["free"]), wallets["free"]
+    assert holdings.terms_of(key.address, now=timezone.now()) == Terms(
+        tier=ENTERPRISE, per_minute=6000, factor=EIGHT, plan=plan.pk
+    )
+    before = usdc_balance(key.address)
+    # Nobody has signed in: the payment names its payer.
+    buy(signed_by(key, value=800), asked(fields="reviews"), products=REVIEWS)
+    assert before - usdc_balance(key.address) == Decimal("0.0008")
+    assert (Payment.objects.get().amount_usdc, Payment.objects.get().tier) == (Decimal("0.0008"), "enterprise")
+
+
+def test_a_wallet_with_a_plan_is_quoted_its_price_and_has_its_rate(wallets: Mapping[str, Key]) -> None:
+    agreed_with(wallets["free"], per_minute=77)
+    api = client_of(wallets["free"])
+    answer = api.get("/v1/markets")
+    assert (answer["X-Tier"], answer["X-RateLimit-Limit"]) == ("enterprise", "77")
+    now = timezone.now()
+    request = RequestFactory().get("/v1/me", headers={"authorization": api.defaults["HTTP_AUTHORIZATION"]})
+    caller = callers.identify(request, now=now)
+    refusal = refused({}, asked(fields="reviews"), products=REVIEWS, caller=caller)
+    assert refusal.own_body is not None
+    assert refusal.own_body["accepts"][0]["maxAmountRequired"] == "800"
+
+
+@pytest.mark.parametrize(
+    ("factor", "amount"), [("0.3333", "0.000167"), ("0.0001", "0.000001"), ("1", "0.0005"), ("1.5", "0.00075")]
+)
+def test_what_a_factor_leaves_is_rounded_up_to_a_millionth(
+    wallets: Mapping[str, Key], factor: str, amount: str
+) -> None:
+    agreed_with(wallets["free"], price_factor=Decimal(factor))
+    exact = int(Decimal(amount) * 10**6)
+    if exact > 1:
+        assert reason(refused(signed_by(wallets["free"], value=exact - 1))) == "wrong_amount"
+    buy(signed_by(wallets["free"], value=exact))
+    assert Payment.objects.get().amount_usdc == Decimal(amount)
+
+
+def test_another_wallet_does_not_pay_the_price_of_a_plan(wallets: Mapping[str, Key]) -> None:
+    agreed_with(wallets["free"])
+    before = usdc_balance(wallets["enterprise"].address)
+    refusal = refused(signed_by(wallets["enterprise"], value=800), asked(fields="reviews"), products=REVIEWS)
+    assert reason(refusal) == "wrong_amount"
+    assert nothing_charged(wallets["enterprise"], before)
+
+
+def test_a_plan_below_the_tier_of_the_holding_changes_nothing(wallets: Mapping[str, Key]) -> None:
+    agreed_with(wallets["premium"], tier="pro", per_minute=1, price_factor=Decimal("0.5"))
+    assert holdings.terms_of(wallets["premium"].address, now=timezone.now()) == terms.plain(PREMIUM)
+
+
+def test_a_plan_of_the_tier_of_the_holding_counts(wallets: Mapping[str, Key]) -> None:
+    plan = agreed_with(wallets["premium"], tier="premium", per_minute=900)
+    assert holdings.terms_of(wallets["premium"].address, now=timezone.now()) == Terms(PREMIUM, 900, EIGHT, plan.pk)
+
+
+def test_what_a_plan_gives_it_gives_without_the_chain(settings: Settings, wallets: Mapping[str, Key]) -> None:
+    plan = agreed_with(wallets["free"])
+    settings.RPC_URL, real = f"http://{NOWHERE}", settings.RPC_URL
+    found = holdings.terms_of(wallets["free"].address, now=timezone.now())
+    buy(signed_by(wallets["free"], value=800), asked(fields="reviews"), products=REVIEWS)
+    settings.RPC_URL = real
+    assert found == Terms(tier=ENTERPRISE, per_minute=6000, factor=EIGHT, plan=plan.pk)
+
+
+def test_a_plan_costs_no_query_of_its_own(settings: Settings, wallets: Mapping[str, Key]) -> None:
+    settings.TIER_CACHE_S = 600
+    agreed_with(wallets["free"])
+    Wallet.objects.update(read_at=timezone.now(), account=Account.objects.create(name="Guides Ltd"))
+    with CaptureQueriesContext(connection) as queries:
+        assert holdings.terms_of(wallets["free"].address, now=timezone.now()).tier == ENTERPRISE
+    assert len(queries) == 1
+
+
+# Of an account -----------------------------------------------------------------------------------------------------
+def test_the_plan_of_an_account_holds_for_its_key_and_whichever_wallet_pays(wallets: Mapping[str, Key]) -> None:
+    account = Account.objects.create(name="Guides Ltd")
+    made(account=account)
+    caller = keyed(account)
+    assert (caller.terms.tier, caller.terms.factor) == (ENTERPRISE, EIGHT)
+    key = wallets["free"]
+    buy(
+        paid_by(key, asked(fields="reviews"), products=REVIEWS, caller=caller),
+        asked(),
+        products=REVIEWS,
+        caller=caller,
+    )
+    assert (Payment.objects.get().amount_usdc, Payment.objects.get().tier) == (Decimal("0.0008"), "enterprise")
+
+
+def test_without_its_key_no_wallet_pays_the_price_of_an_account(wallets: Mapping[str, Key]) -> None:
+    made(account=Account.objects.create(name="Guides Ltd"))
+    before = usdc_balance(wallets["pro"].address)
+    others = keyed(Account.objects.create(name="Bistro Ltd"))
+    for caller in (ANYBODY, others, replace(ANYBODY, wallet=wallets["pro"].address)):
+        assert reason(refused(signed_by(wallets["pro"], value=800), products=REVIEWS, caller=caller)) == "wrong_amount"
+    assert nothing_charged(wallets["pro"], before)
+
+
+def test_the_plan_of_an_account_holds_for_the_wallets_that_are_linked_to_it(wallets: Mapping[str, Key]) -> None:
+    account = Account.objects.create(name="Guides Ltd")
+    made(account=account)
+    Wallet.objects.create(address=wallets["free"].address, account=account)
+    buy(signed_by(wallets["free"], value=800), products=REVIEWS)
+    assert Payment.objects.get().amount_usdc == Decimal("0.0008")
+    assert reason(refused(signed_by(wallets["pro"], value=800), products=REVIEWS)) == "wrong_amount"
+
+
+@pytest.mark.parametrize(
+    ("own", "of_account", "tier", "factor"),
+    [
+        ({"tier": "premium"}, {"tier": "enterprise"}, ENTERPRISE, "0.9"),
+        ({"tier": "enterprise"}, {"tier": "premium"}, ENTERPRISE, "0.5"),
+        ({"tier": "pro"}, {"tier": "pro"}, PRO, "0.5"),
+    ],
+)
+def test_of_two_plans_the_better_holds(
+    wallets: Mapping[str, Key], own: Mapping[str, str], of_account: Mapping[str, str], tier: Any, factor: str
+) -> None:
+    account = Account.objects.create(name="Guides Ltd")
+    wallet = Wallet.objects.create(address=wallets["free"].address, account=account)
+    made(wallet=wallet, price_factor=Decimal("0.5"), **own)
+    made(account=account, price_factor=Decimal("0.9"), **of_account)
+    found = holdings.terms_of(wallet.address, now=timezone.now())
+    assert (found.tier, found.factor) == (tier, Decimal(factor))
+
+
+# When it holds -----------------------------------------------------------------------------------------------------
+def test_a_plan_holds_from_its_first_moment_until_its_last(wallets: Mapping[str, Key]) -> None:
+    begins = timezone.now()
+    ends = begins + timedelta(days=1)
+    agreed_with(wallets["free"], valid_from=begins, valid_until=ends)
+    moment = timedelta(microseconds=1)
+
+    def tier(at: datetime) -> Any:
+        return holdings.terms_of(wallets["free"].address, now=at).tier
+
+    assert [tier(at) for at in (begins - moment, begins, ends - moment, ends)] == [FREE, ENTERPRISE, ENTERPRISE, FREE]
+
+
+def test_a_plan_that_staff_end_is_over_at_once_and_charges_nobody(wallets: Mapping[str, Key]) -> None:
+    plan, before = agreed_with(wallets["free"]), usdc_balance(wallets["free"].address)
+    reviews, context = signed_by(wallets["free"], value=800), signed_by(wallets["free"], value=400)
+    Plan.objects.filter(pk=plan.pk).update(valid_until=timezone.now())
+    # It was quoted on terms that are over: the caller is told the new ones.
+    refusal = refused(reviews, asked(fields="reviews"), products=REVIEWS)
+    assert reason(refusal) == "wrong_amount"
+    assert reason(refused(context)) == "wrong_amount"
+    assert isinstance(refused(signed_by(wallets["free"], value=4000), products=REVIEWS), gate.TierRequired)
+    assert nothing_charged(wallets["free"], before)
+
+
+def test_what_was_quoted_before_a_plan_began_is_taken_after(wallets: Mapping[str, Key]) -> None:
+    quoted = signed_by(wallets["pro"], value=3000)
+    agreed_with(wallets["pro"])
+    buy(quoted, asked(fields="reviews"), products=REVIEWS)
+    assert Payment.objects.get().amount_usdc == Decimal("0.003")
+
+
+def test_a_wallet_has_one_plan_at_a_time(wallets: Mapping[str, Key]) -> None:
+    begins = timezone.now()
+    plan = agreed_with(wallets["free"], valid_from=begins, valid_until=begins + timedelta(days=2))
+    for since, until in ((1, 3), (-1, 1), (0, 1), (-1, None), (1, None)):
+        ends = None if until is None else begins + timedelta(days=until)
+        later = Plan(name="2", wallet=plan.wallet, valid_from=begins + timedelta(days=since), valid_until=ends)
+        with pytest.raises(ValidationError, match="This wallet has another plan at that time"):
+            later.full_clean()
+        with pytest.raises(IntegrityError, match="one_plan_of_a_wallet_at_a_time"), transaction.atomic():
+            later.save()
+    # One may follow right after another, and what is of others is no matter.
+    agreed_with(wallets["free"], valid_from=begins + timedelta(days=2))
+    agreed_with(wallets["pro"], valid_from=begins)
+    assert Plan.objects.count() == 3
+
+
+def test_of_two_plans_that_are_made_at_once_one_is_refused() -> None:
+    account = Account.objects.create(name="Guides Ltd")
+
+    def make_one() -> Plan | str:
+        try:
+            return made(account=account)
+        except IntegrityError as error:
+            return str(error)
+
+    found = at_once(2, make_one)
+    assert sorted(type(each).__name__ for each in found) == ["Plan", "str"]
+    assert Plan.objects.count() == 1
+
+
+@pytest.mark.parametrize(
+    ("wrong", "why"),
+    [
+        ({"price_factor": 0}, "A price factor is above zero."),
+        ({"per_minute": 0}, "At least one request a minute"),
+        ({"valid_until": "2020-01-01T00:00Z"}, "A plan ends after it begins."),
+        ({"account": None}, "A plan is either of a wallet or of an account."),
+    ],
+)
+def test_a_plan_that_means_nothing_is_refused(wrong: Mapping[str, Any], why: str) -> None:
+    account = Account.objects.create(name="Guides Ltd")
+    fields = {"name": "1", "account": account, "valid_from": timezone.now()} | wrong
+    with pytest.raises(ValidationError, match=why):
+        Plan(**fields).full_clean()
+
+
+def test_a_plan_keeps_its_holding_growing_below_it(settings: Settings) -> None:
+    settings.TIER_UPGRADE_AGE_S = 600
+    key = fresh_wallet(tokens=Decimal(500))
+    agreed_with(key, tier="pro")
+    found = holdings.terms_of(key.address, now=timezone.now())
+    assert found.rise is not None
+    assert (found.tier, found.factor, found.rise.tier) == (PRO, EIGHT, PREMIUM)
