@@ -127,7 +127,8 @@ def spent_after_all(sale: Sale, row: Payment) -> Receipt:
     )
     if problem is not None:
         raise owed(sale, row, problem=problem, terms=best)
-    row.purchase, row.resource, row.tier = sale.purchase.key, sale.purchase.url, best.tier.name
+    row.purchase, row.method, row.resource = sale.purchase.key, sale.purchase.method, sale.purchase.url
+    row.tier = best.tier.name
     row.products = list(sale.prices.products)
     if not ledger.spend_after_all(row, now=timezone.now()):
         row.refresh_from_db()
