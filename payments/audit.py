@@ -1,11 +1,255 @@
 """Holds the ledger against the chain: what has arrived at our address, and what our books say of it."""
 
-from collections.abc import Sequence
-from datetime import datetime
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from decimal import Decimal
+from uuid import UUID
 
-from payments.models import Audit
+from django.conf import settings
+from django.db.models import Count, Max, Min, Q, QuerySet, Sum
+
+from config.api import ids
+from payments import chain, ledger, reconcile
+from payments.chain import Moved, Transfer
+from payments.models import Audit, Payment
+from payments.networks import ours
+from payments.rpc import RpcError
+from payments.tiers import FREE
+from payments.wire.receipts import PREFIX
+
+logger = logging.getLogger("tablewire.payments")
+
+State = Payment.State
+# What is younger may still be under way, or be on a branch of the chain that is given up.
+FINAL = timedelta(minutes=30)
+# On another chain than ours every line would differ: one audit tells of so many.
+MOST_DIFFERENCES = 200
+# Payments that nobody has claimed: all that the chain tells of them.
+UNCLAIMED = {"purchase": "", "resource": "", "products": [], "tier": FREE.name, "deed": ""}
+
+# Told after each span: blocks that were gone through, and blocks in all.
+OnSpan = Callable[[int, int], None]
+# What the ledger and the chain have in common for all forms: a transaction, and who has paid in it.
+Key = tuple[str, str]
 
 
-def run(*, now: datetime) -> Sequence[Audit]:
-    """Audit the blocks since the last audit, and return what was found."""
-    raise NotImplementedError("F")
+@dataclass(slots=True)
+class Findings:
+    """What the comparison of a span has brought to light so far."""
+
+    differences: list[str] = field(default_factory=list)
+    differing: set[UUID] = field(default_factory=set)
+
+    def differs(self, row: Payment, what: str) -> None:
+        """A line is not what the chain shows; the first word on it is enough."""
+        if row.pk in self.differing:
+            return
+        self.differing.add(row.pk)
+        said = f"{ids.encode(PREFIX, row.pk)}, {row.state}: {what}"
+        logger.error("the ledger differs from the chain: %s", said)
+        if len(self.differences) < MOST_DIFFERENCES:
+            self.differences.append(said[:300])
+
+
+def run(
+    *, now: datetime, from_block: int | None = None, on_span: OnSpan = lambda _done, _all: None
+) -> Sequence[Audit]:
+    """Audit the blocks since the last audit, or from this one on, and return what was found; an audit for each span.
+
+    It goes up to the blocks of half an hour ago. What has arrived and is in no line becomes one that is owed back.
+    A run that is ended half-way is gone on with by the next, span by span, and any number may run at once: what two of
+    them find is written once. Three trips to the node for each span of five hours, outside of any transaction, and two
+    more for each transaction that the ledger does not know. Raises RpcUnavailable.
+    """
+    if not settings.PAY_TO:
+        return []
+    last = chain.last_before(now - FINAL, head=chain.head())
+    if last is None:
+        return []
+    first = beginning(last) if from_block is None else from_block
+    done, start = [], first
+    while start <= last:
+        end = min(start + chain.LOOK_BACK_BLOCKS, last + 1) - 1
+        done.append(span(start, end, now=now))
+        start = end + 1
+        on_span(start - first, last + 1 - first)
+    return done
+
+
+def beginning(last: int) -> int:
+    """The first block that no audit has seen: at first that of the oldest payment, or five hours ago."""
+    done = audits().aggregate(block=Max("last_block"))["block"]
+    if done is not None:
+        return int(done) + 1
+    oldest = lines().aggregate(block=Min("block"))["block"]
+    recent = max(last + 1 - chain.LOOK_BACK_BLOCKS, 0)
+    return recent if oldest is None else min(oldest, recent)
+
+
+def audits() -> QuerySet[Audit]:
+    """The audits of our address that have ended."""
+    return Audit.objects.filter(network=ours().caip2, pay_to=settings.PAY_TO, ended_at__isnull=False)
+
+
+def lines() -> QuerySet[Payment]:
+    """The lines of our address."""
+    return Payment.objects.filter(network=ours().caip2, pay_to=settings.PAY_TO)
+
+
+# One span ----------------------------------------------------------------------------------------------------------
+def span(first: int, last: int, *, now: datetime) -> Audit:
+    """Audit these blocks. What is written before the audit itself is the same when it is written again."""
+    findings = Findings()
+    confirm_those_without_block(first, last, findings=findings)
+    arrived = chain.moved(first, last)
+    compare(arrived, first, last, findings=findings, now=now)
+    told = booked(first, last).aggregate(usdc=Sum("amount_usdc"), orphans=Count("pk", filter=Q(resource="")))
+    audit = Audit(
+        network=ours().caip2,
+        pay_to=settings.PAY_TO,
+        first_block=first,
+        last_block=last,
+        started_at=now,
+        ended_at=now,
+        transfers=len(arrived),
+        arrived_usdc=sum((each.amount for each in arrived), Decimal(0)),
+        booked_usdc=told["usdc"] or Decimal(0),
+        orphans=told["orphans"],
+        differences=findings.differences,
+    )
+    return write(audit)
+
+
+def write(audit: Audit) -> Audit:
+    """Write an audit down; one that began at the same block and went no farther gives way to it."""
+    same = Audit.objects.filter(network=audit.network, pay_to=audit.pay_to, first_block=audit.first_block)
+    found = ("last_block", "started_at", "ended_at", "transfers", "arrived_usdc", "booked_usdc", "orphans")
+    told = {name: getattr(audit, name) for name in (*found, "differences")}
+    if not same.filter(last_block__lte=audit.last_block).update(**told):
+        Audit.objects.bulk_create([audit], ignore_conflicts=True)
+    return same.get()
+
+
+def confirm_those_without_block(first: int, last: int, *, findings: Findings) -> None:
+    """Ask once more about settlements of this time that nobody has seen on the chain."""
+    since = {"settled_at__gt": chain.mined_at(first - 1)} if first else {}
+    believed = lines().filter(
+        state__in=[State.SETTLED, State.DELIVERED], block__isnull=True, settled_at__lte=chain.mined_at(last), **since
+    )
+    for row in believed.order_by("settled_at", "pk").iterator():
+        reconcile.confirm(row)
+        row.refresh_from_db()
+        if row.block is None:
+            findings.differs(row, row.error or "the chain does not show it")
+
+
+# Comparing ---------------------------------------------------------------------------------------------------------
+def compare(arrived: Sequence[Moved], first: int, last: int, *, findings: Findings, now: datetime) -> None:
+    """Hold what has arrived against the lines of these blocks, and go into what is not equal."""
+    shown: dict[Key, Decimal] = {}
+    for each in arrived:
+        key = (each.tx_hash, each.payer)
+        shown[key] = shown.get(key, Decimal(0)) + each.amount
+    sums = booked(first, last).values_list("tx_hash", "payer").annotate(Sum("amount_usdc"))
+    told: dict[Key, Decimal] = {(tx_hash or "", payer): amount for tx_hash, payer, amount in sums}
+    for tx_hash in sorted({key[0] for key, amount in shown.items() if told.get(key) != amount}):
+        mend(tx_hash, findings=findings, now=now)
+    for tx_hash, payer in sorted(told.keys() - shown.keys()):
+        for row in booked(first, last).filter(tx_hash=tx_hash, payer=payer):
+            look_elsewhere(row, findings=findings)
+    for row in booked(first, last).filter(state__in=[State.SETTLED, State.DELIVERED]).exclude(error=""):
+        findings.differs(row, row.error)
+
+
+def booked(first: int, last: int) -> QuerySet[Payment]:
+    """The lines of money that has arrived in these blocks."""
+    return lines().filter(block__range=(first, last), state__in=Payment.PAID)
+
+
+def mend(tx_hash: str, *, findings: Findings, now: datetime) -> None:
+    """Go through a transaction of which the ledger says something else, and write down what is missing there."""
+    shown = chain.pieces(tx_hash)
+    if not shown:
+        raise RpcError(f"there are logs of {tx_hash}, but no receipt")
+    orphans, proofs = [], []
+    for transfer, nonce in shown:
+        proof_key = proof_of(transfer, nonce)
+        proofs.append(proof_key)
+        row = ledger.find(network=ours().caip2, proof_key=proof_key)
+        if row is None:
+            orphans.append(orphan(transfer, proof_key=proof_key, is_plain=nonce is None, now=now))
+            continue
+        # Of a line that was left open or given up this is the end.
+        ledger.book(row, transfer, now=now)
+        if row.block is None:
+            reconcile.confirm(row)
+            row.refresh_from_db()
+        if (row.tx_hash, row.amount_usdc) != (tx_hash, transfer.amount):
+            findings.differs(
+                row,
+                f"{row.amount_usdc.normalize():f} USDC in {row.tx_hash},"
+                f" the chain shows {transfer.amount.normalize():f} in {tx_hash}",
+            )
+        elif row.block != transfer.block:
+            move(row, transfer)
+    if orphans:
+        enter(orphans, tx_hash=tx_hash)
+    others = lines().filter(tx_hash=tx_hash, state__in=Payment.PAID, block__isnull=False)
+    for row in others.exclude(proof_key__in=proofs):
+        findings.differs(row, f"the chain shows no such transfer in {tx_hash}")
+
+
+def look_elsewhere(row: Payment, *, findings: Findings) -> None:
+    """A transaction that is not in its block any more may have come into another: the chain was reorganised."""
+    for transfer, nonce in chain.pieces(row.tx_hash or ""):
+        is_it = row.proof_key == proof_of(transfer, nonce) or (nonce is None and row.form == Payment.Form.TX)
+        if is_it and (transfer.payer, transfer.amount) == (row.payer, row.amount_usdc):
+            move(row, transfer)
+            return
+    findings.differs(row, f"the chain shows no such transfer in {row.tx_hash}")
+
+
+def move(row: Payment, transfer: Transfer) -> None:
+    """Write down the block in which a payment stands now."""
+    now_in = {"block": transfer.block, "log_index": transfer.log_index}
+    Payment.objects.filter(pk=row.pk, block=row.block).update(**now_in)
+
+
+def proof_of(transfer: Transfer, nonce: bytes | None) -> str:
+    """What the gate would know this money by: who presents it later finds our line."""
+    if nonce is None:
+        return f"tx:{transfer.tx_hash}:{transfer.log_index}"
+    return f"3009:{ours().asset}:{transfer.payer}:0x{nonce.hex()}"
+
+
+def orphan(transfer: Transfer, *, proof_key: str, is_plain: bool, now: datetime) -> Payment:
+    """The line of money that has bought nothing, not written yet. It is too old to buy anything any more."""
+    return Payment(
+        form=Payment.Form.TX if is_plain else Payment.Form.V2,
+        state=State.REFUND_DUE,
+        network=ours().caip2,
+        asset=ours().asset,
+        payer=transfer.payer,
+        pay_to=settings.PAY_TO,
+        proof_key=proof_key,
+        error="too_old",
+        attempts=1,
+        created_at=now,
+        claimed_at=now,
+        settled_at=now,
+        **ledger.seen(transfer),
+        **UNCLAIMED,
+    )
+
+
+def enter(orphans: Sequence[Payment], *, tx_hash: str) -> None:
+    """Write the lines, where somebody has not come with the same proof just now: then theirs stands.
+
+    Together, so that whoever presents the transaction's hash finds all of its lines, or none.
+    """
+    if not ledger.enter(*orphans):
+        for row in orphans:
+            ledger.enter(row)
+    logger.warning("%s has brought money that bought nothing: it is owed back", tx_hash)

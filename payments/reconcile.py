@@ -40,11 +40,16 @@ def look(row: Payment, *, now: datetime) -> Fate:
     One trip to the node while the authorization is unused. Raises RpcUnavailable.
     """
     nonce = nonce_of(row)
-    if not chain.authorization_is_spent(row.payer, nonce):
-        if row.valid_before is None or now <= row.valid_before + LATE:
-            return Fate.UNUSED
-        ledger.expire(row, why="Its time has passed and it was not used.")
-        return Fate.LOST
+    if row.valid_before is None or now <= row.valid_before + LATE:
+        is_spent = chain.authorization_is_spent(row.payer, nonce)
+    else:
+        is_spent, chains_now = chain.authorization_at(row.payer, nonce)
+        # A node that lags behind has not seen the end of its time, nor a use just before that.
+        if not is_spent and chains_now > row.valid_before:
+            ledger.expire(row, why="Its time has passed and it was not used.")
+            return Fate.LOST
+    if not is_spent:
+        return Fate.UNUSED
     # What was open for long was used long ago; it is valid for a day at most.
     windows = 1 + min((now - row.created_at) // SEEN_WITHIN, 5)
     try:

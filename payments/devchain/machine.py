@@ -90,6 +90,8 @@ class Machine:
         try:
             if to is None:
                 created = self._evm.deploy(sender, data, value=value, gas=gas)
+                # Nodes answer the new contract's code to an eth_call that creates one.
+                output = self.code(created)
             else:
                 output = self._evm.message_call(sender, to, calldata=data, value=value, gas=gas)
         except RuntimeError as error:

@@ -3,22 +3,27 @@
 After each test what we have received on the chain is the sum of the ledger.
 """
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterator, Mapping
 from datetime import timedelta
 from decimal import Decimal
+from typing import Any
 
+import httpx
 import pytest
 from django.conf import LazySettings
 from django.utils import timezone
 
 from config.celery import app
-from payments import gate, ledger, reconcile, wire
+from payments import chain, evm, gate, ledger, reconcile, usdc, wire
 from payments.devchain.wallets import Wallet
-from payments.models import Payment
+from payments.models import Payment, PaymentEvent
+from payments.networks import ours
 from payments.tasks import reconcile_payments
 from tests.payments.buying import (
     abandoned,
     aged,
+    at_once,
     buy,
     paid_by,
     reason,
@@ -28,12 +33,33 @@ from tests.payments.buying import (
     signed_by,
 )
 from tests.payments.facilitators import hangs_up, node_that_says, says, serving, settles_and
-from tests.payments.sending import front_run
+from tests.payments.sending import CANCEL, front_run, send
+from tests.payments.test_chain import cancellation
 
 State = Payment.State
+MINUTE = timedelta(seconds=61)
+JSON = {"Content-Type": "application/json"}
 NOWHERE = "http://127.0.0.1:1"
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("books")]
+
+
+@pytest.fixture
+def ahead(settings: LazySettings) -> Iterator[list[timedelta]]:
+    """By how much the chain's clock is ahead of what it really is; nothing until a test says so."""
+    real, by = settings.RPC_URL, [timedelta(0)]
+
+    def script(content: bytes) -> tuple[int, bytes]:
+        asked, answered = json.loads(content), httpx.post(real, content=content, headers=JSON).json()
+        for question, answer in zip(asked, answered, strict=True) if isinstance(asked, list) else ():
+            if question["params"][0] == {"data": chain.CLOCK}:
+                answer["result"] = f"0x{int(answer['result'], 16) + int(by[0].total_seconds()):064x}"
+        return 200, json.dumps(answered).encode()
+
+    with serving(script) as server:
+        settings.RPC_URL = server.url
+        yield by
+    settings.RPC_URL = real
 
 
 def test_a_payment_that_arrived_unseen_is_found_on_the_chain_and_waits_for_its_payer(
@@ -53,7 +79,7 @@ def test_a_payment_that_arrived_unseen_is_found_on_the_chain_and_waits_for_its_p
     assert Payment.objects.get().attempts == row.attempts
 
 
-def test_a_payment_whose_time_passed_unused_expires(wallets: Mapping[str, Wallet]) -> None:
+def test_a_payment_whose_time_passed_unused_expires(wallets: Mapping[str, Wallet], ahead: list[timedelta]) -> None:
     headers = signed_by(wallets["free"])
     abandoned(headers)
     now = timezone.now()
@@ -65,18 +91,22 @@ def test_a_payment_whose_time_passed_unused_expires(wallets: Mapping[str, Wallet
     reconcile.sweep(now=row.valid_before + timedelta(seconds=59))
     assert Payment.objects.get().state == State.UNKNOWN
     aged()
-    assert reconcile.sweep(now=row.valid_before + timedelta(seconds=61)) == 1
+    ahead[0] = MINUTE
+    assert reconcile.sweep(now=row.valid_before + MINUTE) == 1
     assert Payment.objects.get().state == State.EXPIRED
+    ahead[0] = timedelta(0)
     refusal = refused(headers)
     assert isinstance(refusal, wire.PaymentRejected)
     assert reason(refusal) == "expired"
 
 
-def test_money_that_arrives_for_what_we_gave_up_is_found(wallets: Mapping[str, Wallet]) -> None:
+def test_money_that_arrives_for_what_we_gave_up_is_found(
+    wallets: Mapping[str, Wallet], ahead: list[timedelta]
+) -> None:
     headers = signed_by(wallets["free"])
     row = abandoned(headers)
     assert row.valid_before is not None
-    late = row.valid_before + timedelta(seconds=61)
+    late, ahead[0] = row.valid_before + MINUTE, MINUTE
     assert reconcile.sweep(now=late) == 1
     assert Payment.objects.get().state == State.EXPIRED
     transaction = sent_by_somebody(headers)
@@ -88,11 +118,14 @@ def test_money_that_arrives_for_what_we_gave_up_is_found(wallets: Mapping[str, W
     assert buy(headers).payment == row.pk
 
 
-def test_money_that_arrives_for_what_we_gave_up_is_found_when_its_payer_comes(wallets: Mapping[str, Wallet]) -> None:
+def test_money_that_arrives_for_what_we_gave_up_is_found_when_its_payer_comes(
+    wallets: Mapping[str, Wallet], ahead: list[timedelta]
+) -> None:
     headers = signed_by(wallets["free"])
     row = abandoned(headers)
     assert row.valid_before is not None
-    reconcile.sweep(now=row.valid_before + timedelta(seconds=61))
+    ahead[0] = MINUTE
+    assert reconcile.sweep(now=row.valid_before + MINUTE) == 1
     sent_by_somebody(headers)
     assert buy(headers).payment == row.pk
 
@@ -116,6 +149,84 @@ def test_what_is_spent_stays_open_until_the_chain_shows_for_what(
     assert reconcile.sweep(now=timezone.now()) == 1
     assert (Payment.objects.get().state, Payment.objects.get().tx_hash) == (State.SETTLED, transaction)
     assert Payment.objects.get().pk == row.pk
+
+
+# What the node says ------------------------------------------------------------------------------------------------
+def test_a_node_that_lags_behind_expires_nothing(wallets: Mapping[str, Wallet], ahead: list[timedelta]) -> None:
+    row = abandoned(signed_by(wallets["free"]))
+    assert row.valid_before is not None
+    late = row.valid_before + timedelta(hours=2)
+    ahead[0] = row.valid_before - timezone.now() - timedelta(seconds=2)
+    assert reconcile.sweep(now=late) == 0
+    assert Payment.objects.get().state == State.UNKNOWN
+    ahead[0] += timedelta(seconds=4)
+    aged()
+    assert reconcile.sweep(now=late) == 1
+    assert Payment.objects.get().state == State.EXPIRED
+
+
+LOG = {
+    "address": ours().asset,
+    "topics": [usdc.AUTHORIZATION_CANCELED, evm.topic("0x" + "0c" * 20), "0x" + "5a" * 32],
+    "data": "0x",
+    "logIndex": "0x0",
+    "transactionHash": "0x" + "5a" * 32,
+}
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"eth_call": None},
+        {"eth_call": "0x"},
+        {"eth_call": 7},
+        {"eth_call": "0x" + "00" * 31 + "02"},
+        {"eth_call": "0x" + "ff" * 32},
+        {"eth_call": ["0x01"]},
+        {"eth_getLogs": "nonsense"},
+        {"eth_getLogs": [{}]},
+        {"eth_getLogs": [None]},
+        {"eth_getLogs": [LOG]},
+        {"eth_getLogs": [LOG | {"topics": []}]},
+        {"eth_blockNumber": "soon"},
+        {"eth_getTransactionReceipt": {"blockNumber": "0x1"}},
+        {"eth_getTransactionReceipt": {"blockNumber": "0x1", "logs": [{"logIndex": None}]}},
+        {"eth_getTransactionReceipt": {"blockNumber": "0x1", "logs": []}},
+        {"eth_getBlockByNumber": []},
+    ],
+)
+def test_a_node_that_answers_nonsense_ends_no_payment(
+    wallets: Mapping[str, Wallet], settings: LazySettings, told: Mapping[str, Any]
+) -> None:
+    real, headers = settings.RPC_URL, signed_by(wallets["free"])
+    abandoned(headers)
+    transaction = sent_by_somebody(headers)
+    with serving(node_that_says(told)) as server:
+        settings.RPC_URL = server.url
+        assert reconcile.sweep(now=timezone.now()) == 0
+        assert Payment.objects.get().state == State.UNKNOWN
+        assert isinstance(refused(headers), gate.SettlementPending)
+    settings.RPC_URL = real
+    aged()
+    assert reconcile.sweep(now=timezone.now()) == 1
+    assert (Payment.objects.get().state, Payment.objects.get().tx_hash) == (State.SETTLED, transaction)
+
+
+def test_an_authorization_that_was_cancelled_expires_and_says_so(wallets: Mapping[str, Wallet]) -> None:
+    headers = signed_by(wallets["free"])
+    row = abandoned(headers)
+    nonce = reconcile.nonce_of(row)
+    send(wallets["free"], ours().asset, CANCEL, *cancellation(wallets["free"], nonce))
+    assert reconcile.sweep(now=timezone.now()) == 1
+    assert (Payment.objects.get().state, Payment.objects.get().error) == (State.EXPIRED, "It was cancelled.")
+
+
+def test_of_sweeps_at_once_each_payment_is_looked_at_by_one(wallets: Mapping[str, Wallet]) -> None:
+    for _ in range(6):
+        abandoned(signed_by(wallets["free"]))
+    assert sorted(at_once(4, lambda: reconcile.sweep(now=timezone.now()))) == [0, 0, 0, 0]
+    assert {(row.state, row.attempts) for row in Payment.objects.all()} == {(State.UNKNOWN, 2)}
+    assert PaymentEvent.objects.count() == 18
 
 
 # By the word of the facilitator ------------------------------------------------------------------------------------
