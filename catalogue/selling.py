@@ -19,8 +19,6 @@ from payments.tiers import Tier
 # A minute is as fresh as "open now" is asked for; five more while a cache fetches the next.
 SHARED = "public, max-age=60, stale-while-revalidate=300"
 OWN = "private, no-store"
-# What makes a caller another caller: tiers see different things at one address.
-CALLER = ("Authorization", "X-Payment", "PAYMENT-SIGNATURE")
 SAFE = ("GET", "HEAD")
 
 
@@ -79,5 +77,6 @@ def stamped(response: Response, etag: str, caching: str) -> Response:
     """The same answer with what caches need to know."""
     response["ETag"] = etag
     response["Cache-Control"] = caching
-    patch_vary_headers(response, CALLER)
+    # Tiers see different things at one address.
+    patch_vary_headers(response, wire.CALLER)
     return response

@@ -101,6 +101,18 @@ def call_data(function: str, *arguments: int | str | bytes) -> str:
     return "0x" + (keccak(function.encode())[:4] + b"".join(map(packed, arguments))).hex()
 
 
+# What a contract answers whose signature is good (ERC-1271).
+GOOD_SIGNATURE = keccak(b"isValidSignature(bytes32,bytes)")[:4] + bytes(28)
+
+
+def signature_question(digest: bytes, signature: bytes) -> str:
+    """The data of the call that asks a contract whether a signature is its own (ERC-1271)."""
+    # The second argument has no fixed length: its place stands first, then its length, then its bytes in whole words.
+    padded = signature + bytes(-len(signature) % WORD)
+    content = digest + packed(2 * WORD) + packed(len(signature)) + padded
+    return "0x" + (GOOD_SIGNATURE[:4] + content).hex()
+
+
 def words(answer: str) -> list[int]:
     """The words of a contract's answer, or of the data of a log, as whole numbers from zero."""
     content = bytes.fromhex(answer.removeprefix("0x"))

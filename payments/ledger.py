@@ -32,13 +32,22 @@ def constraint_of(error: IntegrityError) -> str | None:
     return diag.constraint_name if diag else None
 
 
+# The constraints of the ledger by which a payment is not entered twice.
+ONCE = {"a_proof_pays_once", "a_payment_identifier_names_one_payment_of_its_payer"}
+
+
 def find(*, network: str, proof_key: str) -> Payment | None:
     """The line of this proof."""
     return Payment.objects.filter(network=network, proof_key=proof_key).first()
 
 
+def named(*, payer: str, identifier: str) -> Payment | None:
+    """The line that this payer calls so; None also without an identifier."""
+    return Payment.objects.filter(payer=payer, payment_identifier=identifier).first() if identifier else None
+
+
 def enter(row: Payment, *others: Payment) -> bool:
-    """Write a new line, or several together, and say whether they were the first of their proofs.
+    """Write a new line, or several together, and say whether they were the first of their proofs and identifiers.
 
     One statement, committed at once; several are written in one transaction.
     """
@@ -49,7 +58,7 @@ def enter(row: Payment, *others: Payment) -> bool:
             with transaction.atomic():
                 Payment.objects.bulk_create([row, *others])
     except IntegrityError as error:
-        if constraint_of(error) == "a_proof_pays_once":
+        if constraint_of(error) in ONCE:
             return False
         raise
     return True
@@ -62,6 +71,13 @@ def take_over(row: Payment, *, now: datetime) -> bool:
         return False
     row.state, row.claimed_at, row.attempts = State.CLAIMED, now, row.attempts + 1
     return True
+
+
+def note_facilitator(row: Payment, asked: str) -> None:
+    """Name who was asked in the end, where it was not the one that the line was claimed for."""
+    if row.facilitator != asked:
+        Payment.objects.filter(pk=row.pk).update(facilitator=asked)
+        row.facilitator = asked
 
 
 def settle(row: Payment, *, tx_hash: str, now: datetime) -> None:
@@ -114,9 +130,10 @@ def leave_open(row: Payment, *, why: str, tx_hash: str | None = None) -> None:
 
 
 def expire(row: Payment, *, why: str) -> None:
-    """Nothing has arrived and nothing can any more."""
-    Payment.objects.filter(pk=row.pk, state__in=OPEN, attempts=row.attempts).update(state=State.EXPIRED, error=why)
-    row.state, row.error = State.EXPIRED, why
+    """Nothing has arrived and nothing can any more: the payer may pay anew under the same identifier."""
+    ended = {"state": State.EXPIRED, "error": why, "payment_identifier": ""}
+    Payment.objects.filter(pk=row.pk, state__in=OPEN, attempts=row.attempts).update(**ended)
+    row.state, row.error, row.payment_identifier = State.EXPIRED, why, ""
 
 
 def deliver(payment: UUID, *, now: datetime) -> None:

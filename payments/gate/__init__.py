@@ -10,12 +10,21 @@ from config.api.refusal import Unavailable
 from payments import prices
 from payments.callers import Caller
 from payments.gate import authorizations, transactions
-from payments.gate.authorizations import FacilitatorUnavailable, SettlementPending
+from payments.gate.identifiers import PaymentIdentifierReused
 from payments.gate.sale import Sale, TierRequired
+from payments.gate.unsettled import FacilitatorUnavailable, SettlementPending
 from payments.purchases import Purchase
 from payments.wire import PaymentRequired, Proof, Receipt, Sent
 
-__all__ = ["FacilitatorUnavailable", "NotSetUp", "Purchase", "SettlementPending", "TierRequired", "collect"]
+__all__ = [
+    "FacilitatorUnavailable",
+    "NotSetUp",
+    "PaymentIdentifierReused",
+    "Purchase",
+    "SettlementPending",
+    "TierRequired",
+    "collect",
+]
 
 
 class NotSetUp(Unavailable):
@@ -38,9 +47,9 @@ def collect(
     the facilitator, a transaction that was sent already one write and two trips to the chain. wire.Paid writes once
     more when the answer is closed, and a tier that is not believed any more costs a trip and a write.
 
-    Raises PaymentRequired (402) and its kinds, TierRequired (403), SettlementPending, FacilitatorUnavailable and
-    others of Unavailable (503). With any of them nothing was charged, except where SettlementPending says that this is
-    not known yet, or where `refund` names what we owe.
+    Raises PaymentRequired (402) and its kinds, TierRequired (403), PaymentIdentifierReused (409), SettlementPending,
+    FacilitatorUnavailable and others of Unavailable (503). With any of them nothing was charged, except where
+    SettlementPending says that this is not known yet, or where `refund` names what we owe.
     """
     if not settings.PAY_TO:
         raise NotSetUp("This installation takes no payments: PAY_TO is not set.")

@@ -1,19 +1,28 @@
 """Takes a signed authorization (EIP-3009): checks it, has it settled once, knows it when it comes back."""
 
 import time
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from django.conf import settings
 from django.db import Error as DatabaseError
 from django.utils import timezone
 
-from config.api.refusal import Code, Refusal
+from config.api.refusal import Refusal
 from payments import chain, evm, facilitator, holdings, ledger, reconcile
 from payments.chain import NotAPayment
 from payments.facilitator import NotSent, Outcome, Rejected, Settled, Unknown
-from payments.gate import arrivals
+from payments.gate import arrivals, identifiers
 from payments.gate.sale import Sale, TierRequired, public_id
-from payments.models import Payment
+from payments.gate.unsettled import (
+    TWIN_POLL_S,
+    TWIN_WAIT_S,
+    FacilitatorUnavailable,
+    SettlementPending,
+    is_left,
+    looked,
+)
+from payments.models import Payment, Wallet
 from payments.networks import ours
 from payments.reconcile import Fate
 from payments.rpc import RpcUnavailable
@@ -35,34 +44,6 @@ LEAST_VALID = timedelta(seconds=6)
 MOST_VALID = timedelta(hours=24)
 # Wallets may sign any number: of the year 9999.
 LAST_SECOND = 253_402_300_799
-# Another request with the same payment normally ends within milliseconds.
-TWIN_WAIT_S = 2.0
-TWIN_POLL_S = 0.02
-
-
-class FacilitatorUnavailable(Refusal):
-    """Payments cannot be settled for a moment; nothing was charged."""
-
-    code = Code.FACILITATOR_UNAVAILABLE
-
-    def __init__(self) -> None:
-        super().__init__(
-            "Payments cannot be settled for a moment. Nothing was charged: repeat the request with the same header.",
-            headers={"Retry-After": "5", "Cache-Control": "no-store"},
-        )
-
-
-class SettlementPending(Refusal):
-    """Whether the money has moved is not known. Never a 402: clients would sign again, and pay twice."""
-
-    code = Code.SETTLEMENT_PENDING
-
-    def __init__(self, *, retry_after_s: int = 2) -> None:
-        super().__init__(
-            "Whether this payment has been settled is not known yet."
-            " Repeat the request with the same header: you will not be charged twice.",
-            headers={"Retry-After": str(retry_after_s), "Cache-Control": "no-store"},
-        )
 
 
 def collect(sale: Sale, signed: Authorization) -> Receipt:
@@ -80,10 +61,19 @@ def collect(sale: Sale, signed: Authorization) -> Receipt:
             return settle(sale, signed, line)
         row = ledger.find(network=signed.network, proof_key=signed.proof_key)
         if row is None:
-            if refusal is not None:
+            if identifiers.first_of(sale, signed) is not None:
+                if chain.authorization_is_spent(signed.payer, signed.nonce):
+                    # Everybody can read it there, and its money may be here: it stands for itself alone.
+                    return collect(sale, replace(signed, payment_identifier=""))
+                if (receipt := identifiers.bought(sale, signed)) is not None:
+                    return receipt
+            elif refusal is not None:
                 return unless_sent(sale, signed, refusal)
             # Who had claimed it has let it go: it is our turn.
             continue
+        if not row.deed and row.state in (State.REFUND_DUE, State.REFUNDED):
+            # It was found on the chain before anybody came with it (payments/audit.py).
+            return ended(sale, row)
         if row.deed != signed.deed or row.purchase != sale.purchase.key:
             # Another amount under the same nonce is another payment.
             raise sale.refused(PaymentAlreadyUsed, "This payment is for something else. One payment buys one answer.")
@@ -94,7 +84,7 @@ def collect(sale: Sale, signed: Authorization) -> Receipt:
         if not sale.is_in(row):
             # More is sold now than was paid for, but what was paid for is not known to be over.
             raise SettlementPending
-        if row.state == State.UNKNOWN or row.claimed_at < timezone.now() - ledger.STALE:
+        if is_left(row):
             if ledger.take_over(row, now=timezone.now()):
                 return resume(sale, signed, row)
         elif time.monotonic() > until:
@@ -106,8 +96,8 @@ def collect(sale: Sale, signed: Authorization) -> Receipt:
 def check(sale: Sale, signed: Authorization) -> None:
     """Refuse what can never pay us: another scheme, network, asset or receiver, or somebody else's signature.
 
-    What the payer's key has not signed may still be good where the payer is a contract, which judges for itself: that
-    is left to the facilitator. It costs one trip to the chain. Raises RpcUnavailable.
+    What the payer's key has not signed may still be good where the payer is a contract, which judges for itself. It
+    costs one trip to the chain. Raises RpcUnavailable.
     """
     network = ours()
     expected = {
@@ -119,7 +109,7 @@ def check(sale: Sale, signed: Authorization) -> None:
     for name, (ours_is, its_is) in expected.items():
         if ours_is != its_is:
             raise rejected(sale, f"The payment names `{its_is}` where we ask for `{ours_is}`.", f"wrong_{name}")
-    if not signed.is_signed() and not chain.is_contract(signed.payer):
+    if not signed.is_signed() and not chain.approves(signed.payer, signed.digest, signed.signature):
         raise rejected(sale, "The signature is not of the wallet that it names as payer.", "invalid_signature")
 
 
@@ -133,21 +123,22 @@ def admitted(sale: Sale, signed: Authorization) -> Tier:
     if signed.valid_before > now + MOST_VALID.total_seconds():
         raise rejected(sale, "The payment is valid for longer than a day: sign one for a minute.", "valid_too_long")
     amount = ours().decimal(signed.value)
-    if amount not in sale.could_be_acceptable(signed.payer):
+    payer = holdings.find(signed.payer, now=sale.now)
+    if amount not in sale.could_be_acceptable(payer):
         raise wrong_amount(sale, signed)
-    theirs = terms_of_payer(sale, signed)
-    tier = sale.terms_for(signed.payer, theirs).tier
-    if tier < sale.prices.from_tier:
-        raise sale.not_sold_to(tier)
+    theirs = terms_of_payer(sale, signed, payer)
+    best = sale.terms_for(signed.payer, theirs)
+    if best.tier < sale.prices.from_tier:
+        raise sale.not_sold_to(best)
     if amount not in sale.acceptable(signed.payer, theirs):
         raise wrong_amount(sale, signed, theirs=theirs)
-    return tier
+    return best.tier
 
 
-def terms_of_payer(sale: Sale, signed: Authorization) -> Terms:
+def terms_of_payer(sale: Sale, signed: Authorization, payer: Wallet) -> Terms:
     """The payer's terms; while the chain is away the standard ones, where these are enough."""
     try:
-        return holdings.terms_of(signed.payer, now=sale.now)
+        return holdings.terms_now(payer, now=sale.now)
     except RpcUnavailable:
         if sale.prices.from_tier == FREE and ours().decimal(signed.value) in sale.prices.acceptable([STANDARD]):
             return STANDARD
@@ -180,9 +171,10 @@ def claim(sale: Sale, signed: Authorization, *, tier: Tier) -> Payment:
         amount_usdc=ours().decimal(signed.value),
         proof_key=signed.proof_key,
         deed=signed.deed,
+        payment_identifier=signed.payment_identifier,
         tier=tier.name,
         valid_before=moment(signed.valid_before),
-        facilitator=settings.FACILITATOR_URL[:200],
+        facilitator=facilitator.asked_at(settings.FACILITATOR_URL),
         attempts=1,
         claimed_at=timezone.now(),
     )
@@ -210,23 +202,25 @@ def unless_sent(sale: Sale, signed: Authorization, refusal: Refusal) -> Receipt:
             reason="expired",
         )
     theirs = holdings.terms_of(signed.payer, now=sale.now)
-    tier = sale.terms_for(signed.payer, theirs).tier
+    best = sale.terms_for(signed.payer, theirs)
     age = sale.now - found.mined_at
     problem = arrivals.objection(sale, payer=signed.payer, amount=found.amount, terms=theirs, age=age)
     row = arrivals.line(
         sale,
         found,
-        tier=tier,
+        tier=best.tier,
         problem=problem,
         form=signed.form,
         proof_key=signed.proof_key,
         deed=signed.deed,
+        payment_identifier=signed.payment_identifier,
         valid_before=moment(signed.valid_before),
     )
     if not ledger.enter(row):
-        return collect(sale, signed)
+        # Where its name is taken, it is in the books without.
+        return collect(sale, replace(signed, payment_identifier=""))
     if problem is not None:
-        raise arrivals.owed(sale, row, problem=problem, tier=tier)
+        raise arrivals.owed(sale, row, problem=problem, terms=best)
     return receipt_of(row)
 
 
@@ -245,6 +239,7 @@ def settle(sale: Sale, signed: Authorization, row: Payment) -> Receipt:
         payer=signed.payer,
     )
     try:
+        ledger.note_facilitator(row, outcome.by)
         return written(sale, row, outcome)
     except DatabaseError as error:
         # The line stays claimed, and who comes for it later asks the chain.
@@ -291,15 +286,6 @@ def resume(sale: Sale, signed: Authorization, row: Payment) -> Receipt:
         return settle(sale, signed, row)
     ledger.leave_open(row, why=row.error)
     raise SettlementPending
-
-
-def looked(row: Payment) -> Fate:
-    """What the chain says of it. Raises SettlementPending while the chain cannot be read."""
-    try:
-        return reconcile.look(row, now=timezone.now())
-    except RpcUnavailable as error:
-        ledger.leave_open(row, why=error.message)
-        raise SettlementPending from error
 
 
 def ended(sale: Sale, row: Payment) -> Receipt:

@@ -6,6 +6,7 @@ receipts    what a paid answer says   PAYMENT-RESPONSE, X-PAYMENT-RESPONSE, X-Re
 """
 
 from payments.wire.challenges import (
+    CALLER,
     PaymentAlreadyUsed,
     PaymentRejected,
     PaymentRequired,
@@ -17,6 +18,7 @@ from payments.wire.proofs import Authorization, InvalidPayment, Proof, Sent, pro
 from payments.wire.receipts import Paid, Receipt, receipt_of
 
 __all__ = [
+    "CALLER",
     "Authorization",
     "InvalidPayment",
     "Paid",

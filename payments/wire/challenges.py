@@ -5,6 +5,7 @@ from functools import cache
 
 import orjson
 from django.conf import settings
+from x402.extensions.payment_identifier import PAYMENT_IDENTIFIER, declare_payment_identifier_extension
 from x402.http.utils import encode_payment_required_header
 from x402.schemas import PaymentRequired as RequiredV2
 from x402.schemas import PaymentRequirements, ResourceInfo
@@ -21,6 +22,8 @@ EXPIRES_IN_S = int(HONOURED.total_seconds())
 # Proxies refuse headers beyond 4 to 8 KB: of a longer address only the part before the query is told.
 LONGEST_URL = 1000
 JSON_TYPE = "application/json"
+# The headers by which callers differ: what is told to one is not for another.
+CALLER = ("Authorization", "SIGN-IN-WITH-X", "X-Payment", "PAYMENT-SIGNATURE")
 checksummed = cache(evm.checksummed)
 
 
@@ -92,12 +95,14 @@ def challenge(quote: Quote, purchase: Purchase, *, error: str) -> dict[str, str]
         error=error,
         resource=resource(purchase, description=quote.description),
         accepts=[requirement(network, network.atomic(quote.amount))],
+        # More of them would not fit: proxies refuse long headers.
+        extensions={PAYMENT_IDENTIFIER: declare_payment_identifier_extension()},
     )
     return {
         "x402": orjson.dumps(seeds).decode(),
         "PAYMENT-REQUIRED": encode_payment_required_header(required),
         "Cache-Control": "no-store",
-        "Vary": "X-Payment, Payment-Signature, Authorization",
+        "Vary": ", ".join(CALLER),
     }
 
 

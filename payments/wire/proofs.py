@@ -10,6 +10,7 @@ from typing import Any
 
 import orjson
 from pydantic import ValidationError
+from x402.extensions.payment_identifier import PAYMENT_ID_MAX_LENGTH, PAYMENT_ID_MIN_LENGTH, PAYMENT_IDENTIFIER
 from x402.schemas import PaymentPayload
 from x402.schemas.v1 import PaymentPayloadV1
 
@@ -24,6 +25,7 @@ ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}")
 BYTES = re.compile(r"0x(?:[0-9a-fA-F]{2})+")
 # As a uint256 has at most.
 NUMBER = re.compile(r"[0-9]{1,78}")
+IDENTIFIER = re.compile(rf"[a-zA-Z0-9_-]{{{PAYMENT_ID_MIN_LENGTH},{PAYMENT_ID_MAX_LENGTH}}}")
 BY_NAME = {network.name: network.caip2 for network in NETWORKS.values()}
 
 
@@ -38,7 +40,8 @@ class Authorization:
     """A signed authorization to move USDC (EIP-3009), not settled yet. What it says is not checked here.
 
     `network` is a CAIP-2 name; `asset` is None where the form does not name one (version 1); `value` is in the
-    asset's smallest unit; times are Unix seconds; addresses are in small letters.
+    asset's smallest unit; times are Unix seconds; addresses are in small letters. `payment_identifier` is what the
+    caller calls the payment, which nobody has signed; empty where it has no name.
     """
 
     form: Payment.Form
@@ -52,6 +55,7 @@ class Authorization:
     valid_before: int
     nonce: bytes
     signature: bytes
+    payment_identifier: str = ""
 
     @property
     def digest(self) -> bytes:
@@ -75,6 +79,10 @@ class Authorization:
     def deed(self) -> str:
         """What tells this from all else that the payer may sign with the same nonce: SHA-256, in hexadecimal."""
         return hashlib.sha256(self.digest + self.signature).hexdigest()
+
+    def is_valid_at(self, moment: float) -> bool:
+        """Whether the token would take it at that moment, in Unix seconds, as far as its times go."""
+        return self.valid_after < moment < self.valid_before
 
     def is_signed(self) -> bool:
         """Whether the payer's own key has signed this, on our network. A contract wallet's signature is no key's."""
@@ -155,6 +163,7 @@ class Reader:
             scheme=accepted.scheme,
             network=accepted.network,
             asset=accepted.asset.lower(),
+            payment_identifier=self.payment_identifier(payload.extensions or {}),
         )
 
     def version_1(self, payload: PaymentPayloadV1) -> Authorization:
@@ -164,8 +173,31 @@ class Reader:
             payload.payload, form=Payment.Form.V1, scheme=payload.scheme, network=network, asset=None
         )
 
+    def payment_identifier(self, extensions: Mapping[str, Any]) -> str:
+        """The name of the payment, by the extension payment-identifier; clients send back what we said without one."""
+        told: Any = extensions
+        for step in (PAYMENT_IDENTIFIER, "info", "id"):
+            if not isinstance(told, Mapping):
+                raise self.invalid(f"has an `extensions.{PAYMENT_IDENTIFIER}` that cannot be read")
+            told = told.get(step)
+            if told is None:
+                return ""
+        if not isinstance(told, str) or not IDENTIFIER.fullmatch(told):
+            raise self.invalid(
+                f"has an `extensions.{PAYMENT_IDENTIFIER}.info.id` that is not"
+                f" {PAYMENT_ID_MIN_LENGTH} to {PAYMENT_ID_MAX_LENGTH} letters, digits, hyphens and underscores"
+            )
+        return told
+
     def authorization(
-        self, payload: Mapping[str, Any], *, form: Payment.Form, scheme: str, network: str, asset: str | None
+        self,
+        payload: Mapping[str, Any],
+        *,
+        form: Payment.Form,
+        scheme: str,
+        network: str,
+        asset: str | None,
+        payment_identifier: str = "",
     ) -> Authorization:
         """What was signed, and the signature."""
         signed = payload.get("authorization")
@@ -183,6 +215,7 @@ class Reader:
             valid_before=self.number(signed, "validBefore"),
             nonce=bytes.fromhex(self.matching(HASH, signed, "nonce")[2:]),
             signature=bytes.fromhex(self.matching(BYTES, payload, "signature")[2:]),
+            payment_identifier=payment_identifier,
         )
 
     def matching(self, pattern: re.Pattern[str], fields: Mapping[str, Any], name: str) -> str:

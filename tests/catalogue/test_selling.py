@@ -32,7 +32,7 @@ def test_plain_values_and_bytes_of_the_same_content_have_one_etag() -> None:
     assert rendered.data == values.data == b'{"a":1}'
     assert rendered["ETag"] == values["ETag"] != free(body=b'{"a":2}')["ETag"]
     assert rendered["Cache-Control"] == "public, max-age=60, stale-while-revalidate=300"
-    assert rendered["Vary"] == "Authorization, X-Payment, PAYMENT-SIGNATURE"
+    assert rendered["Vary"] == "Authorization, SIGN-IN-WITH-X, X-Payment, PAYMENT-SIGNATURE"
 
 
 def test_an_answer_that_the_caller_has_is_304_with_the_same_headers_and_no_body() -> None:

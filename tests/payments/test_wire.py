@@ -142,7 +142,7 @@ def test_what_everybody_may_buy_requires_no_tier() -> None:
 def test_no_cache_keeps_a_402() -> None:
     headers = wire.PaymentRequired("Pay.", quote=quote(), purchase=purchase()).headers
     assert headers["Cache-Control"] == "no-store"
-    assert headers["Vary"] == "X-Payment, Payment-Signature, Authorization"
+    assert headers["Vary"] == "Authorization, SIGN-IN-WITH-X, X-Payment, PAYMENT-SIGNATURE"
 
 
 @pytest.mark.parametrize("length", [10, 1000, 20_000])
@@ -150,6 +150,19 @@ def test_the_headers_of_a_402_stay_below_4_kb(length: int) -> None:
     refusal = wire.PaymentRequired("Pay.", quote=quote(), purchase=purchase(f"/v1/restaurants/noma?q={'é' * length}"))
     assert sum(len(name) + len(value) + 4 for name, value in refusal.headers.items()) < 4096
     assert all(value.isascii() for value in refusal.headers.values())
+
+
+def test_the_header_of_version_2_takes_about_a_kilobyte() -> None:
+    every = Quote(
+        products=("context", "reviews", "photos", "ai_insight"),
+        amount=Decimal("0.019000"),
+        from_tier=PRO,
+        description="Neighborhood context, Reviews, Photos, Insight",
+    )
+    asked_for = purchase("/v1/restaurants/noma?fields=core,context,reviews,photos,ai_insight")
+    headers = wire.PaymentRequired("Pay.", quote=every, purchase=asked_for).headers
+    assert len(headers["PAYMENT-REQUIRED"]) < 1300
+    assert len(headers["x402"]) < 300
 
 
 # Proofs ------------------------------------------------------------------------------------------------------------

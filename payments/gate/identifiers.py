@@ -1,0 +1,81 @@
+"""Knows a payment by the name that its payer has given to it (x402, extension payment-identifier).
+
+Who has lost an answer and signs anew, under the same identifier, gets what the first payment has bought. The new one
+is never settled. An identifier is not signed, but it is its payer's own: without a payment that the payer has signed,
+is good now and is not on the chain, it opens nothing.
+"""
+
+import time
+
+from django.utils import timezone
+
+from config.api.refusal import Code, Refusal
+from payments import ledger
+from payments.gate.sale import Sale, public_id
+from payments.gate.unsettled import TWIN_POLL_S, TWIN_WAIT_S, SettlementPending, is_left, looked
+from payments.models import Payment
+from payments.reconcile import Fate
+from payments.wire import Authorization, Receipt, receipt_of
+
+State = Payment.State
+
+
+class PaymentIdentifierReused(Refusal):
+    """The payer has given this identifier to another payment, which does not buy what is wanted now."""
+
+    code = Code.PAYMENT_IDENTIFIER_REUSED
+
+    def __init__(self, why: str, *, refund: str | None = None) -> None:
+        super().__init__(
+            f"{why} Nothing was charged for this one: pay under a new identifier.",
+            extra={"refund": refund} if refund else {},
+            headers={"Cache-Control": "no-store"},
+        )
+
+
+def first_of(sale: Sale, signed: Authorization) -> Payment | None:
+    """The payment that the payer has named so before; None also for one that its signature does not speak for now."""
+    if not signed.is_valid_at(sale.now.timestamp()):
+        return None
+    return ledger.named(payer=signed.payer, identifier=signed.payment_identifier)
+
+
+def bought(sale: Sale, signed: Authorization) -> Receipt | None:
+    """What the first payment of this name has bought; None where there is none (any more), so that this one may be it.
+
+    While it is being settled this waits, as for a twin. What nobody saw the end of is looked up on the chain; only
+    its own header can have it settled again. Raises PaymentIdentifierReused and SettlementPending.
+    """
+    until = time.monotonic() + TWIN_WAIT_S
+    while row := ledger.named(payer=signed.payer, identifier=signed.payment_identifier):
+        if row.purchase != sale.purchase.key:
+            raise PaymentIdentifierReused("This payment identifier names your payment for something else.")
+        if row.state not in ledger.OPEN:
+            return answer_of(sale, row)
+        if not is_left(row):
+            if time.monotonic() > until:
+                raise SettlementPending(retry_after_s=1)
+        elif ledger.take_over(row, now=timezone.now()):
+            fate = looked(row)
+            if fate not in (Fate.ARRIVED, Fate.LOST):
+                ledger.leave_open(row, why=row.error)
+                raise SettlementPending
+            continue
+        time.sleep(TWIN_POLL_S)
+    return None
+
+
+def answer_of(sale: Sale, row: Payment) -> Receipt:
+    """The receipt of a payment that has arrived, where it is good for what is wanted now."""
+    if row.state not in (State.SETTLED, State.DELIVERED):
+        raise PaymentIdentifierReused(
+            "The money of your payment with this identifier is owed back to you, or was sent back.",
+            refund=public_id(row),
+        )
+    if not sale.is_in(row):
+        raise PaymentIdentifierReused("There is more in this answer now than you have paid for under this identifier.")
+    if not ledger.is_readable(row, now=sale.now):
+        raise PaymentIdentifierReused(
+            "The answer to your payment with this identifier was given, and its time is over."
+        )
+    return receipt_of(row)
