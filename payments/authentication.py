@@ -1,4 +1,4 @@
-"""Documents the sessions of wallets; the doorway has judged the token before any view runs (payments.limits)."""
+"""Documents how callers are recognised; the doorway has judged it before any view runs (payments.limits)."""
 
 from typing import Any
 
@@ -6,6 +6,8 @@ from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.openapi import AutoSchema
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.request import Request
+
+from payments import siwx
 
 
 class WalletAuthentication(BaseAuthentication):
@@ -15,16 +17,34 @@ class WalletAuthentication(BaseAuthentication):
         """Everyone may come in."""
 
 
-class WalletSessionScheme(OpenApiAuthenticationExtension):
-    """Documents the session."""
+class CallerSchemes(OpenApiAuthenticationExtension):
+    """Documents the Bearer token and the signed challenge."""
 
     target_class = WalletAuthentication
-    name = "walletSession"
+    name = ["walletSession", "signedChallenge"]
 
-    def get_security_definition(self, auto_schema: AutoSchema) -> dict[str, Any]:
-        """The OpenAPI security scheme."""
-        return {
-            "type": "http",
-            "scheme": "bearer",
-            "description": "The token of a wallet session, from POST /v1/auth/session. Without one the tier is free.",
-        }
+    def get_security_definition(self, auto_schema: AutoSchema) -> Any:
+        """The OpenAPI security schemes."""
+        return [
+            {
+                "type": "http",
+                "scheme": "bearer",
+                "description": (
+                    "The token of a wallet session, from POST /v1/auth/session, or an API key of an account with"
+                    " linked wallets or a plan. Without either the tier is free."
+                ),
+            },
+            {
+                "type": "apiKey",
+                "in": "header",
+                "name": siwx.HEADER,
+                "description": (
+                    "A challenge of GET /v1/auth/challenge, signed, as x402 clients send it. Each is good for one"
+                    " request."
+                ),
+            },
+        ]
+
+    def get_security_requirement(self, auto_schema: AutoSchema) -> Any:
+        """Either of them."""
+        return [{name: []} for name in self.name]

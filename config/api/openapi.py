@@ -156,9 +156,6 @@ OF_KEYS = (
 MANAGEMENT = {
     Code.SLOT_UNAVAILABLE,
     Code.OUTSIDE_SERVICE_HOURS,
-    Code.EXPIRED_API_KEY,
-    Code.REVOKED_API_KEY,
-    Code.INSUFFICIENT_SCOPE,
     Code.VERSION_CONFLICT,
 }
 DATA = [code for code in Code if code not in MANAGEMENT]

@@ -6,8 +6,11 @@ from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import serializers
 
 from config.api.fields import Constant
+from payments.callers import By
 from payments.models import Price
 from payments.serializers.amounts import MOMENT, TIER_NAMES, Amount
+
+ADDRESS = "^0x[0-9a-fA-F]{40}$"
 
 
 class Words(serializers.CharField):
@@ -24,6 +27,28 @@ class NextTierRecord(serializers.Serializer[Any]):
     tier = serializers.ChoiceField(choices=TIER_NAMES, source="name")
     holdings_usd = Amount(decimal_places=6, allow_null=True, source="from_usd", help_text="Worth of the token held.")
     staked = Amount(decimal_places=0, allow_null=True, source="from_stake", help_text="Whole tokens staked.")
+
+
+class RiseRecord(serializers.Serializer[Any]):
+    """The tier that a holding leads to once it has lasted, and when that is if it stays."""
+
+    tier = serializers.ChoiceField(choices=TIER_NAMES, source="tier.name")
+    at = serializers.DateTimeField(format=MOMENT)
+
+
+class AccountRecord(serializers.Serializer[Any]):
+    """The account of a key, or that to which a wallet is linked."""
+
+    name = serializers.CharField()
+
+
+class PlanRecord(serializers.Serializer[Any]):
+    """What was agreed on with the caller."""
+
+    name = serializers.CharField()
+    tier = serializers.ChoiceField(choices=TIER_NAMES)
+    price_factor = Amount(decimal_places=4, help_text="In the prices below already.")
+    valid_until = serializers.DateTimeField(format=MOMENT, allow_null=True, help_text="Null: until further notice.")
 
 
 class UsageRecord(serializers.Serializer[Any]):
@@ -55,16 +80,23 @@ class PriceListRecord(serializers.Serializer[Any]):
 class MeRecord(serializers.Serializer[Any]):
     """Who calls, what their tier gives, and what leads to the next one."""
 
-    wallet = serializers.RegexField("^0x[0-9a-fA-F]{40}$", allow_null=True, help_text="Null without a session.")
+    by = serializers.ChoiceField(choices=[by.value for by in By], help_text="What you were recognised by.")
+    account = AccountRecord(allow_null=True)
+    wallet = serializers.RegexField(
+        ADDRESS, allow_null=True, help_text="That you have proven; of a key's wallets the one of the highest tier."
+    )
+    wallets = serializers.ListField(child=serializers.RegexField(ADDRESS), help_text="All of yours, the best first.")
     tier = serializers.ChoiceField(choices=TIER_NAMES, source="tier.name")
     next_tier = NextTierRecord(allow_null=True, help_text="Null on the highest.")
-    holdings_usd = Amount(decimal_places=6, allow_null=True)
+    rising = RiseRecord(allow_null=True, help_text="Null: none is on its way.")
+    holdings_usd = Amount(decimal_places=6, allow_null=True, help_text="Of `wallet`.")
     staked = Amount(decimal_places=18, allow_null=True, help_text="In whole tokens.")
     read_at = serializers.DateTimeField(
         format=MOMENT, allow_null=True, help_text="When the holdings were read from the chain."
     )
+    plan = PlanRecord(allow_null=True)
     limits = UsageRecord(source="usage")
     prices = PriceListRecord(source="*")
     support = serializers.CharField(source="promised.support")
     priority = serializers.CharField(source="promised.priority", help_text="The queue that takes your jobs.")
-    sla = Words(source="promised.sla", allow_null=True, help_text="The service-level agreement.")
+    sla = Words(allow_null=True, help_text="The service-level agreement.")

@@ -1,10 +1,14 @@
 """Wallets that sign in."""
 
+import base64
+import json
 from typing import Any, Protocol
 
 from django.test import Client
 from eth_account import Account
 from eth_account.messages import encode_defunct
+
+from payments.evm import checksummed
 
 CHALLENGE = "/v1/auth/challenge"
 SESSION = "/v1/auth/session"
@@ -30,6 +34,20 @@ def signed_challenge(client: Client, wallet: Signer) -> dict[str, str]:
     """The body that opens a session."""
     text = client.get(CHALLENGE, {"address": wallet.address}).json()["message"]
     return {"message": text, "signature": signature_of(wallet, text)}
+
+
+def header_of(wallet: Signer, *, of: str | None = None) -> dict[str, str]:
+    """A fresh challenge, signed as x402 clients send it; `of` is the address of a contract that the wallet owns."""
+    address = checksummed(of or wallet.address)
+    challenge = Client(REMOTE_ADDR="192.0.2.200").get(CHALLENGE, {"address": address}).json()
+    signature = signature_of(wallet, challenge.pop("message"))
+    fields = challenge | {
+        "address": address,
+        "chainId": f"eip155:{challenge['chainId']}",
+        "type": "eip191",
+        "signature": signature,
+    }
+    return {"sign-in-with-x": base64.b64encode(json.dumps(fields).encode()).decode()}
 
 
 def sign_in(client: Client, wallet: Signer) -> Any:

@@ -1,0 +1,25 @@
+"""The shapes of linked wallets."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from payments.serializers.amounts import MOMENT, TIER_NAMES, Amount
+from payments.serializers.me import ADDRESS, RiseRecord
+
+
+class WalletRecord(serializers.Serializer[Any]):
+    """A wallet, and what was last read of it."""
+
+    address = serializers.RegexField(ADDRESS, help_text="With the capitals of EIP-55.")
+    tier = serializers.ChoiceField(choices=TIER_NAMES, help_text="By its holding, and by a plan.")
+    rising = RiseRecord(allow_null=True)
+    holdings_usd = Amount(decimal_places=6)
+    staked = Amount(decimal_places=18, help_text="In whole tokens.")
+    read_at = serializers.DateTimeField(format=MOMENT, allow_null=True, help_text="Null: not read from the chain yet.")
+
+
+class WalletsAnswer(serializers.Serializer[Any]):
+    """All wallets of an account, or the one of a session."""
+
+    data = WalletRecord(many=True)  # type: ignore[assignment]  # a name of the contract
