@@ -49,6 +49,10 @@ class Settler:
         """Whether the ether for gas runs out, as the last settlement has seen it."""
         return self._loaded.done() and self._loaded.exception() is None and self._loaded.result()[1].is_low
 
+    def is_idle(self) -> bool:
+        """Whether no settlement is under way."""
+        return not self._payers
+
     def verify(self, payload: Any, requirements: Any) -> Any:
         """Whether the payment could be settled now; moves nothing. The answer of x402's POST /verify."""
         from x402.schemas import SchemeNotFoundError, VerifyResponse

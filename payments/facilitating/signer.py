@@ -41,7 +41,11 @@ class ChainUnavailable(Exception):
 
 
 class Provider(HTTPProvider):
-    """A node that is asked once, not for long, and whose failures are noted where they count."""
+    """A node that is not waited for, and whose failures are noted where they count.
+
+    It is asked again once, on a new connection: the node may have closed a kept one just now. A signed transaction may
+    be sent twice, too: it stays the same one.
+    """
 
     def __init__(self, url: str) -> None:
         super().__init__(url, request_kwargs={"timeout": (CONNECT_S, READ_S)}, exception_retry_configuration=None)
@@ -49,7 +53,10 @@ class Provider(HTTPProvider):
     def make_request(self, method: RPCEndpoint, params: Any) -> RPCResponse:
         """Ask one thing."""
         try:
-            answer = super().make_request(method, params)
+            try:
+                answer = super().make_request(method, params)
+            except requests.ConnectionError:
+                answer = super().make_request(method, params)
         except (requests.RequestException, ValueError):
             failed()
             raise
@@ -60,7 +67,11 @@ class Provider(HTTPProvider):
     def numbers(self, *questions: tuple[str, list[str]]) -> list[int]:
         """The numbers that answer these, for one trip; other threads may ask meanwhile. Raises ChainUnavailable."""
         try:
-            answers: Any = self.make_batch_request([(RPCEndpoint(method), params) for method, params in questions])
+            asked = [(RPCEndpoint(method), params) for method, params in questions]
+            try:
+                answers: Any = self.make_batch_request(asked)
+            except requests.ConnectionError:
+                answers = self.make_batch_request(asked)
             return [int(answer["result"], 16) for answer in answers]
         except (requests.RequestException, ValueError, KeyError, TypeError) as error:
             failed()
