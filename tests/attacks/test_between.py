@@ -135,7 +135,7 @@ def test_a_process_killed_before_it_could_answer_leaves_a_payment_that_is_served
     assert before - usdc_balance(wallets["free"].address) == Decimal(PRICE)
     assert len(attacked.facilitator.asked) == (0 if has_settled else 1)
     assert attacked.ask(ELSEWHERE, headers).json()["error"] == "payment_already_used"
-    assert the_one_payment().state == State.DELIVERED
+    assert eventually(lambda: the_one_payment().state == State.DELIVERED)
 
 
 # Clocks that differ ------------------------------------------------------------------------------------------------

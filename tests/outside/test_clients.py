@@ -22,10 +22,10 @@ from x402.extensions.payment_identifier import (
     extract_payment_identifier,
     generate_payment_id,
 )
-from x402.http import x402HTTPClientSync
 from x402.http.utils import decode_payment_required_header, encode_payment_signature_header
 from x402.mechanisms.evm import EthAccountSigner
 from x402.mechanisms.evm.exact import register_exact_evm_client
+from x402.schemas import PaymentPayload, PaymentRequired
 
 from tests.payments.test_paying import Shop
 from tests.running import Up
@@ -91,7 +91,7 @@ def test_a_client_of_npm_is_told_of_a_tier_that_its_wallet_lacks_and_charged_not
 
 
 def test_the_bare_hash_of_a_transaction_buys_an_answer(shop: Shop) -> None:
-    url, before = shop.url("core,context", number=3), shop.balance("free")
+    url, before = shop.url("core,context", number=1), shop.balance("free")
     challenge = json.loads(shop.ask(url).headers["x402"])
     served = shop.ask(url, **{"X-Payment": shop.send("free", Decimal(challenge["amount"]))})
     assert served.status_code == 200
@@ -105,9 +105,10 @@ def identified(shop: Shop, name: str, asked: httpx.Response, identifier: str) ->
     client = x402ClientSync()
     register_exact_evm_client(client, EthAccountSigner(Account.from_key(shop.wallet(name)["private_key"])))
     required = decode_payment_required_header(asked.headers["PAYMENT-REQUIRED"])
+    assert isinstance(required, PaymentRequired)
     extensions = append_payment_identifier_to_extensions(dict(required.extensions or {}), identifier)
-    payload = x402HTTPClientSync(client).client.create_payment_payload(required)
-    payload = payload.model_copy(update={"extensions": extensions})
+    payload = client.create_payment_payload(required).model_copy(update={"extensions": extensions})
+    assert isinstance(payload, PaymentPayload)
     assert extract_payment_identifier(payload) == identifier
     return {"PAYMENT-SIGNATURE": encode_payment_signature_header(payload)}
 
