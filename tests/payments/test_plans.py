@@ -178,7 +178,7 @@ def test_the_plan_of_an_account_holds_for_the_wallets_that_are_linked_to_it(wall
     ],
 )
 def test_of_two_plans_the_better_holds(
-    wallets: Mapping[str, Key], own: Mapping[str, str], of_account: Mapping[str, str], tier: Any, factor: str
+    wallets: Mapping[str, Key], own: dict[str, Any], of_account: dict[str, Any], tier: Any, factor: str
 ) -> None:
     account = Account.objects.create(name="Guides Ltd")
     wallet = Wallet.objects.create(address=wallets["free"].address, account=account)
@@ -259,7 +259,7 @@ def test_of_two_plans_that_are_made_at_once_one_is_refused() -> None:
         ({"account": None}, "A plan is either of a wallet or of an account."),
     ],
 )
-def test_a_plan_that_means_nothing_is_refused(wrong: Mapping[str, Any], why: str) -> None:
+def test_a_plan_that_means_nothing_is_refused(wrong: dict[str, Any], why: str) -> None:
     account = Account.objects.create(name="Guides Ltd")
     fields = {"name": "1", "account": account, "valid_from": timezone.now()} | wrong
     with pytest.raises(ValidationError, match=why):
