@@ -1,0 +1,66 @@
+"""What a wallet has paid, over HTTP."""
+
+from typing import Any
+
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework.permissions import AllowAny
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from config.api import openapi
+from config.api.viewsets import StrictViewSet
+from payments import statements
+from payments.authentication import WalletAuthentication
+from payments.callers import caller_of
+from payments.filters import Ledger
+from payments.models import Payment
+from payments.models.ledger import PREFIX
+from payments.serializers import payments as serializers
+from payments.statements import NO_STORE
+
+
+class PaymentViewSet(StrictViewSet[Payment]):
+    """The payments of the wallets that the caller has proven."""
+
+    authentication_classes = [WalletAuthentication]
+    permission_classes = [AllowAny]
+    queryset = Payment.objects.none()
+    serializer_class = serializers.PaymentRecord
+    filter_backends = []
+    lookup_url_kwarg = "id"
+    # Anything else cannot be an id, and need not be looked up.
+    lookup_value_regex = "[a-zA-Z0-9_]{1,40}"
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        """Ask who it is before anything is judged."""
+        # An action is None for a method that the address does not have.
+        if self.action is not None:
+            self.wallets = statements.payers(caller_of(request))
+        super().initial(request, *args, **kwargs)
+
+    @extend_schema(
+        operation_id="list_payments",
+        summary="List your payments, newest first",
+        parameters=[Ledger],
+        responses=openapi.answers({200: serializers.PaymentAnswer}, refusals=[401]),
+    )
+    def list(self, request: Request) -> Response:
+        """Those of the wallets that you have proven: by a session, by SIGN-IN-WITH-X, or as linked to the account of
+        your key. Free of charge.
+        """
+        asked = Ledger.read(request)
+        asked |= {"since": asked.pop("from", None), "until": asked.pop("to", None)}
+        found = statements.page(self.wallets, **asked, now=timezone.now())
+        return Response(serializers.PaymentAnswer(found).data, headers=NO_STORE)
+
+    @extend_schema(
+        operation_id="get_payment",
+        summary="Retrieve a payment",
+        parameters=[openapi.path_id(PREFIX)],
+        responses=openapi.answers({200: serializers.PaymentRecord}, refusals=[401, 404]),
+    )
+    def retrieve(self, request: Request, id: str) -> Response:  # noqa: A002  # the name in the path
+        """By the name that receipts and refusals call it by (`pay_...`). Free of charge."""
+        row = statements.find(self.wallets, id)
+        return Response(serializers.PaymentRecord(row).data, headers=NO_STORE)
