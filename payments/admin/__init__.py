@@ -2,6 +2,7 @@
 
 from payments.admin.ledger import PaymentAdmin
 from payments.admin.products import PriceAdmin, ProductAdmin
+from payments.admin.revenue import RevenueAdmin
 from payments.admin.wallets import WalletAdmin, WalletSessionAdmin
 
-__all__ = ["PaymentAdmin", "PriceAdmin", "ProductAdmin", "WalletAdmin", "WalletSessionAdmin"]
+__all__ = ["PaymentAdmin", "PriceAdmin", "ProductAdmin", "RevenueAdmin", "WalletAdmin", "WalletSessionAdmin"]
