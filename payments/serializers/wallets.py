@@ -12,7 +12,7 @@ class WalletRecord(serializers.Serializer[Any]):
     """A wallet, and what was last read of it."""
 
     address = serializers.RegexField(ADDRESS, help_text="With the capitals of EIP-55.")
-    tier = serializers.ChoiceField(choices=TIER_NAMES, help_text="By its holding, and by a plan.")
+    tier = serializers.ChoiceField(choices=TIER_NAMES, source="tier.name", help_text="By its holding, and by a plan.")
     rising = RiseRecord(allow_null=True)
     holdings_usd = Amount(decimal_places=6)
     staked = Amount(decimal_places=18, help_text="In whole tokens.")

@@ -14,7 +14,8 @@ from pytest_django import Settings
 from payments import seed
 from payments.devchain.wallets import Wallet as Key
 from payments.evm import checksummed
-from payments.models import Price, Product
+from payments.models import Plan, Price, Product, Wallet
+from tests.payments.buying import REVIEWS, paid_by
 from tests.payments.signing import client_of
 
 pytestmark = pytest.mark.django_db
@@ -33,12 +34,17 @@ def test_an_anonymous_caller_sees_the_free_tier(client: Client) -> None:
         response = client.get(ME)
     assert (response.status_code, response["Cache-Control"]) == (200, "no-store")
     assert response.json() == {
+        "by": "nobody",
+        "account": None,
         "wallet": None,
+        "wallets": [],
         "tier": "free",
         "next_tier": {"tier": "pro", "holdings_usd": "100", "staked": None},
+        "rising": None,
         "holdings_usd": None,
         "staked": None,
         "read_at": None,
+        "plan": None,
         "limits": {"requests": 10, "window_s": 60, "used": 1, "resets_at": int(response["X-RateLimit-Reset"])},
         "prices": {
             "rate": "standard",
@@ -64,12 +70,17 @@ def test_a_wallet_sees_its_holdings_its_prices_and_what_leads_further(wallets: M
         response = api.get(ME)
         now = datetime.now(UTC)
     assert response.json() == {
+        "by": "session",
+        "account": None,
         "wallet": checksummed(wallets["pro"].address),
+        "wallets": [checksummed(wallets["pro"].address)],
         "tier": "pro",
         "next_tier": {"tier": "premium", "holdings_usd": "1000", "staked": "5000"},
+        "rising": None,
         "holdings_usd": "250",
         "staked": "0",
         "read_at": now.strftime(MOMENT),
+        "plan": None,
         "limits": {"requests": 120, "window_s": 60, "used": 2, "resets_at": int(response["X-RateLimit-Reset"])},
         "prices": {
             "rate": "discounted",
@@ -133,3 +144,38 @@ def test_a_wallet_is_told_all_of_it_for_four_queries(settings: Settings, wallets
     with CaptureQueriesContext(connection) as queries:
         api.get(ME)
     assert len(queries) == 4
+
+
+def test_a_wallet_sees_what_rises_and_when(settings: Settings, wallets: Mapping[str, Key]) -> None:
+    settings.TIER_CACHE_S = 600
+    api = client_of(wallets["pro"])
+    rises_at = datetime.now(UTC) + timedelta(minutes=9)
+    Wallet.objects.update(rising_tier="premium", rises_at=rises_at)
+    me = api.get(ME).json()
+    assert (me["tier"], me["rising"]) == ("pro", {"tier": "premium", "at": rises_at.strftime(MOMENT)})
+
+
+def test_a_wallet_with_a_plan_sees_it_and_its_own_agreement(settings: Settings, wallets: Mapping[str, Key]) -> None:
+    api = client_of(wallets["free"])
+    Plan.objects.create(
+        name="Contract 7",
+        wallet_id=wallets["free"].address,
+        tier="premium",
+        per_minute=900,
+        price_factor=Decimal("0.8"),
+        sla="99.9 % a month",
+        valid_from=datetime.now(UTC) - timedelta(days=1),
+    )
+    me = api.get(ME).json()
+    assert me["plan"] == {"name": "Contract 7", "tier": "premium", "price_factor": "0.8", "valid_until": None}
+    assert (me["tier"], me["limits"]["requests"], me["sla"]) == ("premium", 900, "99.9 % a month")
+    assert me["prices"]["products"][4] == {"product": "reviews", "amount": "0.0016", "from_tier": "pro"}
+
+
+def test_who_comes_with_a_payment_alone_sees_the_tier_and_nothing_of_the_wallet(
+    settings: Settings, client: Client, wallets: Mapping[str, Key]
+) -> None:
+    settings.TIER_CACHE_S = 600
+    Wallet.objects.create(address=wallets["pro"].address, tier="pro", read_at=datetime.now(UTC))
+    me = client.get(ME, headers=paid_by(wallets["pro"], products=REVIEWS)).json()
+    assert (me["by"], me["tier"], me["wallet"], me["wallets"], me["account"]) == ("payment", "pro", None, [], None)
