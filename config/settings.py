@@ -244,7 +244,7 @@ SPECTACULAR_SETTINGS = {
     ],
 }
 # Both APIs may be called from any page; neither takes cookies, so no page can act for who is signed in here.
-CORS_URLS_REGEX = r"^/(api|v1)(/|$)"
+CORS_URLS_REGEX = r"^/(api|v1|\.well-known|docs/openapi|openapi\.json)(/|$)"
 CORS_ALLOW_ALL_ORIGINS = True
 CORS_ALLOW_METHODS = ["GET", "HEAD", "POST", "PUT", "DELETE"]
 CORS_ALLOW_HEADERS = [

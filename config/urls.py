@@ -4,6 +4,9 @@ from django.contrib import admin
 from django.urls import include, path, re_path
 from django.views.generic import RedirectView
 
+from catalogue import discovery
+from catalogue.api.discovery import well_known
+from config import metrics
 from config.api import openapi
 
 handler400 = "config.api.errors.bad_request"
@@ -20,6 +23,15 @@ urlpatterns = [
     path("admin/", admin.site.urls),
     re_path("^photos(?:/|$)", include("catalogue.photo_urls")),
     path("guest/", include("reservations.guest_urls")),
-    re_path(r"^docs/openapi/(?P<name>management|data)\.json$", openapi.serve, name="openapi"),
+    re_path(
+        r"^docs/openapi/(?P<name>management|data)\.json$",
+        openapi.serve,
+        {"living": {"data": discovery.with_prices}},
+        name="openapi",
+    ),
+    # Where indexes of x402 look.
+    path("openapi.json", openapi.serve, {"name": "data", "living": {"data": discovery.with_prices}}),
+    path(".well-known/x402", well_known),
+    path("metrics", metrics.serve),
     path("", RedirectView.as_view(url="/admin/"), name="home"),
 ]

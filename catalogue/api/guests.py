@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from catalogue import identity, photos, reviews, selling
-from catalogue.api.terms import PAYMENT, SLUG, sold
+from catalogue.api.terms import PAYMENT, SLUG, sells, sold
 from catalogue.filters import guests as filters
 from catalogue.groups import context, insights
 from catalogue.models import Insight, Landmark, Photo, Review
@@ -35,6 +35,7 @@ class ReviewViewSet(StrictViewSet[Review]):
         summary="Read the reviews of a restaurant",
         parameters=[SLUG, filters.Reviews, *PAYMENT],
         responses=sold(serializers.ReviewAnswer),
+        extensions=sells("reviews"),
     )
     def list(self, request: Request, slug: str) -> Response:
         """All of them, in the order and of the kind that was asked for, below a summary. Sold from the Pro tier, each
@@ -61,6 +62,7 @@ class PhotoViewSet(StrictViewSet[Photo]):
         summary="See the photos of a restaurant",
         parameters=[SLUG, filters.Photos, *PAYMENT],
         responses=sold(PhotoAnswer),
+        extensions=sells("photos"),
     )
     def list(self, request: Request, slug: str) -> Response:
         """Newest first, with their authors and licences. The bytes are at their addresses, which need no payment. Sold
@@ -87,6 +89,7 @@ class ContextViewSet(StrictViewSet[Landmark]):
         summary="See what lies around a restaurant",
         parameters=[SLUG, filters.Around, *PAYMENT],
         responses=sold(serializers.AroundAnswer),
+        extensions=sells("context"),
     )
     def list(self, request: Request, slug: str) -> Response:
         """Landmarks, museums, parks and stations within a walk, and its neighborhood. Sold to every tier; where there
@@ -121,6 +124,7 @@ class InsightViewSet(StrictViewSet[Insight]):
         summary="Read what the reviews of a restaurant say",
         parameters=[SLUG, *PAYMENT],
         responses=sold(serializers.InsightAnswer),
+        extensions=sells("ai_insight"),
     )
     def list(self, request: Request, slug: str) -> Response:
         """A text, the best time to go, dishes and complaints, each with the reviews that it rests on. Sold from the

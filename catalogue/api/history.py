@@ -7,7 +7,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from catalogue import groups, history, selling, serializers
-from catalogue.api.terms import PAYMENT, SLUG, sold
+from catalogue.api.terms import PAYMENT, SLUG, sells, sold
 from catalogue.filters.history import Changes, Versions
 from catalogue.models import Version
 from config.api.viewsets import StrictViewSet
@@ -28,6 +28,7 @@ class HistoryViewSet(StrictViewSet[Version]):
         summary="See what a restaurant was",
         parameters=[SLUG, Versions, *PAYMENT],
         responses=sold(serializers.HistoryAnswer),
+        extensions=sells(groups.HISTORY),
     )
     def list(self, request: Request, slug: str) -> Response:
         """Its versions, newest first: from when to when, who made them, and what changed, as JSON Patch (RFC 6902)
@@ -55,6 +56,7 @@ class ChangeViewSet(StrictViewSet[Version]):
         summary="Follow what changes",
         parameters=[Changes, *PAYMENT],
         responses=sold(serializers.FeedAnswer, of_restaurant=False),
+        extensions=sells(groups.HISTORY),
     )
     def list(self, request: Request) -> Response:
         """Every change of every restaurant, in the order in which they became visible: go on from `next_since`, now or

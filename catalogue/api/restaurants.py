@@ -8,7 +8,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from catalogue import filters, groups, openings, search, selling, serializers
-from catalogue.api.terms import CONDITIONAL, MOVED, PAYMENT, SLUG, free, sold
+from catalogue.api.terms import CONDITIONAL, MOVED, PAYMENT, SLUG, free, sells, sold
 from catalogue.filters.history import LookBack
 from catalogue.models import Restaurant
 from config.api.viewsets import StrictViewSet
@@ -62,6 +62,7 @@ class RestaurantViewSet(StrictViewSet[Restaurant]):
         summary="Look a restaurant up",
         parameters=[SLUG, LookBack, *PAYMENT],
         responses=sold(serializers.RestaurantRecord),
+        extensions=sells(*(group.product for group in groups.GROUPS.values() if group.product)),
     )
     def retrieve(self, request: Request, slug: str) -> Response:
         """Its slug, its name and the field groups that were asked for.

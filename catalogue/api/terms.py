@@ -16,7 +16,8 @@ SLUG = OpenApiParameter(
 )
 
 CHALLENGE = (
-    "Something that was asked for is to be paid: `x402` and `PAYMENT-REQUIRED` say how, as the body does in version 1."
+    "Something that was asked for is to be paid. The same is said three times: in `x402`, in `PAYMENT-REQUIRED` for"
+    " clients of x402 version 2, and in the body for those of version 1."
 )
 UNCHANGED = OpenApiResponse(description="You have this already; nothing was charged.")
 
@@ -39,6 +40,7 @@ PAYMENT = [
     header("X-Payment", "The payment: of x402 version 1, or the hash of a transaction that has paid."),
     header("PAYMENT-SIGNATURE", "The payment of x402 version 2."),
     header("X-Receipt", "Of an answer that was paid: brings it again."),
+    header("SIGN-IN-WITH-X", "A signed challenge of GET /v1/auth/challenge: for this request you are your wallet."),
     header("x402", "Asset, decimal amount, receiver and network, in JSON.", response=402, required=True),
     header("PAYMENT-REQUIRED", "The challenge of x402 version 2, in base64.", response=402, required=True),
     header("PAYMENT-RESPONSE", "Where it was paid: the settlement of x402 version 2, in base64.", response=200),
@@ -49,6 +51,11 @@ PAYMENT = [
 ]
 
 
+def sells(*names: str) -> dict[str, list[str]]:
+    """What `extensions` of extend_schema says of an operation that sells; it is served with their prices."""
+    return {"x-products": list(names)}
+
+
 def free(good: Any, *, refusals: Sequence[int] = ()) -> dict[int, Any]:
     """The answers of an operation that is free; its parameters include CONDITIONAL."""
     return openapi.answers({200: good, 304: UNCHANGED}, refusals=refusals)
@@ -56,7 +63,7 @@ def free(good: Any, *, refusals: Sequence[int] = ()) -> dict[int, Any]:
 
 def sold(good: Any, *, of_restaurant: bool = True) -> dict[int, Any]:
     """The answers of an operation that may cost something: of one restaurant, it may have moved or be gone."""
-    refusals = [308, 403, 404, 410] if of_restaurant else [403]
+    refusals = [308, 403, 404, 409, 410] if of_restaurant else [403, 409]
     return {
         **openapi.answers({200: good, 304: UNCHANGED}, refusals=refusals),
         402: OpenApiResponse(serializers.PaymentRequiredRecord, description=CHALLENGE),

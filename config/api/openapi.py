@@ -1,9 +1,10 @@
 """The OpenAPI documents: what drf-spectacular cannot know by itself, said once for all operations."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date, timedelta
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from django.conf import settings
@@ -205,6 +206,7 @@ def finish(result: dict[str, Any], generator: Any, request: Any, public: bool) -
                 if "x-error-codes" in operation:
                     told |= set(refusals(operation))
                 common(operation)
+                shared(operation, result["components"])
                 if method == "post" and "201" in operation["responses"]:
                     operation["responses"]["201"] |= links(path, result["paths"])
     if told:
@@ -266,6 +268,27 @@ def common(operation: dict[str, Any]) -> None:
             }
 
 
+# What a caller sends with what is sold, and what the challenge says of it.
+OF_PAYMENTS = ("X-Payment", "PAYMENT-SIGNATURE", "X-Receipt", "SIGN-IN-WITH-X")
+OF_CHALLENGES = ("x402", "PAYMENT-REQUIRED", "PAYMENT-RESPONSE", "X-PAYMENT-RESPONSE", "X-Receipt")
+
+
+def shared(operation: dict[str, Any], components: dict[str, Any]) -> None:
+    """Say of payments once what all operations that sell have: their headers become components."""
+    if "x-products" not in operation:
+        return
+    told = components.setdefault("parameters", {})
+    for place, parameter in enumerate(operation["parameters"]):
+        if parameter.get("name") in OF_PAYMENTS:
+            told[parameter["name"]] = parameter
+            operation["parameters"][place] = {"$ref": f"#/components/parameters/{parameter['name']}"}
+    for response in operation["responses"].values():
+        for name in OF_CHALLENGES:
+            if name in response["headers"]:
+                components["headers"][name] = response["headers"][name]
+                response["headers"][name] = {"$ref": f"#/components/headers/{name}"}
+
+
 def links(path: str, paths: Mapping[str, Any]) -> dict[str, Any]:
     """What can be done next with a record that was made at this path: each operation on its id."""
     return {
@@ -306,11 +329,14 @@ def example_day(today: date) -> date:
     return soon + timedelta(days=(SATURDAY - soon.weekday()) % 7)
 
 
-def serve(request: HttpRequest, name: str) -> HttpResponse:
+def serve(
+    request: HttpRequest, name: str, living: Mapping[str, Callable[[bytes], bytes]] = MappingProxyType({})
+) -> HttpResponse:
     """The committed document, which a test holds equal to the code, with examples that work today.
 
-    Whole: a slow reader must not hold a thread.
+    `living` adds to the document of a name what only the running product knows. Whole: a slow reader must not hold a
+    thread.
     """
     day = example_day(timezone.now().date()).isoformat()
-    committed = (FOLDER / f"{name}.json").read_bytes()
-    return HttpResponse(committed.replace(EXAMPLE_DAY.encode(), day.encode()), content_type="application/json")
+    content = (FOLDER / f"{name}.json").read_bytes().replace(EXAMPLE_DAY.encode(), day.encode())
+    return HttpResponse(living[name](content) if name in living else content, content_type="application/json")

@@ -3,6 +3,9 @@
 import pytest
 from django.test import Client
 
+from payments import seed
+from tests.catalogue import make as catalogue
+
 PREFLIGHT = {"origin": "https://shop.example", "access-control-request-method": "PUT"}
 
 
@@ -40,3 +43,37 @@ def test_a_page_may_show_the_key_to_a_booking() -> None:
     asked = {"origin": "https://shop.example", "access-control-request-headers": "x-manage-token"}
     response = Client().options("/v1/flow/bookings/fb_1", headers=asked | {"access-control-request-method": "GET"})
     assert "x-manage-token" in response["Access-Control-Allow-Headers"]
+
+
+SENT = [
+    *("PAYMENT-SIGNATURE", "X-PAYMENT", "X-Receipt", "SIGN-IN-WITH-X", "Authorization", "Idempotency-Key"),
+    # Clients in JavaScript send it with a payment, although it is a header of answers.
+    "Access-Control-Expose-Headers",
+]
+READ = [
+    *("x402", "PAYMENT-REQUIRED", "PAYMENT-RESPONSE", "X-PAYMENT-RESPONSE", "X-Receipt", "X-Tier", "Retry-After"),
+    *("RateLimit", "RateLimit-Policy", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"),
+]
+SOLD = "/v1/restaurants/noma?fields=context"
+
+
+@pytest.mark.parametrize("header", SENT)
+@pytest.mark.parametrize("path", [SOLD, "/.well-known/x402"])
+def test_a_page_may_send_what_a_payment_needs(path: str, header: str) -> None:
+    asked = {"access-control-request-method": "GET", "access-control-request-headers": header.lower()}
+    response = Client().options(path, headers={"origin": "https://shop.example"} | asked)
+    assert (response.status_code, response["Access-Control-Allow-Origin"]) == (204, "*")
+    assert header.lower() in response["Access-Control-Allow-Headers"].split(", ")
+    assert "GET" in response["Access-Control-Allow-Methods"]
+
+
+@pytest.mark.django_db
+def test_a_page_may_read_what_a_402_says() -> None:
+    seed.load()
+    catalogue.restaurant(slug="noma")
+    catalogue.landmark("Tivoli Gardens")
+    response = Client().get(SOLD, headers={"origin": "https://shop.example", "access-control-expose-headers": "*"})
+    assert (response.status_code, response["Access-Control-Allow-Origin"]) == (402, "*")
+    exposed = response["Access-Control-Expose-Headers"].split(", ")
+    assert {*READ} <= {*exposed}
+    assert {"x402", "PAYMENT-REQUIRED", "X-Tier", "RateLimit"} <= {*response.headers}

@@ -1,0 +1,209 @@
+"""What is sold, where it is asked for and for how much, for programs that look for things to buy.
+
+The document has the shape that indexes of x402 read (`version`, `resources`); all else in it is ours. An operation of
+the OpenAPI document names its products (`x-products`), and is served with their prices (`x-payment-info`).
+"""
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+import orjson
+from django.conf import settings
+from django.db import Error as DatabaseError
+from django.utils import timezone
+
+from catalogue.groups import GROUPS
+from catalogue.lately import Lately
+from catalogue.models import Restaurant, Version
+from config.api import openapi
+from payments import evm, prices
+from payments.models import Product
+from payments.networks import ours
+from payments.tiers import TIERS
+
+# So long both documents may tell old prices; a challenge tells the one that counts.
+REMEMBERED_S = 60.0
+# Of so many restaurants with the most reviews the first is shown that has what is sold.
+LOOKED_AT = 20
+RECORD = "/v1/restaurants/{slug}"
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """A way to ask for a product: an operation of the data API, and its address, of a restaurant by `{slug}`."""
+
+    operation: str
+    path: str
+
+
+WAYS: Mapping[str, Sequence[Way]] = {
+    "reviews": (
+        Way("get_restaurant", f"{RECORD}?fields=reviews"),
+        Way("list_reviews", f"{RECORD}/reviews"),
+    ),
+    "photos": (
+        Way("get_restaurant", f"{RECORD}?fields=photos"),
+        Way("list_photos", f"{RECORD}/photos"),
+    ),
+    "context": (
+        Way("get_restaurant", f"{RECORD}?fields=context"),
+        Way("get_restaurant_context", f"{RECORD}/context"),
+    ),
+    "ai_insight": (
+        Way("get_restaurant", f"{RECORD}?fields=ai_insight"),
+        Way("get_restaurant_insight", f"{RECORD}/insight"),
+    ),
+    "history": (
+        Way("get_restaurant", f"{RECORD}?fields=history"),
+        Way("get_restaurant_history", f"{RECORD}/history"),
+        Way("list_changes", "/v1/changes"),
+    ),
+}
+
+
+def document(*, now: datetime) -> dict[str, Any]:
+    """The content of /.well-known/x402. A dozen queries, and up to twenty for each product that nobody has."""
+    network, examples = ours(), with_content(now=now)
+    priced = prices.current(now=now)
+    products = [
+        described(product, priced.get(product.slug, {}), slug=examples.get(product.slug))
+        for product in Product.objects.order_by("slug")
+        if priced.get(product.slug)
+    ]
+    return {
+        "version": 1,
+        "resources": [url for product in products for url in product["resources"]],
+        "instructions": (
+            "Ask for a resource with GET: the 402 says what it costs. Put another slug in place of the restaurant"
+            " that is named here. What a restaurant does not have is free and empty."
+        ),
+        "network": network.caip2,
+        "network_name": network.name,
+        "asset": network.asset_name,
+        "asset_address": evm.checksummed(network.asset),
+        "decimals": network.decimals,
+        "pay_to": evm.checksummed(settings.PAY_TO) if settings.PAY_TO else None,
+        "tiers": [
+            {
+                "tier": tier.name,
+                "rate": tier.rate,
+                "requests_per_minute": tier.per_minute,
+                "from_usd": None if tier.from_usd is None else f"{tier.from_usd:f}",
+                "from_stake": tier.from_stake,
+            }
+            for tier in TIERS.values()
+        ],
+        "products": products,
+        "openapi": absolute("/docs/openapi/data.json"),
+    }
+
+
+def described(product: Product, priced: Mapping[str, Decimal], *, slug: str | None) -> dict[str, Any]:
+    """A product with its prices in USDC, how it is asked for, and where: at a restaurant, by its slug, that has it."""
+    ways = WAYS.get(product.slug, ())
+    return {
+        "product": product.slug,
+        "name": product.name,
+        "description": product.description,
+        "from_tier": product.from_tier,
+        "prices": {tier.rate: amount(priced.get(tier.rate)) for tier in TIERS.values()},
+        "asked_for_by": [
+            {"method": "GET", "url_template": absolute(way.path), "operation_id": way.operation} for way in ways
+        ],
+        "resources": [absolute(way.path.format(slug=slug)) for way in ways] if slug else [],
+    }
+
+
+def with_content(*, now: datetime) -> Mapping[str, str]:
+    """The slug of a well-known restaurant that has what is sold, by product."""
+    alive = Restaurant.objects.filter(merged_into=None, erased_at=None).select_related("market", "cuisine")
+    known = list(alive.order_by("-review_count", "pk")[:LOOKED_AT])
+    has_changes = Version.objects.exists()
+    found: dict[str, str] = {}
+    for group in GROUPS.values():
+        if group.product and group.read and (has_changes or group.product != "history"):
+            has = (place.slug for place in known if next(iter(group.read(place, now).values())) is not None)
+            if slug := next(has, None):
+                found[group.product] = slug
+    return found
+
+
+def absolute(path: str) -> str:
+    """The address of a path of ours, as callers see it."""
+    return settings.PUBLIC_BASE_URL.rstrip("/") + path
+
+
+def amount(of: Decimal | None) -> str | None:
+    """A price as text."""
+    return None if of is None else f"{of.normalize():f}"
+
+
+# The OpenAPI document ----------------------------------------------------------------------------------------------
+def with_prices(content: bytes) -> bytes:
+    """The document of the data API with what each operation costs now; without prices while there are none to read."""
+    try:
+        priced = lately_priced.not_older(REMEMBERED_S)
+    except DatabaseError:
+        # Old ones are better than none.
+        priced = lately_priced.kept[1] if lately_priced.kept else {}
+    if lately_told and lately_told[0][:2] == (content, priced):
+        return lately_told[0][2]
+    told: dict[str, Any] = orjson.loads(content)
+    for operations in told["paths"].values():
+        for operation in operations.values():
+            if isinstance(operation, dict) and (products := operation.get("x-products")):
+                operation.update(payment_of([priced[name] for name in products if priced.get(name)], products, priced))
+    written = openapi.written(told).encode()
+    lately_told[:] = [(content, priced, written)]
+    return written
+
+
+def payment_of(
+    each: Sequence[Mapping[str, Decimal]], products: Sequence[str], priced: Mapping[str, Mapping[str, Decimal]]
+) -> dict[str, Any]:
+    """What an operation costs, as indexes of x402 read it, and each of its products at every rate."""
+    if not each:
+        return {}
+    lowest = min(min(rates.values()) for rates in each)
+    # All that it sells may be asked for in one call.
+    highest = sum((max(rates.values()) for rates in each), Decimal(0))
+    return {
+        "x-payment-info": {
+            "price": {"mode": "dynamic", "currency": "USD", "min": amount(lowest), "max": amount(highest)},
+            "protocols": [{"x402": {}}],
+        },
+        "x-prices": {name: {rate: amount(of) for rate, of in priced.get(name, {}).items()} for name in products},
+    }
+
+
+def read_prices() -> Mapping[str, Mapping[str, Decimal]]:
+    """The price list of this moment."""
+    return prices.current(now=timezone.now())
+
+
+lately_priced: Lately[Mapping[str, Mapping[str, Decimal]]] = Lately(read_prices)
+lately_told: list[tuple[bytes, Mapping[str, Mapping[str, Decimal]], bytes]] = []
+
+
+# The document of x402 ----------------------------------------------------------------------------------------------
+def read_document() -> bytes:
+    """The document of this moment as it is sent."""
+    return orjson.dumps(document(now=timezone.now()))
+
+
+lately: Lately[bytes] = Lately(read_document)
+
+
+def written() -> bytes:
+    """The document as it was at most a minute ago. Raises the errors of the database where it was never read."""
+    try:
+        return lately.not_older(REMEMBERED_S)
+    except DatabaseError:
+        if lately.kept is None:
+            raise
+        lately.kept = (time.monotonic(), lately.kept[1])
+        return lately.kept[1]

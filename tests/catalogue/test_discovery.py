@@ -1,0 +1,252 @@
+"""/.well-known/x402, and the prices in the OpenAPI document: what is listed is sold, there and for so much."""
+
+import json
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from django.conf import LazySettings
+from django.db import OperationalError, connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+from x402.http.utils import decode_payment_required_header
+from x402.schemas import PaymentRequired as RequiredV2
+from x402.schemas.v1 import PaymentRequiredV1
+
+from catalogue import discovery
+from config import urls
+from config.api import openapi
+from payments import seed
+from payments.models import Price, Product
+from tests.catalogue import make
+
+PATH = "/.well-known/x402"
+BASE = "https://api.example.com"
+DOCUMENT = openapi.generate("Data", "As the code says it.", urls.data)
+
+
+@pytest.fixture(autouse=True)
+def _forgetful(monkeypatch: pytest.MonkeyPatch, settings: LazySettings) -> Iterator[None]:
+    """No test knows what another has read."""
+    monkeypatch.setattr(discovery, "REMEMBERED_S", 0.0)
+    settings.PUBLIC_BASE_URL = BASE
+    yield
+    discovery.lately.kept = discovery.lately_priced.kept = None
+    discovery.lately_told.clear()
+
+
+@pytest.fixture
+def place(db: None) -> Any:
+    """A well-known restaurant that has all that is sold, beside a better known one that has nothing."""
+    seed.load()
+    make.restaurant(slug="empty", review_count=9000, latitude=55.9, longitude=12.9)
+    restaurant = make.restaurant(slug="noma", review_count=800, rating=Decimal("4.5"))
+    for _ in range(6):
+        make.review(restaurant)
+    make.photo(restaurant)
+    make.landmark("Tivoli Gardens")
+    make.insight(restaurant)
+    return restaurant
+
+
+def told(client: Client) -> Any:
+    """The document."""
+    response = client.get(PATH)
+    assert response.status_code == 200
+    return response.json()
+
+
+@pytest.mark.usefixtures("place")
+def test_every_listed_resource_answers_402_in_each_form(client: Client) -> None:
+    listed = told(client)
+    assert listed["version"] == 1
+    assert {*listed["resources"]} == {
+        f"{BASE}/v1/restaurants/noma{rest}"
+        for rest in (
+            *("?fields=reviews", "?fields=photos", "?fields=context", "?fields=ai_insight", "?fields=history"),
+            *("/reviews", "/photos", "/context", "/insight", "/history"),
+        )
+    } | {f"{BASE}/v1/changes"}
+    assert len(listed["resources"]) == 11
+    for number, url in enumerate(listed["resources"]):
+        response = client.get(url.removeprefix(BASE), REMOTE_ADDR=f"198.51.100.{number}")
+        assert (response.status_code, url) == (402, url)
+        v2 = decode_payment_required_header(response["PAYMENT-REQUIRED"])
+        assert isinstance(v2, RequiredV2)
+        assert v2.resource is not None
+        assert v2.resource.url == url
+        (product,) = [one for one in listed["products"] if url in one["resources"]]
+        assert json.loads(response["x402"])["amount"] == product["prices"]["standard"]
+        (accepts,) = PaymentRequiredV1.model_validate(response.json()).accepts
+        assert accepts.pay_to == v2.accepts[0].pay_to == listed["pay_to"]
+        assert (v2.accepts[0].network, v2.accepts[0].asset) == (listed["network"], listed["asset_address"])
+        assert response.json()["tier_required"] == (None if product["from_tier"] == "free" else product["from_tier"])
+        # Proxies refuse more.
+        assert sum(len(name) + len(value) + 4 for name, value in response.headers.items()) < 4096
+
+
+@pytest.mark.usefixtures("place")
+def test_the_longest_address_with_several_products_keeps_the_headers_below_4_kb(client: Client) -> None:
+    fields = "core,context,reviews,photos,ai_insight"
+    response = client.get(f"/v1/restaurants/noma?fields={fields}")
+    assert response.status_code == 402
+    sizes = {name: len(name) + len(value) + 4 for name, value in response.headers.items()}
+    assert sizes["PAYMENT-REQUIRED"] < 1300
+    assert sum(sizes.values()) < 4096
+
+
+@pytest.mark.django_db
+def test_a_catalogue_without_content_lists_no_resource_and_every_price(client: Client) -> None:
+    seed.load()
+    listed = told(client)
+    assert (listed["version"], listed["resources"]) == (1, [])
+    assert {one["product"]: one["prices"] for one in listed["products"]}["reviews"] == {
+        "standard": "0.004",
+        "discounted": "0.003",
+        "best": "0.002",
+        "committed": "0.001",
+    }
+    reviews = next(one for one in listed["products"] if one["product"] == "reviews")
+    assert reviews["from_tier"] == "pro"
+    assert reviews["asked_for_by"][1] == {
+        "method": "GET",
+        "url_template": f"{BASE}/v1/restaurants/{{slug}}/reviews",
+        "operation_id": "list_reviews",
+    }
+    assert [one["tier"] for one in listed["tiers"]] == ["free", "pro", "premium", "enterprise"]
+
+
+@pytest.mark.django_db
+def test_a_price_that_changed_is_told_and_what_is_not_sold_is_not_listed(client: Client) -> None:
+    seed.load()
+    before = client.get(PATH)["ETag"]
+    Price.objects.create(
+        product_id="reviews", rate="standard", amount_usdc=Decimal("0.005"), valid_from=timezone.now()
+    )
+    Product.objects.create(slug="nothing", name="Nothing", description="Without a price")
+    listed = told(client)
+    assert client.get(PATH)["ETag"] != before
+    assert {one["product"]: one["prices"]["standard"] for one in listed["products"]} == {
+        "reviews": "0.005",
+        "photos": "0.003",
+        "context": "0.002",
+        "ai_insight": "0.01",
+        "history": "0.01",
+    }
+
+
+@pytest.mark.django_db
+def test_caches_may_keep_it_and_pages_of_others_read_it(client: Client) -> None:
+    seed.load()
+    response = client.get(PATH, headers={"origin": "https://shop.example"})
+    assert response["Cache-Control"] == "public, max-age=300"
+    assert response["Access-Control-Allow-Origin"] == "*"
+    assert response["Content-Type"] == "application/json"
+    again = client.get(PATH, headers={"if-none-match": response["ETag"]})
+    assert (again.status_code, again.content) == (304, b"")
+    assert client.head(PATH).status_code == 200
+
+
+@pytest.mark.django_db
+def test_it_counts_on_no_limit_and_is_made_once_a_minute(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(discovery, "REMEMBERED_S", 60.0)
+    seed.load()
+    first = client.get(PATH)
+    with CaptureQueriesContext(connection) as queries:
+        for _ in range(50):
+            assert client.get(PATH).content == first.content
+    assert len(queries) == 0
+    assert "X-RateLimit-Remaining" not in first
+    assert int(client.get("/v1/markets")["X-RateLimit-Remaining"]) == 9
+
+
+def test_other_methods_are_405_in_json(client: Client) -> None:
+    response = client.post(PATH)
+    assert (response.status_code, response.json()["error"]["code"]) == (405, "method_not_allowed")
+    assert response["Allow"] == "GET, HEAD"
+
+
+@pytest.mark.django_db
+def test_without_the_database_the_last_documents_are_served(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    seed.load()
+    content = openapi.written(DOCUMENT).encode()
+    first, priced = client.get(PATH).content, discovery.with_prices(content)
+    away = OperationalError("away")
+
+    def fails(**_: Any) -> Any:
+        raise away
+
+    monkeypatch.setattr("payments.prices.current", fails)
+    assert client.get(PATH).content == first
+    assert discovery.with_prices(content) == priced
+    discovery.lately.kept = discovery.lately_priced.kept = None
+    response = client.get(PATH)
+    assert (response.status_code, response.json()["error"]["code"]) == (503, "service_unavailable")
+    assert json.loads(discovery.with_prices(content)) == DOCUMENT
+    assert client.get("/docs/openapi/data.json").status_code == 200
+
+
+# The OpenAPI document ----------------------------------------------------------------------------------------------
+def operations() -> dict[str, Any]:
+    """The operations of the document by their id."""
+    return {
+        operation["operationId"]: operation
+        for each in DOCUMENT["paths"].values()
+        for operation in each.values()
+        if isinstance(operation, dict) and "operationId" in operation
+    }
+
+
+def test_an_operation_names_its_products_if_and_only_if_it_answers_402() -> None:
+    said = {name: one.get("x-products") for name, one in operations().items()}
+    selling = {name for name, one in operations().items() if "402" in one["responses"]}
+    assert {name for name, products in said.items() if products} == selling
+    ways = {(product, way.operation) for product, ways in discovery.WAYS.items() for way in ways}
+    assert {(product, name) for name, products in said.items() for product in products or ()} == ways
+
+
+def test_what_is_sold_documents_its_headers_and_refusals_once() -> None:
+    for operation in operations().values():
+        if "x-products" not in operation:
+            continue
+        refs = {one["$ref"] for one in operation["parameters"] if "$ref" in one}
+        assert refs == {
+            f"#/components/parameters/{name}"
+            for name in ("X-Payment", "PAYMENT-SIGNATURE", "X-Receipt", "SIGN-IN-WITH-X")
+        }
+        asked = operation["responses"]["402"]
+        assert asked["headers"]["x402"] == {"$ref": "#/components/headers/x402"}
+        assert asked["headers"]["PAYMENT-REQUIRED"] == {"$ref": "#/components/headers/PAYMENT-REQUIRED"}
+        schema = asked["content"]["application/json"]["schema"]
+        assert schema == {"$ref": "#/components/schemas/PaymentRequiredRecord"}
+        assert "tier_required" in operation["responses"]["403"]["description"]
+        assert "payment_identifier_reused" in operation["responses"]["409"]["description"]
+    assert {"x402", "PAYMENT-REQUIRED", "PAYMENT-RESPONSE"} <= DOCUMENT["components"]["headers"].keys()
+
+
+@pytest.mark.django_db
+def test_the_served_document_carries_the_prices_of_the_moment() -> None:
+    seed.load()
+    Price.objects.create(product_id="photos", rate="standard", amount_usdc=Decimal("0.009"), valid_from=timezone.now())
+    document = json.loads(discovery.with_prices(openapi.written(DOCUMENT).encode()))
+    photos = document["paths"]["/v1/restaurants/{slug}/photos"]["get"]
+    assert photos["x-payment-info"] == {
+        "price": {"mode": "dynamic", "currency": "USD", "min": "0.001", "max": "0.009"},
+        "protocols": [{"x402": {}}],
+    }
+    assert photos["x-prices"] == {
+        "photos": {"standard": "0.009", "discounted": "0.002", "best": "0.0015", "committed": "0.001"}
+    }
+    record = document["paths"]["/v1/restaurants/{slug}"]["get"]
+    assert record["x-payment-info"]["price"]["max"] == "0.035"
+    assert "x-payment-info" not in document["paths"]["/v1/markets"]["get"]
+
+
+@pytest.mark.django_db
+def test_indexes_find_the_document_where_they_look(client: Client) -> None:
+    seed.load()
+    response = client.get("/openapi.json", headers={"origin": "https://shop.example"})
+    assert response.json() == client.get("/docs/openapi/data.json").json()
+    assert response["Access-Control-Allow-Origin"] == "*"
