@@ -2,7 +2,11 @@
 
 import os
 
+from django.conf import settings
 from django.core.wsgi import get_wsgi_application
 
+from config import counts
+
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+counts.share(settings.STATE_DIR / "metrics")
 application = get_wsgi_application()

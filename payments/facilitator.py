@@ -16,6 +16,7 @@ from django.conf import settings
 from pydantic import ValidationError
 from x402.schemas import PaymentPayload, PaymentRequirements, ResourceInfo, SettleResponse
 
+from payments import metrics
 from payments.connections import DIRECT
 from payments.facilitating import reasons
 
@@ -138,6 +139,7 @@ def servers() -> list[Server]:
     return [Server(url, token) for url, token in named if url]
 
 
+@metrics.timing_settlements
 def settle(
     *, payload: dict[str, object], requirement: PaymentRequirements, resource: ResourceInfo, payer: str
 ) -> Outcome:
@@ -188,7 +190,11 @@ def _by(server: Server, question: dict[str, object], *, payer: str, within_s: fl
     except NoAnswer as error:
         health.note(answered=False)
         return error.outcome
-    health.note(answered=True)
+    else:
+        health.note(answered=True)
+    finally:
+        place = "first" if server.url == settings.FACILITATOR_URL else "second"
+        metrics.RESTING.labels(place).set(health.failures >= FAILURES)
     return _read(status, content, payer=payer)
 
 

@@ -9,6 +9,7 @@ import httpx
 from django.conf import settings
 
 from config.api.refusal import Unavailable
+from payments import metrics
 from payments.connections import Connections
 
 logger = logging.getLogger("tablewire.payments")
@@ -51,7 +52,11 @@ def batch(calls: Sequence[tuple[str, Sequence[Any]]]) -> list[Any]:
         {"jsonrpc": "2.0", "id": number, "method": method, "params": list(params)}
         for number, (method, params) in enumerate(calls)
     ]
-    answers = _post(asked if len(asked) > 1 else asked[0])
+    with metrics.timing_call([method for method, _ in calls]):
+        return _results(asked, _post(asked if len(asked) > 1 else asked[0]))
+
+
+def _results(asked: Sequence[dict[str, Any]], answers: list[Any]) -> list[Any]:
     by_id = {answer.get("id"): answer for answer in answers if isinstance(answer, dict)}
     results = []
     for question in asked:
