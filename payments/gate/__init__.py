@@ -7,7 +7,7 @@ from django.conf import settings
 from django.db import connection
 
 from config.api.refusal import Unavailable
-from payments import prices
+from payments import metrics, prices
 from payments.callers import Caller
 from payments.gate import authorizations, transactions
 from payments.gate.identifiers import PaymentIdentifierReused
@@ -31,6 +31,7 @@ class NotSetUp(Unavailable):
     """This installation takes no payments."""
 
 
+@metrics.counting_sales
 def collect(
     purchase: Purchase,
     *,
