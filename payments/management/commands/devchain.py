@@ -1,0 +1,190 @@
+"""`manage.py devchain`: look at the development chain, and give wallets what they need to try things."""
+
+import argparse
+import json
+import os
+import re
+import secrets
+import signal
+import time
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+from typing import IO, Any, cast
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from rich.console import Console
+from rich.table import Table
+
+from config.stack import StackError, read_json, write_private
+from config.stack.chain import USDC, UTILITY_TOKEN, Chain
+from config.stack.servers import free_port
+from config.stack.state import RECORD, locked
+from payments.devchain import faucet
+from payments.devchain.faucet import DevelopmentChain, NotOurChain, TransactionRefused, atomic
+from payments.devchain.wallets import Wallet
+from payments.evm import checksummed
+
+ADDRESS = re.compile("0x[0-9a-fA-F]{40}")
+COINS = {"usdc": (USDC, faucet.USDC_DECIMALS), "tokens": (UTILITY_TOKEN, faucet.TOKEN_DECIMALS)}
+POLL_S = 0.2
+COLUMNS = ("usdc", "tokens", "staked", "ether")
+
+
+def amount(text: str) -> Decimal:
+    """Read an amount of whole coins."""
+    try:
+        number = Decimal(text)
+    except InvalidOperation as error:
+        raise argparse.ArgumentTypeError("must be a number") from error
+    if not number.is_finite() or not 0 < number <= 10**12:
+        raise argparse.ArgumentTypeError("must be more than 0")
+    return number
+
+
+class Command(BaseCommand):
+    """One subcommand for each thing that can be done. Never for a chain whose money is worth something."""
+
+    help = "The development chain: status, fund, mint, stake, unstake, price, run."
+    # It asks the chain only.
+    requires_system_checks = ()
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Name the subcommands and their flags."""
+        common = CommandParser(add_help=False)
+        common.add_argument(
+            "--state-dir", type=Path, default=settings.STATE_DIR, help="of `manage.py up`, or of `run`"
+        )
+        common.add_argument("--json", action="store_true", help="print JSON")
+        parts = parser.add_subparsers(dest="part", required=True, metavar="PART")
+        parts.add_parser("status", parents=[common], help="block, contracts, wallets and what they hold")
+        fund = parts.add_parser("fund", parents=[common], help="give an address or a demo wallet all it needs")
+        fund.add_argument("address", metavar="WALLET", help="a name such as pro, or 0x and 40 hexadecimal digits")
+        fund.add_argument("--usdc", type=amount, help="(default 100, when no amount is named)")
+        fund.add_argument("--tokens", type=amount, help="of the utility token")
+        fund.add_argument("--ether", type=amount, help="(default 1, when no amount is named)")
+        mint = parts.add_parser("mint", parents=[common], help="make USDC or utility tokens")
+        mint.add_argument("coin", choices=tuple(COINS))
+        mint.add_argument("address", metavar="WALLET")
+        mint.add_argument("amount", type=amount)
+        for name, help_text in (("stake", "put tokens aside"), ("unstake", "take them back")):
+            part = parts.add_parser(name, parents=[common], help=f"{help_text}, with a wallet whose key is here")
+            part.add_argument("wallet", metavar="NAME")
+            part.add_argument("amount", type=amount)
+        price = parts.add_parser("price", parents=[common], help="set the utility token's price")
+        price.add_argument("usd", type=amount)
+        run = parts.add_parser("run", help="a node of its own, without the rest; Ctrl-C stops it")
+        run.add_argument("--home", type=Path, required=True, help="directory of its own for transactions and keys")
+        run.add_argument("--port", type=int, default=0, help="0 = any free one, the same each time (default 0)")
+
+    def handle(self, *args: object, **options: Any) -> None:
+        """Do the part that is named."""
+        try:
+            if options["part"] == "run":
+                self.run(options["home"].resolve(), options["port"])
+                return
+            chain = faucet.found_in(options["state_dir"].resolve(), rpc_url=os.environ.get("RPC_URL") or None)
+            told = getattr(self, options["part"])(chain, options)
+        except (NotOurChain, TransactionRefused, StackError) as error:
+            raise CommandError(str(error)) from error
+        if options["json"]:
+            self.stdout.write(json.dumps(told))
+        else:
+            self.show(told)
+
+    # Each returns what is printed ------------------------------------------------------------------------------
+    def status(self, chain: DevelopmentChain, _: dict[str, Any]) -> dict[str, Any]:
+        """What is there."""
+        return chain.status()
+
+    def fund(self, chain: DevelopmentChain, options: dict[str, Any]) -> dict[str, Any]:
+        """Give."""
+        to = self.address_of(chain, options["address"])
+        wanted = {name: options[name] for name in ("usdc", "tokens", "ether") if options[name]}
+        for name, whole in (wanted or {"usdc": Decimal(100), "ether": Decimal(1)}).items():
+            if name == "ether":
+                chain.give(to, atomic(whole, faucet.ETHER_DECIMALS))
+            else:
+                contract, decimals = COINS[name]
+                chain.mint(contract, to, atomic(whole, decimals))
+        return self.of(chain, to)
+
+    def mint(self, chain: DevelopmentChain, options: dict[str, Any]) -> dict[str, Any]:
+        """Make."""
+        to, (contract, decimals) = self.address_of(chain, options["address"]), COINS[options["coin"]]
+        chain.mint(contract, to, atomic(options["amount"], decimals))
+        return self.of(chain, to)
+
+    def stake(self, chain: DevelopmentChain, options: dict[str, Any]) -> dict[str, Any]:
+        """Put aside."""
+        owner = self.wallet_of(chain, options["wallet"])
+        chain.stake(owner, atomic(options["amount"], faucet.TOKEN_DECIMALS))
+        return self.of(chain, owner.address)
+
+    def unstake(self, chain: DevelopmentChain, options: dict[str, Any]) -> dict[str, Any]:
+        """Take back."""
+        owner = self.wallet_of(chain, options["wallet"])
+        chain.unstake(owner, atomic(options["amount"], faucet.TOKEN_DECIMALS))
+        return self.of(chain, owner.address)
+
+    def price(self, chain: DevelopmentChain, options: dict[str, Any]) -> dict[str, Any]:
+        """Set the feed."""
+        chain.set_price(atomic(options["usd"], faucet.PRICE_DECIMALS))
+        return {"token_price_usd": chain.price()}
+
+    def of(self, chain: DevelopmentChain, address: str) -> dict[str, Any]:
+        """What somebody has now."""
+        return {"address": checksummed(address), **chain.holdings(address)}
+
+    def wallet_of(self, chain: DevelopmentChain, name: str) -> Wallet:
+        """The wallet of this name. Raises CommandError."""
+        wallet = chain.wallet(name)
+        if wallet is None:
+            raise CommandError(
+                f"There is no wallet {name!r}. There are {', '.join(one.name for one in chain.wallets())}."
+            )
+        return wallet
+
+    def address_of(self, chain: DevelopmentChain, text: str) -> str:
+        """An address as it stands, or that of a wallet. Raises CommandError."""
+        return text.lower() if ADDRESS.fullmatch(text) else self.wallet_of(chain, text).address
+
+    def show(self, told: dict[str, Any]) -> None:
+        """Print it for people."""
+        out = cast(IO[str], self.stdout)
+        console = Console(file=out, highlight=False, soft_wrap=True)
+        for name, value in told.items():
+            if isinstance(value, dict):
+                for inner, text in value.items():
+                    console.print(f"{inner}  {text}", markup=False)
+            elif not isinstance(value, list):
+                console.print(f"{name}  {value}", markup=False)
+        if "wallets" in told:
+            table = Table("wallet", "address", *COLUMNS)
+            for wallet in told["wallets"]:
+                table.add_row(wallet["name"], wallet["address"], *(wallet[name] for name in COLUMNS))
+            Console(file=out, width=140).print(table)
+
+    # A node of its own -----------------------------------------------------------------------------------------
+    def run(self, home: Path, port: int) -> None:
+        """Serve until a signal ends it. Raises StackError."""
+        with locked(home):
+            known = (read_json(home / RECORD) or {}).get("chain") or {
+                "port": free_port(),
+                "password": secrets.token_urlsafe(24),
+            }
+            known["port"] = port or known["port"]
+            write_private(home / RECORD, json.dumps({"chain": known}))
+            (home / "logs").mkdir(mode=0o700, exist_ok=True)
+            chain = Chain(home=home / "chain", log=home / "logs" / "chain.log", **known)
+            ended = []
+            for number in (signal.SIGINT, signal.SIGTERM):
+                signal.signal(number, lambda *_: ended.append(True))
+            chain.start(keep_port=True)
+            try:
+                self.stdout.write(chain.url)
+                self.stdout.flush()
+                while not ended and chain.is_running():
+                    time.sleep(POLL_S)
+            finally:
+                chain.stop()

@@ -1,0 +1,124 @@
+"""`manage.py devchain`: looking at the chain of the tests, and giving wallets money there."""
+
+import json
+import secrets
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping
+from decimal import Decimal
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from django.conf import settings
+from django.core.management import CommandError, call_command
+
+from payments.devchain.wallets import Wallet, from_key
+from payments.evm import checksummed
+from tests.wallets import chain_secret, fresh_wallet, usdc_balance
+
+
+def devchain(*words: str) -> Any:
+    """What the command tells as JSON."""
+    chain_secret()
+    out = StringIO()
+    call_command("devchain", *words, "--json", "--state-dir", str(settings.STATE_DIR), stdout=out)
+    return json.loads(out.getvalue())
+
+
+def test_it_shows_block_contracts_and_wallets(wallets: Mapping[str, Wallet]) -> None:
+    told = devchain("status")
+    assert (told["rpc_url"], told["chain_id"], told["block"] >= 0) == (settings.RPC_URL, 84532, True)
+    assert told["contracts"]["usdc"] == "0x036CbD53842c5426634e7929541eC2318f3dCF7e"
+    names = [wallet["name"] for wallet in told["wallets"]]
+    assert names == ["free", "pro", "premium", "enterprise", "merchant", "facilitator", "faucet"]
+    assert told["wallets"][0]["address"] == checksummed(wallets["free"].address)
+    assert Decimal(told["wallets"][3]["staked"]) >= 60_000
+
+
+def test_it_shows_them_to_people_as_a_table() -> None:
+    out = StringIO()
+    call_command("devchain", "status", "--state-dir", str(settings.STATE_DIR), stdout=out)
+    assert "premium" in out.getvalue()
+    assert f"rpc_url  {settings.RPC_URL}" in out.getvalue()
+
+
+def test_a_wallet_is_funded() -> None:
+    somebody = from_key("somebody", secrets.token_bytes(32))
+    nothing = {"tokens": "0", "staked": "0"}
+    told = devchain("fund", somebody.address)
+    assert told == {"address": checksummed(somebody.address), "usdc": "100", "ether": "1", **nothing}
+    assert usdc_balance(somebody.address) == Decimal(100)
+    assert devchain("fund", somebody.address, "--tokens", "2.5")["tokens"] == "2.5"
+    assert devchain("mint", "usdc", somebody.address, "0.000001")["usdc"] == "100.000001"
+    assert devchain("mint", "tokens", somebody.address, "1")["tokens"] == "3.5"
+
+
+def test_a_wallet_stakes_and_takes_back() -> None:
+    before = Decimal(devchain("mint", "tokens", "free", "3")["tokens"])
+    staked = devchain("stake", "free", "3")
+    assert (Decimal(staked["tokens"]), Decimal(staked["staked"])) == (before - 3, Decimal(3))
+    assert Decimal(devchain("unstake", "free", "3")["tokens"]) == before
+    with pytest.raises(CommandError, match="was reverted"):
+        devchain("unstake", "free", "1")
+    with pytest.raises(CommandError, match="There is no wallet 'nobody'"):
+        devchain("stake", "nobody", "1")
+
+
+def test_the_price_is_set() -> None:
+    try:
+        assert devchain("price", "2.5") == {"token_price_usd": "2.5"}
+    finally:
+        assert devchain("price", "2") == {"token_price_usd": "2"}
+
+
+# Only there --------------------------------------------------------------------------------------------------------
+def test_another_chain_than_the_embedded_one_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    somebody = fresh_wallet(Decimal(1))
+    monkeypatch.setenv("RPC_URL", "https://mainnet.base.org")
+    with pytest.raises(CommandError, match="RPC_URL names another chain"):
+        devchain("fund", somebody.address)
+    assert usdc_balance(somebody.address) == Decimal(1)
+
+
+def test_without_a_chain_it_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("RPC_URL", raising=False)
+    with pytest.raises(CommandError, match="has no development chain"):
+        call_command("devchain", "status", "--state-dir", str(tmp_path))
+    record = {"chain": {"port": 1, "password": "x"}}
+    (tmp_path / "stack.json").write_text(json.dumps(record))
+    with pytest.raises(CommandError, match="Nothing answers at"):
+        call_command("devchain", "status", "--state-dir", str(tmp_path))
+
+
+@pytest.mark.parametrize("words", [["mint", "usdc", "free", "0"], ["price", "-1"], ["fund", "free", "--usdc", "NaN"]])
+def test_amounts_are_more_than_nothing(words: list[str]) -> None:
+    with pytest.raises(CommandError, match=r"must be more than 0|expected one argument"):
+        devchain(*words)
+
+
+def test_a_node_runs_without_the_rest_and_keeps_its_chain(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("RPC_URL", raising=False)
+    home = tmp_path / "a chain"
+    command = [sys.executable, "manage.py", "devchain", "run", "--home", str(home)]
+    urls, blocks = [], []
+    for _ in range(2):
+        with subprocess.Popen(command, cwd=settings.BASE_DIR, stdout=subprocess.PIPE, text=True) as process:
+            assert process.stdout is not None
+            urls.append(process.stdout.readline().strip())
+            if len(urls) == 1:
+                call_command("devchain", "fund", "pro", "--usdc", "5", "--state-dir", str(home), stdout=StringIO())
+            out = StringIO()
+            call_command("devchain", "status", "--json", "--state-dir", str(home), stdout=out)
+            told = json.loads(out.getvalue())
+            blocks.append(told["block"])
+            assert Decimal(told["wallets"][1]["usdc"]) == Decimal(1005)
+            process.send_signal(signal.SIGTERM)
+            assert process.wait(20) == 0
+    assert urls[0] == urls[1]
+    assert blocks == [1, 1]
+    with pytest.raises(httpx.ConnectError):
+        httpx.get(urls[0])
