@@ -1,8 +1,10 @@
 """Seed 001 on paid fields: one test for each of its statements, on a real chain with a real facilitator."""
 
 import json
+import re
 from collections.abc import Mapping
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,12 +12,17 @@ from django.db import transaction
 from django.test import Client
 from django.utils import timezone
 from x402.http import x402HTTPClientSync
+from x402.http.utils import decode_payment_required_header, decode_payment_response_header
 
 from catalogue import insights, recount
+from catalogue.models import Export, Restaurant
+from payments import evm, rpc
 from payments.devchain.wallets import Wallet
 from payments.networks import ours
 from tests.catalogue import make
-from tests.payments.buying import client_of
+from tests.catalogue.exporting import keep_in
+from tests.payments.buying import client_of, signed_by, tampered
+from tests.payments.signing import client_of as session_of
 from tests.wallets import transfer_usdc, usdc_balance
 
 # A payment is written down before it is settled, in a transaction of its own.
@@ -39,6 +46,8 @@ def _fiskebar(prices: None) -> None:
 def pay(client: Client, path: str, wallet: Wallet) -> Any:
     """Ask, settle what the challenge asks for, and ask again with the proof."""
     asked = client.get(path)
+    if asked.status_code != 402:
+        return asked
     headers, _ = x402HTTPClientSync(client_of(wallet)).handle_402_response(dict(asked.headers), asked.content, path)
     return client.get(path, headers=headers)
 
@@ -115,3 +124,130 @@ def test_full_history_is_sold_from_the_premium_tier(client: Client, wallets: Map
 def test_consumption_is_always_paid_in_usdc(client: Client, wallets: Mapping[str, Wallet]) -> None:
     asked = client.get(f"{RECORD}?fields=reviews").json()
     assert [way["asset"].lower() for way in asked["accepts"]] == [ours().asset]
+
+
+# Through the x402 standard, as the seed words it --------------------------------------------------------------------
+def test_paid_fields_are_paid_for_through_the_x402_standard(client: Client, wallets: Mapping[str, Wallet]) -> None:
+    asked = client.get(f"{RECORD}?fields=reviews")
+    told = decode_payment_required_header(asked["PAYMENT-REQUIRED"])
+    assert told.x402_version == 2
+    served = pay(client, f"{RECORD}?fields=reviews", wallets["pro"])
+    assert decode_payment_response_header(served["PAYMENT-RESPONSE"]).success
+
+
+def test_the_amount_is_a_decimal_as_text_and_pay_to_an_address(client: Client) -> None:
+    challenge = json.loads(client.get(f"{RECORD}?fields=reviews")["x402"])
+    assert isinstance(challenge["amount"], str)
+    assert re.fullmatch(r"[0-9]+(\.[0-9]+)?", challenge["amount"])
+    assert re.fullmatch("0x[0-9a-fA-F]{40}", challenge["pay_to"])
+
+
+@pytest.mark.parametrize("proof", ["", " ", "0x" + "5a" * 32])
+def test_a_paid_field_without_valid_payment_answers_402_with_the_challenge(client: Client, proof: str) -> None:
+    refused = client.get(f"{RECORD}?fields=reviews", headers={"X-Payment": proof})
+    assert refused.status_code == 402
+    assert {"asset", "amount", "pay_to", "network"} <= json.loads(refused["x402"]).keys()
+
+
+@pytest.mark.parametrize("change", ["value", "to", "validBefore"])
+def test_a_payment_that_is_not_what_was_signed_answers_402_with_the_challenge(
+    client: Client, wallets: Mapping[str, Wallet], change: str
+) -> None:
+    path = f"{RECORD}?fields=context"
+    headers = signed_by(wallets["free"])
+    changed = {"value": "1", "to": wallets["pro"].address, "validBefore": "99"}[change]
+    refused = client.get(path, headers=tampered(headers, **{change: changed}))
+    assert refused.status_code == 402
+    assert {"asset", "amount", "pay_to", "network"} <= json.loads(refused["x402"]).keys()
+    assert client.get(path, headers=headers).status_code == 200
+
+
+def test_core_is_free_beside_paid_fields_and_only_these_cost(client: Client) -> None:
+    alone, beside = (client.get(f"{RECORD}?fields={fields}") for fields in ("reviews", "core,reviews"))
+    assert json.loads(alone["x402"])["amount"] == json.loads(beside["x402"])["amount"]
+    both = client.get(f"{RECORD}?fields=context,reviews")
+    assert Decimal(json.loads(both["x402"])["amount"]) == Decimal("0.006")
+
+
+def test_a_paid_call_costs_usdc_and_none_of_the_token(
+    client: Client, wallets: Mapping[str, Wallet], settings: Any
+) -> None:
+    pro = wallets["pro"]
+    balance = {"to": settings.TOKEN_ADDRESS, "data": evm.call_data("balanceOf(address)", pro.address)}
+    before = (rpc.call("eth_call", balance, "latest"), usdc_balance(pro.address))
+    assert pay(client, f"{RECORD}?fields=reviews", pro).status_code == 200
+    assert rpc.call("eth_call", balance, "latest") == before[0]
+    assert before[1] - usdc_balance(pro.address) == Decimal("0.004")
+
+
+# What each tier may have --------------------------------------------------------------------------------------------
+GROUPS = ("context", "reviews", "photos", "ai_insight", "history")
+
+
+@pytest.mark.parametrize(
+    ("name", "may_buy"),
+    [
+        ("free", {"context"}),
+        ("pro", {"context", "reviews", "photos"}),
+        ("premium", set(GROUPS)),
+        ("enterprise", set(GROUPS)),
+    ],
+)
+def test_a_tier_adds_data_free_core_pro_reviews_and_photos_premium_insights_and_history(
+    client: Client, wallets: Mapping[str, Wallet], name: str, may_buy: set[str]
+) -> None:
+    make.photo(Restaurant.objects.get(slug="kodbyens-fiskebar"))
+    got = {}
+    for number, group in enumerate(GROUPS):
+        client.defaults["REMOTE_ADDR"] = f"198.51.100.{number}"
+        got[group] = pay(client, f"{RECORD}?fields={group}", wallets[name]).status_code
+    assert got == {group: 200 if group in may_buy else 403 for group in GROUPS}
+
+
+@pytest.mark.parametrize(
+    ("name", "amount"), [("free", "0.002"), ("pro", "0.0015"), ("premium", "0.001"), ("enterprise", "0.0005")]
+)
+def test_consumption_is_charged_at_the_rate_of_the_tier_standard_discounted_best_committed(
+    wallets: Mapping[str, Wallet], name: str, amount: str
+) -> None:
+    path, caller, before = f"{RECORD}?fields=context", session_of(wallets[name]), usdc_balance(wallets[name].address)
+    assert json.loads(caller.get(path)["x402"])["amount"] == amount
+    assert pay(caller, path, wallets[name]).status_code == 200
+    assert before - usdc_balance(wallets[name].address) == Decimal(amount)
+
+
+@pytest.mark.parametrize(("name", "status"), [("free", 403), ("pro", 403), ("premium", 200), ("enterprise", 200)])
+def test_bulk_requires_at_least_premium(wallets: Mapping[str, Wallet], name: str, status: int) -> None:
+    caller = session_of(wallets[name])
+    assert caller.get("/v1/restaurants", {"slugs": "kodbyens-fiskebar"}).status_code == status
+
+
+@pytest.mark.parametrize(
+    ("name", "status", "queue"),
+    [("free", 403, None), ("pro", 403, None), ("premium", 403, None), ("enterprise", 202, "dedicated")],
+)
+def test_bulk_export_requires_enterprise_and_is_queued_with_its_priority(
+    wallets: Mapping[str, Wallet], settings: Any, tmp_path: Path, name: str, status: int, queue: str | None
+) -> None:
+    keep_in(settings, tmp_path / "exports")
+    caller = session_of(wallets[name])
+    answer = caller.post("/v1/exports", {"dataset": "restaurants"}, content_type="application/json")
+    assert answer.status_code == status
+    assert list(Export.objects.values_list("queue", flat=True)) == ([queue] if queue else [])
+
+
+def test_insights_tell_a_summary_the_best_time_and_dishes(client: Client, wallets: Mapping[str, Wallet]) -> None:
+    found = pay(client, f"{RECORD}/insight", wallets["premium"])
+    assert found.status_code == 200
+    told = json.dumps(found.json())
+    assert "oysters" in found.json()["ai_insight"]
+    assert all(f'"{name}"' in told for name in ("best_time", "dishes"))
+
+
+def test_context_tells_landmarks_museums_and_parks_around_a_place(
+    client: Client, wallets: Mapping[str, Wallet]
+) -> None:
+    make.landmark("Glyptoteket", kind="museum", market="copenhagen")
+    make.landmark("Axeltorv", kind="landmark", market="copenhagen")
+    found = pay(client, f"{RECORD}?fields=context", wallets["free"]).json()["context"]["entries"]
+    assert {entry["kind"] for entry in found} == {"park", "museum", "landmark"}

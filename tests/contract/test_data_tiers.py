@@ -12,6 +12,7 @@ from pytest_django import Settings
 
 from payments import chain, seed
 from payments.devchain.wallets import Wallet
+from payments.models import Plan
 from payments.tiers import TIERS
 from tests.payments.sending import send
 from tests.payments.signing import client_of, sign_in
@@ -140,3 +141,33 @@ def test_each_tier_has_its_support_and_priority(
 
 def test_only_enterprise_has_a_service_level_agreement(wallets: Mapping[str, Wallet]) -> None:
     assert [me(client_of(wallets[name]))["sla"] for name in TIERS] == [None, None, None, "by contract"]
+
+
+# Custom terms, and what a wallet proves -----------------------------------------------------------------------------
+def test_enterprise_is_reached_by_custom_terms_too(settings: Settings) -> None:
+    wallet = fresh_wallet()
+    assert sign_in(Client(), wallet).json()["tier"] == "free"
+    Plan.objects.create(name="By contract", wallet_id=wallet.address, valid_from=datetime.now(UTC), per_minute=9000)
+    found = me(client_of(wallet))
+    assert (found["tier"], found["limits"]["requests"]) == ("enterprise", 9000)
+    assert found["prices"]["rate"] == "committed"
+
+
+def test_dedicated_capacity_is_shared_with_nobody(settings: Settings, wallets: Mapping[str, Wallet]) -> None:
+    settings.TIER_CACHE_S = 600
+    enterprise, anybody = client_of(wallets["enterprise"]), Client()
+    with time_machine.travel(datetime.now(UTC), tick=False):
+        assert [anybody.get("/v1/nothing").status_code for _ in range(11)][-1] == 429
+        assert enterprise.get("/v1/markets").status_code == 200
+
+
+def test_holding_the_token_raises_the_rate_limit(settings: Settings) -> None:
+    holder, other = fresh_wallet(tokens=Decimal(50)), fresh_wallet()
+    limits = [me(client_of(wallet))["limits"]["requests"] for wallet in (other, holder)]
+    assert limits == [10, 120]
+
+
+def test_every_answer_says_on_which_tier_it_was_given(client: Client, wallets: Mapping[str, Wallet]) -> None:
+    assert client.get("/v1/markets")["X-Tier"] == "free"
+    for name in TIERS:
+        assert client_of(wallets[name]).get("/v1/markets")["X-Tier"] == name
