@@ -1,0 +1,80 @@
+"""Where staff see what the daily comparison of ledger and chain has found."""
+
+import re
+from collections.abc import Sequence
+
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+
+from config.api import ids
+from config.long_tables import LongTableAdmin
+from payments.admin.reading import ForReading
+from payments.models import Audit, Payment
+from payments.wire.receipts import PREFIX
+
+NAMED = re.compile(rf"^({PREFIX}_\w+)")
+MOST_LINKS = 100
+
+
+@admin.register(Audit)
+class AuditAdmin(ForReading, LongTableAdmin):
+    """What has arrived at our address, block by block, against the ledger."""
+
+    nothing_yet = "The first audit comes tomorrow morning at 05:07 UTC; `manage.py audit_payments` makes one now."
+    list_display = ["__str__", "ended_at", "transfers", "arrived_usdc", "booked_usdc", "orphans", "differing"]
+    fields = [
+        *("network", "pay_to", "first_block", "last_block", "ended_at"),
+        *("transfers", "arrived_usdc", "booked_usdc", "orphans", "owed_back", "what_differs"),
+    ]
+    ordering = ["-pk"]
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Audit | None = None) -> list[str]:
+        """All of them, and what is made of them."""
+        return [*super().get_readonly_fields(request, obj), "owed_back", "what_differs"]
+
+    @admin.display(description="differences")
+    def differing(self, audit: Audit) -> int:
+        """How many lines are not what the chain shows."""
+        return len(audit.differences)
+
+    @admin.display(description="Money that bought nothing")
+    def owed_back(self, audit: Audit) -> SafeString | str:
+        """The lines that were made of it."""
+        rows = list(orphans_of(audit)[:MOST_LINKS])
+        return links([(row.pk, f"{row}, {row.get_state_display()}") for row in rows]) or "None"
+
+    @admin.display(description="Differences")
+    def what_differs(self, audit: Audit) -> SafeString | str:
+        """Each with a link to its payment."""
+        told = []
+        for said in audit.differences:
+            named = NAMED.match(said)
+            told.append((ids.decode(PREFIX, named[1]) if named else None, said))
+        return links(told) or "None"
+
+
+def orphans_of(audit: Audit) -> QuerySet[Payment]:
+    """The payments of these blocks that nobody had claimed."""
+    blocks = (audit.first_block, audit.last_block)
+    mine = Payment.objects.filter(network=audit.network, pay_to=audit.pay_to, block__range=blocks)
+    return mine.filter(resource="").order_by("block", "pk")
+
+
+def links(told: Sequence[tuple[object, str]]) -> SafeString:
+    """Lines that lead to their payments, where these are known."""
+    return format_html_join(
+        "",
+        "<div>{}</div>",
+        (
+            (
+                format_html('<a href="{}">{}</a>', reverse("admin:payments_payment_change", args=[key]), words)
+                if key
+                else words,
+            )
+            for key, words in told
+        ),
+    )
