@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
+import httpx
 import pytest
 from django.conf import LazySettings
 from django.db import OperationalError, connection
@@ -22,6 +23,7 @@ from payments import seed
 from payments.models import Price, Product
 from payments.wire.challenges import LONGEST_URL
 from tests.catalogue import make
+from tests.running import Up
 
 PATH = "/.well-known/x402"
 BASE = "https://api.example.com"
@@ -194,6 +196,17 @@ def test_without_the_database_the_last_documents_are_served(client: Client, monk
     assert (response.status_code, response.json()["error"]["code"]) == (503, "service_unavailable")
     assert json.loads(discovery.with_prices(content)) == DOCUMENT
     assert client.get("/docs/openapi/data.json").status_code == 200
+
+
+def test_with_the_demo_data_every_listed_resource_is_sold(up: Up) -> None:
+    base = up.said["base_url"]
+    listed = httpx.get(base + PATH, timeout=30).json()
+    assert len(listed["resources"]) == sum(len(one["resources"]) for one in listed["products"]) >= 6
+    for number, url in enumerate(listed["resources"]):
+        response = httpx.get(url, headers={"X-Forwarded-For": f"203.0.113.{number}"}, timeout=30)
+        assert (response.status_code, url) == (402, url)
+        assert isinstance(decode_payment_required_header(response.headers["PAYMENT-REQUIRED"]), RequiredV2)
+        assert sum(len(name) + len(value) + 4 for name, value in response.headers.multi_items()) < 4096
 
 
 # The OpenAPI document ----------------------------------------------------------------------------------------------
