@@ -144,10 +144,11 @@ def test_while_the_chain_is_away_nothing_rises(settings: Settings) -> None:
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("books")
 def test_a_payment_before_its_holding_counts_is_told_from_when_on_and_charged_nothing() -> None:
-    key, start = fresh_wallet(tokens=PRO_TOKENS), datetime.now(UTC).replace(microsecond=0)
+    key, start = fresh_wallet(tokens=PRO_TOKENS), datetime.now(UTC)
     headers = signed_by(key, value=4000, max_timeout_seconds=900)
     refusal = refused(headers, asked(fields="reviews"), products=REVIEWS, now=start)
-    at = f"{start + AGE:%Y-%m-%dT%H:%M:%SZ}"
+    # In whole seconds, and not one too early.
+    at = f"{start + AGE + timedelta(microseconds=999_999):%Y-%m-%dT%H:%M:%SZ}"
     assert isinstance(refusal, gate.TierRequired)
     assert refusal.message == (
         "This is sold from the pro tier on, and the wallet that pays is free. Nothing was charged."
