@@ -322,7 +322,8 @@ def test_a_caller_and_an_audit_at_once_make_one_line_of_a_transfer(
     wallets: Mapping[str, Wallet], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tx_hash = transfer(wallets["free"], "0.002")
-    real, served = ledger.enter, []
+    real = ledger.enter
+    served: list[object] = []
 
     def late(*rows: Payment) -> bool:
         if not served:
@@ -330,7 +331,7 @@ def test_a_caller_and_an_audit_at_once_make_one_line_of_a_transfer(
             served.append(buy(hash_of(tx_hash)))
         return real(*rows)
 
-    monkeypatch.setattr(audit.ledger, "enter", late)
+    monkeypatch.setattr(ledger, "enter", late)
     told = found()
     assert (told.orphans, told.differences) == (0, [])
     assert Payment.objects.get().state == State.SETTLED
