@@ -1,12 +1,14 @@
 """The back office of payments: wallets, and sessions that are revoked."""
 
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 
 import pytest
 from django.test import Client
+from pytest_django import DjangoAssertNumQueries
 
 from accounts.models import Account
-from payments.models import Wallet, WalletSession
+from payments.models import Plan, Wallet, WalletSession
 from tests import make
 
 PAYER = "0x" + "ab" * 20
@@ -46,3 +48,37 @@ def test_staff_say_whose_a_wallet_is(staff: Client) -> None:
     staff.post(f"/admin/payments/wallet/{wallet.pk}/change/", {"account": str(account.pk), "tier": "enterprise"})
     wallet.refresh_from_db()
     assert (wallet.account, wallet.tier) == (account, "free")
+
+
+def test_the_page_of_a_wallet_tells_what_it_held_holds_and_paid(
+    staff: Client, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    wallet = session().wallet
+    Wallet.objects.update(rising_tier="pro", rises_at=NOW)
+    address = f"/admin/payments/wallet/{wallet.pk}/change/"
+    assert "<polyline" not in staff.get(address).content.decode()
+    for number in range(30):
+        wallet.snapshots.create(
+            read_at=NOW + timedelta(minutes=number), tier="pro", holdings_usd=Decimal(100 + number), staked=0
+        )
+    Plan.objects.create(name="Contract 1", wallet=wallet, valid_from=NOW)
+    # Session, user, wallet, account choices, readings, payments, plans, sessions, and who may change an account.
+    with django_assert_num_queries(7):
+        page = staff.get(address).content.decode()
+    assert "Holdings of 30 readings, at most 129 USD" in page
+    assert "2026-11-21 12:29 UTC: 129 USD, 0 staked, pro" in page
+    assert "pro, 2026-11-21 12:00 UTC if it stays" in page
+    assert "0 payments, 0 USDC" in page
+    assert "Contract 1" in page
+    assert "secret-digest" not in page
+
+
+def test_wallets_are_found_by_the_beginning_of_their_address(
+    staff: Client, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    session()
+    Wallet.objects.create(address="0x" + "cd" * 20)
+    for query, count in (("0xAB", 1), ("0x", 2), ("ab", 0)):
+        # Session, user, count, rows.
+        with django_assert_num_queries(4):
+            assert len(staff.get(f"/admin/payments/wallet/?q={query}").context["cl"].result_list) == count
