@@ -27,6 +27,8 @@ from payments.tiers import TIERS
 
 # So long both documents may tell old prices; a challenge tells the one that counts.
 REMEMBERED_S = 60.0
+# To find the restaurants with the most reviews all of them are read.
+LOOKED_FOR_S = 600.0
 # Of so many restaurants with the most reviews the first is shown that has what is sold.
 LOOKED_AT = 20
 RECORD = "/v1/restaurants/{slug}"
@@ -67,7 +69,7 @@ WAYS: Mapping[str, Sequence[Way]] = {
 
 def document(*, now: datetime) -> dict[str, Any]:
     """The content of /.well-known/x402. A dozen queries, and up to twenty for each product that nobody has."""
-    network, examples = ours(), with_content(now=now)
+    network, examples = ours(), lately_with_content.not_older(LOOKED_FOR_S)
     priced = prices.current(now=now)
     products = [
         described(product, priced.get(product.slug, {}), slug=examples.get(product.slug))
@@ -180,11 +182,17 @@ def payment_of(
     }
 
 
+def read_with_content() -> Mapping[str, str]:
+    """The restaurants that are shown at this moment."""
+    return with_content(now=timezone.now())
+
+
 def read_prices() -> Mapping[str, Mapping[str, Decimal]]:
     """The price list of this moment."""
     return prices.current(now=timezone.now())
 
 
+lately_with_content: Lately[Mapping[str, str]] = Lately(read_with_content)
 lately_priced: Lately[Mapping[str, Mapping[str, Decimal]]] = Lately(read_prices)
 lately_told: list[tuple[bytes, Mapping[str, Mapping[str, Decimal]], bytes]] = []
 

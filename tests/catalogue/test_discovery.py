@@ -34,9 +34,10 @@ DOCUMENT = openapi.generate("Data", "As the code says it.", urls.data)
 def _forgetful(monkeypatch: pytest.MonkeyPatch, settings: LazySettings) -> Iterator[None]:
     """No test knows what another has read."""
     monkeypatch.setattr(discovery, "REMEMBERED_S", 0.0)
+    monkeypatch.setattr(discovery, "LOOKED_FOR_S", 0.0)
     settings.PUBLIC_BASE_URL = BASE
     yield
-    discovery.lately.kept = discovery.lately_priced.kept = None
+    discovery.lately.kept = discovery.lately_priced.kept = discovery.lately_with_content.kept = None
     discovery.lately_told.clear()
 
 
