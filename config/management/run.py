@@ -213,6 +213,8 @@ class Run:
                 "PAY_TO": wallets.derive(stack.chain.password, wallets.MERCHANT).address,
                 "TOKEN_ADDRESS": UTILITY_TOKEN,
                 "TOKEN_PRICE_FEED": PRICE_FEED,
+                # A wallet that was just filled shows its tier at once.
+                "TIER_UPGRADE_AGE_S": "0",
             }
         ours = {
             "TABLEWIRE_STATE_DIR": str(self.state_dir),

@@ -14,6 +14,7 @@ OWN = {
     "RPC_URL": "http://chain",
     "FACILITATOR_URL": "http://facilitator",
     "TIER_CACHE_S": "60",
+    "TIER_UPGRADE_AGE_S": "60",
 }
 SERVERS = (
     *(("postgres", "DATABASE_URL"), ("valkey", "REDIS_URL")),
@@ -33,7 +34,10 @@ CHAIN = {"RPC_URL", "FACILITATOR_URL", "PAYMENT_NETWORK", "PAY_TO", "TOKEN_ADDRE
         ({**OWN, "RPC_URL": "", "FACILITATOR_URL": ""}, CHAIN),
         ({**OWN, "RPC_URL": ""}, CHAIN - {"FACILITATOR_URL"}),
         ({**OWN, "FACILITATOR_URL": ""}, set()),
-        ({"REDIS_URL": OWN["REDIS_URL"]}, {"DATABASE_URL", "SECRET_KEY", "TIER_CACHE_S", *CHAIN}),
+        (
+            {"REDIS_URL": OWN["REDIS_URL"]},
+            {"DATABASE_URL", "SECRET_KEY", "TIER_CACHE_S", "TIER_UPGRADE_AGE_S", *CHAIN},
+        ),
     ],
 )
 def test_only_what_is_not_named_is_started(tmp_path: Path, given: dict[str, str], made: set[str]) -> None:
