@@ -25,12 +25,16 @@ class AuditAdmin(ForReading, LongTableAdmin):
     """What has arrived at our address, block by block, against the ledger."""
 
     nothing_yet = "The first audit comes tomorrow morning at 05:07 UTC; `manage.py audit_payments` makes one now."
-    list_display = ["__str__", "ended_at", "transfers", "arrived_usdc", "booked_usdc", "orphans", "differing"]
+    list_display = ["__str__", "differing", "orphans", "arrived_usdc", "booked_usdc", "transfers", "ended_at"]
     fields = [
         *("network", "pay_to", "first_block", "last_block", "ended_at"),
         *("transfers", "arrived_usdc", "booked_usdc", "orphans", "owed_back", "what_differs"),
     ]
     ordering = ["-pk"]
+
+    def has_change_permission(self, request: HttpRequest, obj: Audit | None = None) -> bool:
+        """What was found stays as it is."""
+        return False
 
     def get_readonly_fields(self, request: HttpRequest, obj: Audit | None = None) -> list[str]:
         """All of them, and what is made of them."""

@@ -146,7 +146,7 @@ def test_staff_see_an_audit_with_links_to_its_payments_and_change_nothing(
     assert shown.count(f'href="/admin/payments/payment/{orphan.pk}/change/"') == 2
     assert "&lt;b&gt;bold&lt;/b&gt;" in shown
     assert "something else" in shown
-    assert staff.post(page, {"orphans": "0"}).status_code in (302, 403)
+    assert staff.post(page, {"orphans": "0"}).status_code == 403
     assert staff.get("/admin/payments/audit/add/").status_code == 403
     assert staff.post(f"/admin/payments/audit/{made.pk}/delete/", {"post": "yes"}).status_code == 403
     assert Audit.objects.get(pk=made.pk).orphans == 1
