@@ -65,6 +65,11 @@ app.conf.beat_schedule = {
         "task": "payments.tasks.reconcile_payments",
         "schedule": 15.0,
     },
+    "refunds that the chain has not shown yet": {
+        "task": "payments.tasks.confirm_refunds",
+        "schedule": crontab(minute="*/5"),
+        "options": {"expires": 300},
+    },
     "sessions of wallets that are long over": {
         "task": "payments.tasks.purge_sessions",
         "schedule": crontab(hour="3", minute="23"),

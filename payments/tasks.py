@@ -5,13 +5,19 @@ from typing import Any
 from django.utils import timezone
 
 from config.celery import app
-from payments import audit, purging, reconcile, sessions
+from payments import audit, purging, reconcile, refunds, sessions
 
 
 @app.task(name="payments.tasks.reconcile_payments")
 def reconcile_payments(**_: Any) -> None:
     """Ask the chain what became of payments that were left open."""
     reconcile.sweep(now=timezone.now())
+
+
+@app.task(name="payments.tasks.confirm_refunds")
+def confirm_refunds(**_: Any) -> None:
+    """Look on the chain for what staff have noted as sent back."""
+    refunds.confirm_noted(now=timezone.now())
 
 
 @app.task(name="payments.tasks.purge_sessions")

@@ -1,44 +1,117 @@
-"""Where staff see the ledger, and note what was sent back."""
+"""Where staff see the ledger, say what is owed back, and note what was sent back."""
 
 import re
+from typing import Any
 
 from django import forms
 from django.contrib import admin, messages
-from django.contrib.admin.helpers import ActionForm
-from django.db.models import QuerySet
-from django.http import HttpRequest
+from django.db.models import Count, DateTimeField, OuterRef, QuerySet, Subquery, Sum
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.urls import path
+from django.urls.resolvers import URLPattern
 from django.utils import timezone
+from django.utils.timesince import timesince
 
 from accounts.authentication import staff
 from config.api import ids
-from payments import ledger
+from config.api.refusal import Refusal
+from config.confirming import ask
+from config.long_tables import LongPaginator
+from payments import ledger, refunds, sheets
+from payments.admin.events import EventInline
 from payments.admin.reading import ForReading
-from payments.models import Payment
-from payments.wire.receipts import PREFIX
+from payments.admin.refunds import RefundInline
+from payments.models import Payment, PaymentEvent
+from payments.models.ledger import PREFIX
 
 HASH = re.compile(r"0x[0-9a-f]{64}")
+State = Payment.State
 
 
-class RefundForm(ActionForm):
-    """Asks beside the action in which transaction the money was sent back."""
+class Owed(admin.SimpleListFilter):
+    """Keeps what is owed back: what is to be sent now, and what may still buy something."""
 
-    refund_tx_hash = forms.CharField(label="Refund transaction:", required=False, max_length=66)
+    title = "owed back"
+    parameter_name = "owed"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        """When it is to be sent."""
+        return [("now", "To be sent back now"), ("later", "May still be spent")]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        """Only these; by an index of what is owed."""
+        if self.value() is None:
+            return queryset
+        now, owed = timezone.now(), Payment.objects.all()
+        kept = owed.to_be_sent_back(now=now) if self.value() == "now" else owed.spendable(now=now)
+        return queryset.filter(pk__in=kept.values("pk"))
+
+
+class OwedForm(forms.Form):
+    """Why money is owed back."""
+
+    reason = forms.ChoiceField(choices=[("", "Choose…"), *Payment.OwedFor.choices])
+    words = forms.CharField(
+        label="In words that the payer reads",
+        required=False,
+        max_length=400,
+        widget=forms.TextInput(attrs={"size": 60}),
+    )
+
+
+class SentBackForm(forms.Form):
+    """The transaction in which money was sent back."""
+
+    refund_tx_hash = forms.CharField(
+        label="Transaction",
+        max_length=66,
+        widget=forms.TextInput(
+            attrs={"size": 68, "placeholder": "0x and 64 hexadecimal digits", "autocomplete": "off"}
+        ),
+    )
+
+    def clean_refund_tx_hash(self) -> str:
+        """In small letters."""
+        tx_hash: str = self.cleaned_data["refund_tx_hash"].strip().lower()
+        if not HASH.fullmatch(tx_hash):
+            raise forms.ValidationError("Name the transaction: 0x and 64 hexadecimal digits.")
+        return tx_hash
 
 
 @admin.register(Payment)
 class PaymentAdmin(ForReading):
     """The ledger. Money that is owed back is sent by hand, elsewhere, and noted here.
 
-    For a quarter of an hour it may still buy something: only then is it to be sent back.
+    What has bought nothing may still buy something for a quarter of an hour: only then is it to be sent back.
     """
 
-    list_display = ["created_at", "state", "send_back", "amount_usdc", "payer", "products", "tx_hash", "form"]
-    list_filter = ["state", "form"]
+    change_list_template = "payments/ledger.html"
+    list_display = [
+        "created_at",
+        "state",
+        "send_back",
+        "owed_for",
+        "amount_usdc",
+        "payer",
+        "products",
+        "tx_hash",
+        "form",
+    ]
+    list_filter = [Owed, "state", "form"]
+    sortable_by = ()
+    paginator = LongPaginator
     search_fields = ["tx_hash__exact", "payer__exact"]
     search_help_text = "A payment's id (pay_...), a transaction's hash, or the payer's address; whole"
     ordering = ["-pk"]
-    action_form = RefundForm
-    actions = ["mark_refunded"]
+    inlines = [RefundInline, EventInline]
+    actions = ["owe_back", "mark_refunded"]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Payment]:
+        """With the moment since which it is owed."""
+        owed = PaymentEvent.objects.filter(payment=OuterRef("pk"), after=State.REFUND_DUE).order_by("-pk")
+        since = Subquery(owed.values("at")[:1], output_field=DateTimeField())
+        payments: QuerySet[Payment] = super().get_queryset(request)
+        return payments.annotate(owed_since=since)
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Payment], search_term: str
@@ -49,23 +122,96 @@ class PaymentAdmin(ForReading):
             return queryset.filter(pk=named), False
         return super().get_search_results(request, queryset, search_term)
 
+    def get_urls(self) -> list[URLPattern]:
+        """With what is owed, as a table for the treasury."""
+        owed = path("owed.csv", self.admin_site.admin_view(self.owed_csv), name="payments_payment_owed")
+        return [owed, *super().get_urls()]
+
+    def owed_csv(self, request: HttpRequest) -> HttpResponse | StreamingHttpResponse:
+        """What is to be sent back now, the oldest first: whom, how much, and for which payment."""
+        if not self.has_view_permission(request):
+            return HttpResponse(status=403)
+        owed = Payment.objects.to_be_sent_back(now=timezone.now()).order_by("settled_at", "pk")
+        named = ((row.payer, f"{row.amount_usdc:f}", row.public_id) for row in owed.iterator(chunk_size=1000))
+        table = sheets.lines([("payer", "amount_usdc", "payment"), *named])
+        headers = {"Content-Disposition": 'attachment; filename="owed.csv"', "Cache-Control": "no-store"}
+        return HttpResponse("".join(table), content_type="text/csv; charset=utf-8", headers=headers)
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        """The list; above it what is to be sent back in all."""
+        owed = Payment.objects.to_be_sent_back(now=timezone.now())
+        sums = owed.aggregate(
+            payments=Count("pk"), payers=Count("payer", distinct=True), usdc=Sum("amount_usdc", default=0)
+        )
+        return super().changelist_view(request, {"owed": sums, **(extra_context or {})})
+
     @admin.display(description="Send back", boolean=True)
     def send_back(self, payment: Payment) -> bool | None:
         """Whether it is time to send the money back; empty where nothing is owed."""
-        if payment.state != Payment.State.REFUND_DUE:
-            return None
-        return ledger.is_to_be_sent_back(payment, now=timezone.now())
+        return payment.is_to_be_sent_back(timezone.now()) if payment.state == State.REFUND_DUE else None
 
-    @admin.action(description="Mark as refunded in the transaction:", permissions=["change"])
-    def mark_refunded(self, request: HttpRequest, queryset: QuerySet[Payment]) -> None:
-        """Note the transaction that sent the money back; what is not owed, or may still be spent, stays as it is."""
-        tx_hash = request.POST.get("refund_tx_hash", "").strip().lower()
-        if not HASH.fullmatch(tx_hash):
-            self.message_user(request, "Name the transaction: 0x and 64 hexadecimal digits.", messages.ERROR)
-            return
-        now = timezone.now()
-        refunded = sum(ledger.refund(row.pk, tx_hash=tx_hash, by=staff(request), now=now) for row in queryset)
-        self.message_user(request, f"{refunded} marked as refunded.", messages.SUCCESS if refunded else messages.ERROR)
-        early = queryset.filter(state=Payment.State.REFUND_DUE).count()
-        if early:
-            self.message_user(request, f"{early} may still be spent: see the column Send back.", messages.ERROR)
+    @admin.display(description="Owed for", empty_value="")
+    def owed_for(self, payment: Any) -> str | None:
+        """How long it is owed; empty where nothing is."""
+        if payment.state != State.REFUND_DUE:
+            return None
+        return timesince(payment.owed_since or payment.settled_at, depth=1)
+
+    @admin.action(description="Owe this back: give a reason", permissions=["change"])
+    def owe_back(self, request: HttpRequest, queryset: QuerySet[Payment]) -> HttpResponse | None:
+        """Ask for the reason, then owe it; what was not taken stays as it is."""
+        form = OwedForm(request.POST if "confirmed" in request.POST else None)
+        if not form.is_valid():
+            taken = queryset.filter(state__in=[State.SETTLED, State.DELIVERED])
+            return self.ask_of(request, taken, form, "payments/confirm_owe_back.html", "Owe this back?", "owe_back")
+        reason, words = Payment.OwedFor(form.cleaned_data["reason"]), form.cleaned_data["words"].strip()
+        chosen = list(queryset.values_list("pk", flat=True))
+        owed = sum(ledger.owe_back(payment, reason=reason, words=words, by=staff(request)) for payment in chosen)
+        self.message_user(request, f"{owed} owed back.", messages.SUCCESS if owed else messages.ERROR)
+        if owed < len(chosen):
+            said = f"{len(chosen) - owed} left as they are: nothing was taken, or it is owed or sent back already."
+            self.message_user(request, said, messages.WARNING)
+        return None
+
+    @admin.action(description="Note as sent back: name the transaction", permissions=["change"])
+    def mark_refunded(self, request: HttpRequest, queryset: QuerySet[Payment]) -> HttpResponse | None:
+        """Ask for the transaction, then note it for each; what the chain does not bear out stays owed."""
+        form = SentBackForm(request.POST if "confirmed" in request.POST else None)
+        if not form.is_valid():
+            owed = queryset.to_be_sent_back(now=timezone.now())  # type: ignore[attr-defined]
+            template = "payments/confirm_sent_back.html"
+            return self.ask_of(request, owed, form, template, "Note as sent back?", "mark_refunded")
+        keys = list(queryset.values_list("pk", flat=True))
+        tx_hash = form.cleaned_data["refund_tx_hash"]
+        try:
+            noted = refunds.note(keys, tx_hash=tx_hash, by=staff(request), now=timezone.now())
+        except Refusal as refusal:
+            self.message_user(request, refusal.message, messages.ERROR)
+            return None
+        seen = sum(each.is_confirmed for each in noted)
+        waiting = sum(each.refusal is None for each in noted) - seen
+        if seen:
+            self.message_user(request, f"{seen} noted as sent back: the chain shows it.", messages.SUCCESS)
+        if waiting:
+            said = f"{waiting} noted as sent back; the chain is asked again until it shows it."
+            self.message_user(request, said, messages.WARNING)
+        for each in noted:
+            if each.refusal:
+                name = ids.encode(PREFIX, each.payment)
+                self.message_user(request, f"{name} is not noted. {each.refusal}", messages.ERROR)
+        return None
+
+    def ask_of(
+        self,
+        request: HttpRequest,
+        chosen: QuerySet[Payment],
+        form: forms.Form,
+        template: str,
+        title: str,
+        action: str,
+    ) -> HttpResponse:
+        """The page that asks for what an action needs, with the payments that it would be done to."""
+        sums = chosen.aggregate(count=Count("pk"), usdc=Sum("amount_usdc", default=0))
+        by_payer = chosen.order_by().values("payer").annotate(payments=Count("pk"), usdc=Sum("amount_usdc"))
+        told = {"form": form, "by_payer": by_payer.order_by("payer")[:20], **sums}
+        return ask(self, request, template, title=title, action=action, **told)

@@ -1,6 +1,6 @@
 """The back office of payments: prices that are added to, sessions that are revoked, money that was sent back."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -12,14 +12,12 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from accounts.models import User
-from payments import seed
-from payments.gate.sale import public_id
-from payments.models import Payment, Product, Wallet, WalletSession
+from payments import ledger, seed
+from payments.models import Payment, PaymentEvent, Product, Refund, Wallet, WalletSession
 from tests import make
+from tests.payments.lines import NOW, PAYER, owed, payment
 
 PAYMENTS = "/admin/payments/payment/"
-PAYER = "0x" + "ab" * 20
-NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 HASH = "0x" + "5a" * 32
 State = Payment.State
 
@@ -28,29 +26,6 @@ State = Payment.State
 def staff(db: None) -> Client:
     """A superuser in the back office."""
     return make.staff()
-
-
-def payment(number: int = 0, **values: Any) -> Payment:
-    """A line of the ledger."""
-    told: dict[str, Any] = {
-        "form": Payment.Form.TX,
-        "state": State.SETTLED,
-        "network": "eip155:84532",
-        "asset": "0x" + "11" * 20,
-        "payer": PAYER,
-        "pay_to": "0x" + "22" * 20,
-        "amount_usdc": Decimal("0.002"),
-        "proof_key": f"tx:{number}",
-        "purchase": "0" * 64,
-        "resource": "https://api.example.com/v1/restaurants/noma?fields=context",
-        "products": ["context"],
-        "tier": "free",
-        "tx_hash": f"0x{number:064x}",
-        "created_at": NOW,
-        "claimed_at": NOW,
-        "settled_at": NOW,
-    }
-    return Payment.objects.create(**told | values)
 
 
 def session() -> WalletSession:
@@ -89,8 +64,8 @@ def test_a_list_of_payments_costs_the_same_for_one_and_for_forty(
     for count in (range(1), range(1, 40)):
         for number in count:
             payment(number)
-        # Session, user, count, rows.
-        with django_assert_num_queries(4):
+        # Session, user, what is owed, an estimate, the count, rows.
+        with django_assert_num_queries(6):
             staff.get(PAYMENTS)
 
 
@@ -115,7 +90,7 @@ def test_payments_are_found_by_what_names_them(staff: Client) -> None:
     for query in (
         f"q={one.tx_hash}",
         f"q={'0x' + 'CD' * 20}",
-        f"q={public_id(one)}",
+        f"q={one.public_id}",
         "state__exact=refund_due",
         "form__exact=tx",
     ):
@@ -124,40 +99,144 @@ def test_payments_are_found_by_what_names_them(staff: Client) -> None:
 
 
 def refund(client: Client, *rows: Payment, tx_hash: str = HASH) -> list[str]:
-    """Mark these as refunded; what the back office said."""
+    """Note these as sent back; what the back office said."""
     chosen = {"action": "mark_refunded", "_selected_action": [str(row.pk) for row in rows], "refund_tx_hash": tx_hash}
-    return make.messages_of(client.post(PAYMENTS, chosen))
+    return make.messages_of(client.post(PAYMENTS, chosen | {"confirmed": "yes"}))
+
+
+def owe(client: Client, *rows: Payment, reason: str = "goodwill", words: str = "") -> Any:
+    """Owe these back; the answer."""
+    chosen = {"action": "owe_back", "_selected_action": [str(row.pk) for row in rows]}
+    return client.post(PAYMENTS, chosen | {"confirmed": "yes", "reason": reason, "words": words})
 
 
 def test_what_was_sent_back_is_noted_once_with_its_transaction(staff: Client) -> None:
-    due, settled = payment(1, state=State.REFUND_DUE, settled_at=NOW - timedelta(days=365)), payment(2)
-    assert refund(staff, due, settled, tx_hash=HASH.upper().replace("X", "x")) == ["1 marked as refunded."]
+    due, settled = owed(1), payment(2)
+    said = refund(staff, due, settled, tx_hash=HASH.upper().replace("X", "x"))
+    assert said == [
+        "1 noted as sent back; the chain is asked again until it shows it.",
+        f"{settled.public_id} is not noted. Nothing is owed back.",
+    ]
     due.refresh_from_db()
     settled.refresh_from_db()
     assert (due.state, due.refund.tx_hash, due.refunded_at is not None) == (State.REFUNDED, HASH, True)
+    assert (due.refund.by, due.refund.confirmed_at) == ("staff:staff@example.com", None)
     assert (settled.state, hasattr(settled, "refund")) == (State.SETTLED, False)
-    assert refund(staff, due, tx_hash="0x" + "6b" * 32)[-1:] == ["0 marked as refunded."]
+    said = refund(staff, due, tx_hash="0x" + "6b" * 32)
+    assert said[-1:] == [f"{due.public_id} is not noted. It is noted as sent back already."]
     due.refresh_from_db()
     assert due.refund.tx_hash == HASH
 
 
+def test_staff_are_asked_for_the_transaction_and_told_how_much_it_must_have_moved(staff: Client) -> None:
+    rows = [owed(1), owed(2), owed(3, payer="0x" + "cd" * 20), payment(4)]
+    chosen = {"action": "mark_refunded", "_selected_action": [str(row.pk) for row in rows]}
+    page = staff.post(PAYMENTS, chosen).content.decode()
+    assert "3 payments of 0.006000 USDC in all are to be sent back" in page
+    assert "<td>2</td><td>0.004000</td>" in page
+    assert not Refund.objects.exists()
+
+
 def test_what_may_still_be_spent_is_not_sent_back(staff: Client) -> None:
-    early = payment(1, state=State.REFUND_DUE, settled_at=timezone.now() - timedelta(minutes=14))
+    early = owed(1, error="wrong_amount", settled_at=timezone.now() - timedelta(minutes=14))
     assert 'alt="False"' in staff.get(PAYMENTS).content.decode()
-    assert refund(staff, early) == ["0 marked as refunded.", "1 may still be spent: see the column Send back."]
+    assert refund(staff, early) == [f"{early.public_id} is not noted. It may still be spent for a few minutes."]
     early.refresh_from_db()
     assert (early.state, hasattr(early, "refund")) == (State.REFUND_DUE, False)
     Payment.objects.update(settled_at=timezone.now() - timedelta(minutes=15))
     assert 'alt="True"' in staff.get(PAYMENTS).content.decode()
-    assert refund(staff, early)[-1] == "1 marked as refunded."
+    assert refund(staff, early)[-1].startswith("1 noted as sent back")
 
 
 @pytest.mark.parametrize("tx_hash", ["", "0x12", "5a" * 32])
 def test_a_refund_without_its_transaction_is_not_noted(staff: Client, tx_hash: str) -> None:
-    due = payment(state=State.REFUND_DUE)
-    assert refund(staff, due, tx_hash=tx_hash) == ["Name the transaction: 0x and 64 hexadecimal digits."]
+    due = owed()
+    chosen = {"action": "mark_refunded", "_selected_action": [str(due.pk)], "refund_tx_hash": tx_hash}
+    page = staff.post(PAYMENTS, chosen | {"confirmed": "yes"}).content.decode()
+    assert "0x and 64 hexadecimal digits" in page
     due.refresh_from_db()
     assert due.state == State.REFUND_DUE
+
+
+def test_staff_owe_back_with_a_reason_and_after_they_were_asked(staff: Client) -> None:
+    served, due, pending = payment(1, state=State.DELIVERED, delivered_at=NOW), owed(2), payment(3, state="claimed")
+    page = owe(staff, served, reason="")
+    assert "1 payment of 0.002000 USDC in all will be owed back" in page.content.decode()
+    assert "This field is required" in page.content.decode()
+    served.refresh_from_db()
+    assert served.state == State.DELIVERED
+    said = make.messages_of(owe(staff, served, due, pending, reason="goodwill", words="The photos were blurred."))
+    assert said == [
+        "1 owed back.",
+        "2 left as they are: nothing was taken, or it is owed or sent back already.",
+    ]
+    served.refresh_from_db()
+    assert (served.state, served.error) == (State.REFUND_DUE, "goodwill: The photos were blurred.")
+    assert served.events.get(after="refund_due").actor == "staff:staff@example.com"
+
+
+def test_what_is_owed_stands_above_the_list_and_in_a_table_for_the_treasury(staff: Client) -> None:
+    other = "0x" + "cd" * 20
+    first, second = owed(1), owed(2, payer=other, amount_usdc=Decimal("1000000.5"), settled_at=NOW - timedelta(days=1))
+    owed(3, error="wrong_amount", settled_at=timezone.now())
+    payment(4)
+    page = staff.get(f"{PAYMENTS}?owed=now")
+    assert "<b>1000000.502000 USDC</b> are to be sent back now:" in page.content.decode()
+    assert "2 payments of 2 wallets" in " ".join(page.content.decode().split())
+    assert found(staff, "owed=now") == {first.tx_hash, second.tx_hash}
+    assert len(found(staff, "owed=later")) == 1
+    table = staff.get(f"{PAYMENTS}owed.csv")
+    assert table["Content-Disposition"] == 'attachment; filename="owed.csv"'
+    assert table.content.decode().split("\r\n") == [
+        "payer,amount_usdc,payment",
+        f"{other},1000000.500000,{second.public_id}",
+        f"{PAYER},0.002000,{first.public_id}",
+        "",
+    ]
+
+
+def test_the_page_of_a_payment_tells_what_became_of_it(staff: Client) -> None:
+    row = payment(1, state="claimed", settled_at=None, tx_hash=None)
+    ledger.settle(row, tx_hash=HASH, now=NOW)
+    ledger.deliver(row.pk, now=NOW)
+    page = staff.get(f"{PAYMENTS}{row.pk}/change/")
+    (timeline,) = [each for each in page.context["inline_admin_formsets"] if each.opts.model is PaymentEvent]
+    assert [event.after for event in timeline.formset.queryset] == ["claimed", "settled", "delivered"]
+    assert "What became of it" in page.content.decode()
+
+
+def test_what_was_let_go_is_found_by_its_payer(staff: Client) -> None:
+    gone, kept = payment(1, state="claimed", settled_at=None, tx_hash=None), payment(2, payer="0x" + "cd" * 20)
+    name = gone.public_id
+    ledger.release(gone)
+    gone.attempts = 0
+    events = "/admin/payments/paymentevent/"
+    listed = staff.get(f"{events}?q={PAYER.upper().replace('X', 'x')}&became=let_go").context["cl"].result_list
+    assert [(event.before, event.after, event.is_there) for event in listed] == [("claimed", "", False)]
+    for query in (name, kept.public_id, kept.tx_hash):
+        listed = staff.get(f"{events}?q={query}").context["cl"].result_list
+        assert [event.after for event in listed] == (["", "claimed"] if query == name else ["settled"]), query
+    page = staff.get(f"{events}{listed[0].pk}/change/")
+    assert page.status_code == 200
+    assert staff.post(f"{events}{listed[0].pk}/change/", {"error": "x"}).status_code == 403
+
+
+def test_a_note_that_the_chain_does_not_bear_out_is_red_and_is_taken_back(staff: Client) -> None:
+    wrong, right = owed(1), owed(2)
+    refund(staff, wrong, right)
+    Refund.objects.filter(payment=wrong).update(error="The transaction was reverted.")
+    Refund.objects.filter(payment=right).update(confirmed_at=NOW, moved_usdc=1)
+    refunds = "/admin/payments/refund/"
+    assert "var(--error-fg)" in staff.get(f"{refunds}?chain=otherwise").content.decode()
+    chosen = {"action": "take_back", "_selected_action": [str(row.pk) for row in Refund.objects.all()]}
+    assert "1 refund that the chain has not shown" in staff.post(refunds, chosen).content.decode()
+    assert Refund.objects.count() == 2
+    said = make.messages_of(staff.post(refunds, chosen | {"confirmed": "yes"}))
+    assert said == ["1 owed again.", "1 left as they are: the chain has shown them."]
+    wrong.refresh_from_db()
+    right.refresh_from_db()
+    assert (wrong.state, wrong.refunded_at, right.state) == (State.REFUND_DUE, None, State.REFUNDED)
+    assert refund(staff, wrong, tx_hash="0x" + "6b" * 32)[-1].startswith("1 noted as sent back")
 
 
 def test_who_may_only_look_can_neither_refund_nor_revoke(db: None) -> None:
@@ -165,9 +244,11 @@ def test_who_may_only_look_can_neither_refund_nor_revoke(db: None) -> None:
     user.user_permissions.set(Permission.objects.filter(codename__in=["view_payment", "view_walletsession"]))
     client = Client()
     client.force_login(user)
-    due, signed_in = payment(state=State.REFUND_DUE), session()
+    due, served, signed_in = owed(1), payment(2), session()
     refund(client, due)
+    owe(client, served)
     client.post("/admin/payments/walletsession/", {"action": "revoke", "_selected_action": str(signed_in.pk)})
     due.refresh_from_db()
     signed_in.refresh_from_db()
-    assert (due.state, signed_in.revoked_at) == (State.REFUND_DUE, None)
+    served.refresh_from_db()
+    assert (due.state, served.state, signed_in.revoked_at) == (State.REFUND_DUE, State.SETTLED, None)

@@ -1,0 +1,139 @@
+"""Where staff see every move of every payment, also of those that were let go."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from config.api import ids
+from config.long_tables import LongPaginator
+from payments.admin.reading import ForReading
+from payments.models import Payment, PaymentEvent
+from payments.models.ledger import PREFIX
+
+STATES = dict(Payment.State.choices)
+
+
+def state_of(name: str, *, instead: str) -> str:
+    """A state in its words; where there is none the word that stands instead."""
+    return STATES.get(name, name).partition(":")[0] or instead
+
+
+class WhatHappened:
+    """The columns of an event, in its payment's page and in the list of all."""
+
+    @admin.display(description="Before")
+    def was(self, event: PaymentEvent) -> str:
+        """Empty where a line was entered."""
+        return state_of(event.before, instead="-")
+
+    @admin.display(description="After")
+    def became(self, event: PaymentEvent) -> str:
+        """A line that is gone was let go: nothing was sent."""
+        return state_of(event.after, instead="Let go")
+
+
+class EventInline(WhatHappened, admin.TabularInline[PaymentEvent, Payment]):
+    """What became of a payment, the oldest first. The database writes this, and it never changes."""
+
+    model = PaymentEvent
+    verbose_name_plural = "What became of it"
+    extra = 0
+    ordering = ["pk"]
+    fields = ["at", "was", "became", "attempt", "amount_usdc", "tx_hash", "error", "actor"]
+    readonly_fields = ["was", "became"]
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """The database writes these."""
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """They are history."""
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """They are history."""
+        return False
+
+
+class Ends(admin.SimpleListFilter):
+    """Keeps what staff ask for when a payer says that they have paid."""
+
+    title = "what became of it"
+    parameter_name = "became"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        """The moves that are looked for."""
+        return [("let_go", "Let go"), ("expired", "Expired"), ("refund_due", "Owed back"), ("refunded", "Sent back")]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        """Only these moves."""
+        value = self.value()
+        return queryset if value is None else queryset.filter(after="" if value == "let_go" else value)
+
+
+@admin.register(PaymentEvent)
+class PaymentEventAdmin(WhatHappened, ForReading):
+    """Moves of all payments. Of one that was let go because nothing was sent, these are all that is left."""
+
+    list_display = ["at", "payment_link", "was", "became", "amount_usdc", "payer", "error", "actor"]
+    list_display_links = ["at"]
+    list_filter = [Ends]
+    sortable_by = ()
+    paginator = LongPaginator
+    search_fields = ["payer__exact"]
+    search_help_text = "The payer's address, a payment's id (pay_...), or a transaction's hash; whole"
+    ordering = ["-pk"]
+    fields = [
+        "payment_link",
+        "at",
+        "was",
+        "became",
+        "attempt",
+        "payer",
+        "amount_usdc",
+        "tx_hash",
+        "error",
+        "actor",
+    ]
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
+        """All that is shown."""
+        return [*super().get_readonly_fields(request, obj), "payment_link", "was", "became"]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[PaymentEvent]:
+        """With whether the payment is still there."""
+        there = Exists(Payment.objects.filter(pk=OuterRef("payment_id")))
+        events: QuerySet[PaymentEvent] = super().get_queryset(request)
+        return events.annotate(is_there=there)
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[PaymentEvent], search_term: str
+    ) -> tuple[QuerySet[PaymentEvent], bool]:
+        """By what names a payment; each of these is found by an index."""
+        term = search_term.strip().lower()
+        named = ids.decode(PREFIX, term)
+        if named is not None:
+            return queryset.filter(payment_id=named), False
+        if len(term) == 66:
+            theirs = Payment.objects.filter(Q(tx_hash=term) | Q(refund__tx_hash=term))
+            return queryset.filter(payment_id__in=list(theirs.values_list("pk", flat=True)[:100])), False
+        return super().get_search_results(request, queryset, term)
+
+    @admin.display(description="Payment")
+    def payment_link(self, event: Any) -> SafeString | str:
+        """Its id, which leads to it where it is still there."""
+        name = ids.encode(PREFIX, event.payment_id)
+        if not event.is_there:
+            return name
+        return format_html(
+            '<a href="{}">{}</a>', reverse("admin:payments_payment_change", args=[event.payment_id]), name
+        )
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """They are history."""
+        return False

@@ -1,0 +1,109 @@
+"""Where staff see what was sent back, and what the chain says of it."""
+
+from typing import Any
+
+from django.contrib import admin, messages
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from accounts.authentication import staff
+from config.confirming import ask
+from config.long_tables import LongPaginator
+from payments import ledger
+from payments.admin.reading import ForReading
+from payments.models import Payment, Refund
+
+
+class SeenOnTheChain:
+    """What the chain says of a refund, as both lists tell it."""
+
+    @admin.display(description="On the chain")
+    def seen(self, refund: Refund) -> SafeString | str:
+        """When it was seen, that it was not yet, or in red what the chain shows instead."""
+        if refund.error:
+            return format_html('<b style="color: var(--error-fg)">{}</b>', refund.error)
+        return f"Seen {refund.confirmed_at:%Y-%m-%d %H:%M} UTC" if refund.confirmed_at else "Not seen yet"
+
+
+class RefundInline(SeenOnTheChain, admin.TabularInline[Refund, Payment]):
+    """What was sent back for a payment."""
+
+    model = Refund
+    verbose_name_plural = "Sent back"
+    extra = 0
+    fields = ["amount_usdc", "to", "tx_hash", "by", "created_at", "seen"]
+    readonly_fields = ["seen"]
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """It is noted by an action of the list."""
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """It is history."""
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """It is history."""
+        return False
+
+
+class OnTheChain(admin.SimpleListFilter):
+    """Keeps what somebody has to look at."""
+
+    title = "the chain"
+    parameter_name = "chain"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        """What it may say."""
+        return [("otherwise", "Shows otherwise"), ("waiting", "Not seen yet"), ("seen", "Seen")]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        """Only these."""
+        match self.value():
+            case "otherwise":
+                return queryset.filter(confirmed_at=None).exclude(error="")
+            case "waiting":
+                return queryset.filter(confirmed_at=None, error="")
+            case "seen":
+                return queryset.exclude(confirmed_at=None)
+        return queryset
+
+
+@admin.register(Refund)
+class RefundAdmin(SeenOnTheChain, ForReading):
+    """What staff have noted as sent back. What the chain does not bear out can be taken back and noted anew."""
+
+    list_display = ["created_at", "payment_link", "amount_usdc", "to", "tx_hash", "by", "seen"]
+    list_select_related = ["payment"]
+    list_filter = [OnTheChain]
+    sortable_by = ()
+    paginator = LongPaginator
+    search_fields = ["tx_hash__exact", "payment__payer__exact"]
+    search_help_text = "A transaction's hash or the payer's address; whole"
+    ordering = ["-pk"]
+    actions = ["take_back"]
+
+    @admin.display(description="Payment")
+    def payment_link(self, refund: Refund) -> SafeString:
+        """Its id, which leads to it."""
+        where = reverse("admin:payments_payment_change", args=[refund.payment_id])
+        return format_html('<a href="{}">{}</a>', where, refund.payment.public_id)
+
+    @admin.action(description="Take the note back: the money is owed again", permissions=["change"])
+    def take_back(self, request: HttpRequest, queryset: QuerySet[Refund]) -> HttpResponse | None:
+        """Ask, then forget what was noted; what the chain has shown stays."""
+        unseen = queryset.filter(confirmed_at=None)
+        if "confirmed" not in request.POST:
+            told = {"count": unseen.count(), "examples": unseen.select_related("payment")[:20]}
+            title = "Take the notes back?"
+            return ask(self, request, "payments/confirm_take_back.html", title=title, action="take_back", **told)
+        chosen = list(queryset.values_list("payment_id", flat=True))
+        taken = sum(ledger.take_back(payment, by=staff(request)) for payment in chosen)
+        self.message_user(request, f"{taken} owed again.", messages.SUCCESS if taken else messages.ERROR)
+        if taken < len(chosen):
+            said = f"{len(chosen) - taken} left as they are: the chain has shown them."
+            self.message_user(request, said, messages.WARNING)
+        return None
