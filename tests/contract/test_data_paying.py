@@ -155,8 +155,8 @@ def test_a_payment_that_is_not_what_was_signed_answers_402_with_the_challenge(
 ) -> None:
     path = f"{RECORD}?fields=context"
     headers = signed_by(wallets["free"])
-    changed = {"value": "1", "to": wallets["pro"].address, "validBefore": "99"}[change]
-    refused = client.get(path, headers=tampered(headers, **{change: changed}))
+    words: dict[str, Any] = {"value": "1", "to": wallets["pro"].address, "validBefore": "99"}
+    refused = client.get(path, headers=tampered(headers, **{change: words[change]}))
     assert refused.status_code == 402
     assert {"asset", "amount", "pay_to", "network"} <= json.loads(refused["x402"]).keys()
     assert client.get(path, headers=headers).status_code == 200
