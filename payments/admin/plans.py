@@ -70,7 +70,7 @@ class PlanAdmin(admin.ModelAdmin[Plan]):
     """Terms by contract. One that has begun is ended and followed by another; only its end and words are edited."""
 
     form = PlanForm
-    list_display = ["name", "whose", "tier", "per_minute", "price_factor", "valid_from", "valid_until", "is_current"]
+    list_display = ["name", "whose", "is_current", "tier", "per_minute", "price_factor", "valid_from", "valid_until"]
     list_select_related = ["account"]
     list_filter = [TimeFilter, "tier"]
     search_fields = ["name", "account__name", "wallet__address__startswith"]
@@ -79,6 +79,7 @@ class PlanAdmin(admin.ModelAdmin[Plan]):
     ordering = ["-valid_from", "-pk"]
     list_per_page = 50
     show_full_result_count = False
+    show_facets = admin.ShowFacets.NEVER
     actions = ["end"]
     fieldsets = [
         (None, {"fields": ["name", "wallet", "account"], "description": "Of a wallet or of an account, not of both."}),

@@ -91,6 +91,11 @@ class PriceInline(admin.TabularInline[Price, Product]):
         "Prices: all that were, are and will be. To change one, add another; an empty amount ends the sale"
     )
 
+    @admin.display(description=SURE)
+    def is_sure(self, price: Price) -> str:
+        """Nobody is asked about a price that is set."""
+        return ""
+
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """What was once asked for stays explainable."""
         return False
@@ -105,7 +110,6 @@ class ProductAdmin(admin.ModelAdmin[Product]):
     """What is sold, from which tier on and for how much."""
 
     list_display = ["name", "slug", "from_tier", "standard", "discounted", "best", "committed"]
-    list_filter = ["from_tier"]
     search_fields = ["slug", "name"]
     ordering = ["slug"]
     inlines = [PriceInline]
@@ -115,22 +119,22 @@ class ProductAdmin(admin.ModelAdmin[Product]):
         """With all of their prices."""
         return super().get_queryset(request).prefetch_related("prices")
 
-    @admin.display(description="Standard, USDC")
+    @admin.display(description="Standard")
     def standard(self, product: Product) -> SafeString:
         """What Free pays."""
         return cell(product, "standard")
 
-    @admin.display(description="Discounted, USDC")
+    @admin.display(description="Discounted")
     def discounted(self, product: Product) -> SafeString:
         """What Pro pays."""
         return cell(product, "discounted")
 
-    @admin.display(description="Best, USDC")
+    @admin.display(description="Best")
     def best(self, product: Product) -> SafeString:
         """What Premium pays."""
         return cell(product, "best")
 
-    @admin.display(description="Committed, USDC")
+    @admin.display(description="Committed")
     def committed(self, product: Product) -> SafeString:
         """What Enterprise pays."""
         return cell(product, "committed")
@@ -212,7 +216,7 @@ class BegunFilter(admin.SimpleListFilter):
 class PriceAdmin(ForReading):
     """The history of all prices, the newest first."""
 
-    list_display = ["product", "rate", "amount", "begins", "by", "created_at"]
+    list_display = ["product", "at_rate", "amount", "begins", "by", "created_at"]
     list_select_related = ["product"]
     list_filter = [BegunFilter, "rate", "product"]
     search_fields = ["product__slug", "by"]
@@ -223,6 +227,11 @@ class PriceAdmin(ForReading):
     def has_change_permission(self, request: HttpRequest, obj: Price | None = None) -> bool:
         """By the action of the list; the page of one price is for reading."""
         return obj is None and super().has_change_permission(request)
+
+    @admin.display(description="Rate", ordering="rate")
+    def at_rate(self, price: Price) -> str:
+        """In one word."""
+        return str(price.rate).capitalize()
 
     @admin.display(description="USDC", ordering="amount_usdc")
     def amount(self, price: Price) -> str:

@@ -2,17 +2,18 @@
 
 from collections.abc import Sequence
 from decimal import Decimal
+from typing import Any
 
 from django.contrib import admin, messages
 from django.db.models import Count, F, QuerySet, Sum
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from payments.admin.reading import ForReading
-from payments.models import HoldingSnapshot, Payment, Wallet, WalletSession
+from payments.models import HoldingSnapshot, Payment, Wallet, WalletSession, shortened
 from payments.pricing import moment_told, told
 
 SNAPSHOTS_DRAWN = 100
@@ -42,11 +43,19 @@ class WalletAdmin(ForReading):
         told = [name for name in super().get_readonly_fields(request, obj) if name != "account"]
         return [*told, "rising", "snapshots", "paid", "plans", "sessions"]
 
-    @admin.display(description="Rises to", ordering="rises_at", empty_value="-")
-    def rising(self, wallet: Wallet) -> str | None:
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """One wallet; its whole address is wider than a phone, and stands among the fields."""
+        return super().change_view(
+            request, object_id, form_url, {"subtitle": shortened(object_id), **(extra_context or {})}
+        )
+
+    @admin.display(description="Rises to", ordering="rises_at")
+    def rising(self, wallet: Wallet) -> str:
         """The tier that its holding leads to, and when."""
         if not wallet.rising_tier or wallet.rises_at is None:
-            return None
+            return "-"
         return f"{wallet.rising_tier}, {moment_told(wallet.rises_at)} if it stays"
 
     @admin.display(description="Readings")
