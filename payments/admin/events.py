@@ -12,7 +12,7 @@ from django.utils.safestring import SafeString
 from config.api import ids
 from config.long_tables import LongPaginator
 from payments.admin.reading import ForReading
-from payments.models import Payment, PaymentEvent
+from payments.models import Payment, PaymentEvent, shortened
 from payments.models.ledger import PREFIX
 
 STATES = dict(Payment.State.choices)
@@ -80,7 +80,7 @@ class Ends(admin.SimpleListFilter):
 class PaymentEventAdmin(WhatHappened, ForReading):
     """Moves of all payments. Of one that was let go because nothing was sent, these are all that is left."""
 
-    list_display = ["at", "payment_link", "was", "became", "amount_usdc", "payer", "error", "actor"]
+    list_display = ["at", "payment_link", "was", "became", "amount_usdc", "wallet", "error", "actor"]
     list_display_links = ["at"]
     list_filter = [Ends]
     sortable_by = ()
@@ -133,6 +133,11 @@ class PaymentEventAdmin(WhatHappened, ForReading):
         return format_html(
             '<a href="{}">{}</a>', reverse("admin:payments_payment_change", args=[event.payment_id]), name
         )
+
+    @admin.display(description="Payer")
+    def wallet(self, event: PaymentEvent) -> SafeString:
+        """The payer's address in short; whole where the pointer rests."""
+        return format_html('<span title="{}">{}</span>', event.payer, shortened(event.payer))
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """They are history."""

@@ -10,6 +10,8 @@ from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.urls import path
 from django.urls.resolvers import URLPattern
 from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 from django.utils.timesince import timesince
 
 from accounts.authentication import staff
@@ -21,7 +23,7 @@ from payments import ledger, refunds, sheets
 from payments.admin.events import EventInline
 from payments.admin.reading import ForReading
 from payments.admin.refunds import RefundInline
-from payments.models import Payment, PaymentEvent
+from payments.models import Payment, PaymentEvent, shortened
 from payments.models.ledger import PREFIX
 
 HASH = re.compile(r"0x[0-9a-f]{64}")
@@ -86,17 +88,7 @@ class PaymentAdmin(ForReading):
     """
 
     change_list_template = "payments/ledger.html"
-    list_display = [
-        "created_at",
-        "state",
-        "send_back",
-        "owed_for",
-        "amount_usdc",
-        "payer",
-        "products",
-        "tx_hash",
-        "form",
-    ]
+    list_display = ["created_at", "state", "owed", "amount_usdc", "wallet", "products", "transaction", "form"]
     list_filter = [Owed, "state", "form"]
     sortable_by = ()
     paginator = LongPaginator
@@ -145,17 +137,25 @@ class PaymentAdmin(ForReading):
         )
         return super().changelist_view(request, {"owed": sums, **(extra_context or {})})
 
-    @admin.display(description="Send back", boolean=True)
-    def send_back(self, payment: Payment) -> bool | None:
-        """Whether it is time to send the money back; empty where nothing is owed."""
-        return payment.is_to_be_sent_back(timezone.now()) if payment.state == State.REFUND_DUE else None
-
-    @admin.display(description="Owed for", empty_value="")
-    def owed_for(self, payment: Any) -> str | None:
-        """How long it is owed; empty where nothing is."""
+    @admin.display(description="Owed", empty_value="")
+    def owed(self, payment: Any) -> str | None:
+        """For how long, and whether it is time to send it back; empty where nothing is owed."""
         if payment.state != State.REFUND_DUE:
             return None
-        return timesince(payment.owed_since or payment.settled_at, depth=1)
+        age = timesince(payment.owed_since or payment.settled_at, depth=1)
+        return f"{age}: send it back" if payment.is_to_be_sent_back(timezone.now()) else f"{age}: may still be spent"
+
+    @admin.display(description="Payer")
+    def wallet(self, payment: Payment) -> SafeString:
+        """The payer's address in short; whole where the pointer rests."""
+        return format_html('<span title="{}">{}</span>', payment.payer, shortened(payment.payer))
+
+    @admin.display(description="Transaction", empty_value="")
+    def transaction(self, payment: Payment) -> SafeString | None:
+        """Its hash in short; whole where the pointer rests."""
+        if not payment.tx_hash:
+            return None
+        return format_html('<span title="{}">{}</span>', payment.tx_hash, shortened(payment.tx_hash))
 
     @admin.action(description="Owe this back: give a reason", permissions=["change"])
     def owe_back(self, request: HttpRequest, queryset: QuerySet[Payment]) -> HttpResponse | None:

@@ -14,7 +14,7 @@ from config.confirming import ask
 from config.long_tables import LongPaginator
 from payments import ledger
 from payments.admin.reading import ForReading
-from payments.models import Payment, Refund
+from payments.models import Payment, Refund, shortened
 
 
 class SeenOnTheChain:
@@ -76,7 +76,7 @@ class OnTheChain(admin.SimpleListFilter):
 class RefundAdmin(SeenOnTheChain, ForReading):
     """What staff have noted as sent back. What the chain does not bear out can be taken back and noted anew."""
 
-    list_display = ["created_at", "payment_link", "amount_usdc", "to", "tx_hash", "by", "seen"]
+    list_display = ["created_at", "payment_link", "amount_usdc", "wallet", "transaction", "by", "seen"]
     list_select_related = ["payment"]
     list_filter = [OnTheChain]
     sortable_by = ()
@@ -91,6 +91,16 @@ class RefundAdmin(SeenOnTheChain, ForReading):
         """Its id, which leads to it."""
         where = reverse("admin:payments_payment_change", args=[refund.payment_id])
         return format_html('<a href="{}">{}</a>', where, refund.payment.public_id)
+
+    @admin.display(description="To")
+    def wallet(self, refund: Refund) -> SafeString:
+        """The payer's address in short; whole where the pointer rests."""
+        return format_html('<span title="{}">{}</span>', refund.to, shortened(refund.to))
+
+    @admin.display(description="Transaction")
+    def transaction(self, refund: Refund) -> SafeString:
+        """Its hash in short; whole where the pointer rests."""
+        return format_html('<span title="{}">{}</span>', refund.tx_hash, shortened(refund.tx_hash))
 
     @admin.action(description="Take the note back: the money is owed again", permissions=["change"])
     def take_back(self, request: HttpRequest, queryset: QuerySet[Refund]) -> HttpResponse | None:
