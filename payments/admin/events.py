@@ -36,6 +36,13 @@ class WhatHappened:
         """A line that is gone was let go: nothing was sent."""
         return state_of(event.after, instead="Let go")
 
+    @admin.display(description="Transaction", empty_value="")
+    def transaction(self, event: PaymentEvent) -> SafeString | None:
+        """Its hash in short; whole where the pointer rests."""
+        if not event.tx_hash:
+            return None
+        return format_html('<span title="{}">{}</span>', event.tx_hash, shortened(event.tx_hash))
+
 
 class EventInline(WhatHappened, admin.TabularInline[PaymentEvent, Payment]):
     """What became of a payment, the oldest first. The database writes this, and it never changes."""
@@ -44,8 +51,8 @@ class EventInline(WhatHappened, admin.TabularInline[PaymentEvent, Payment]):
     verbose_name_plural = "What became of it"
     extra = 0
     ordering = ["pk"]
-    fields = ["at", "was", "became", "attempt", "amount_usdc", "tx_hash", "error", "actor"]
-    readonly_fields = ["was", "became"]
+    fields = ["at", "was", "became", "attempt", "amount_usdc", "transaction", "error", "actor"]
+    readonly_fields = ["was", "became", "transaction"]
 
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """The database writes these."""

@@ -137,6 +137,19 @@ class PaymentAdmin(ForReading):
         )
         return super().changelist_view(request, {"owed": sums, **(extra_context or {})})
 
+    def get_fields(self, request: HttpRequest, obj: Payment | None = None) -> list[Any]:
+        """First what it is called outside."""
+        return ["public_id", *(field.name for field in self.opts.concrete_fields)]
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Payment | None = None) -> list[str]:
+        """All of them."""
+        return ["public_id", *super().get_readonly_fields(request, obj)]
+
+    def render_change_form(self, request: HttpRequest, context: dict[str, Any], **options: Any) -> HttpResponse:  # type: ignore[override]
+        """Without buttons that would save nothing."""
+        buttons = {"show_save": False, "show_save_and_continue": False, "show_close": True}
+        return super().render_change_form(request, {**context, **buttons}, **options)
+
     @admin.display(description="Owed", empty_value="")
     def owed(self, payment: Any) -> str | None:
         """For how long, and whether it is time to send it back; empty where nothing is owed."""

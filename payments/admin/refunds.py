@@ -27,15 +27,20 @@ class SeenOnTheChain:
             return format_html('<b style="color: var(--error-fg)">{}</b>', refund.error)
         return f"Seen {refund.confirmed_at:%Y-%m-%d %H:%M} UTC" if refund.confirmed_at else "Not seen yet"
 
+    @admin.display(description="Transaction")
+    def transaction(self, refund: Refund) -> SafeString:
+        """Its hash in short; whole where the pointer rests."""
+        return format_html('<span title="{}">{}</span>', refund.tx_hash, shortened(refund.tx_hash))
+
 
 class RefundInline(SeenOnTheChain, admin.TabularInline[Refund, Payment]):
     """What was sent back for a payment."""
 
     model = Refund
-    verbose_name_plural = "Sent back"
+    verbose_name = verbose_name_plural = "Sent back"
     extra = 0
-    fields = ["amount_usdc", "to", "tx_hash", "by", "created_at", "seen"]
-    readonly_fields = ["seen"]
+    fields = ["amount_usdc", "transaction", "by", "created_at", "seen"]
+    readonly_fields = ["transaction", "seen"]
 
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """It is noted by an action of the list."""
@@ -96,11 +101,6 @@ class RefundAdmin(SeenOnTheChain, ForReading):
     def wallet(self, refund: Refund) -> SafeString:
         """The payer's address in short; whole where the pointer rests."""
         return format_html('<span title="{}">{}</span>', refund.to, shortened(refund.to))
-
-    @admin.display(description="Transaction")
-    def transaction(self, refund: Refund) -> SafeString:
-        """Its hash in short; whole where the pointer rests."""
-        return format_html('<span title="{}">{}</span>', refund.tx_hash, shortened(refund.tx_hash))
 
     @admin.action(description="Take the note back: the money is owed again", permissions=["change"])
     def take_back(self, request: HttpRequest, queryset: QuerySet[Refund]) -> HttpResponse | None:
