@@ -57,7 +57,7 @@ class OwedForm(forms.Form):
         label="In words that the payer reads",
         required=False,
         max_length=400,
-        widget=forms.TextInput(attrs={"size": 60}),
+        widget=forms.TextInput(attrs={"style": "width: 40em; max-width: 90%"}),
     )
 
 
@@ -68,7 +68,11 @@ class SentBackForm(forms.Form):
         label="Transaction",
         max_length=66,
         widget=forms.TextInput(
-            attrs={"size": 68, "placeholder": "0x and 64 hexadecimal digits", "autocomplete": "off"}
+            attrs={
+                "style": "width: 40em; max-width: 90%",
+                "placeholder": "0x and 64 hexadecimal digits",
+                "autocomplete": "off",
+            }
         ),
     )
 

@@ -81,7 +81,7 @@ class OnTheChain(admin.SimpleListFilter):
 class RefundAdmin(SeenOnTheChain, ForReading):
     """What staff have noted as sent back. What the chain does not bear out can be taken back and noted anew."""
 
-    list_display = ["created_at", "payment_link", "amount_usdc", "wallet", "transaction", "by", "seen"]
+    list_display = ["created_at", "seen", "amount_usdc", "wallet", "payment_link", "transaction", "by"]
     list_select_related = ["payment"]
     list_filter = [OnTheChain]
     sortable_by = ()
