@@ -46,6 +46,11 @@ def named(*, payer: str, identifier: str) -> Payment | None:
     return Payment.objects.filter(payer=payer, payment_identifier=identifier).first() if identifier else None
 
 
+def knows(*, network: str, proof_key: str, deed: str) -> bool:
+    """Whether just this was shown to us before, with the same signature, and not let go."""
+    return Payment.objects.filter(network=network, proof_key=proof_key, deed=deed).exists()
+
+
 def enter(row: Payment, *others: Payment) -> bool:
     """Write a new line, or several together, and say whether they were the first of their proofs and identifiers.
 

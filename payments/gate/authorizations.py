@@ -97,7 +97,8 @@ def check(sale: Sale, signed: Authorization) -> None:
     """Refuse what can never pay us: another scheme, network, asset or receiver, or somebody else's signature.
 
     What the payer's key has not signed may still be good where the payer is a contract, which judges for itself. It
-    costs one trip to the chain. Raises RpcUnavailable.
+    costs one trip to the chain. A contract may agree no more with what it has paid with: that is in the ledger, and
+    stays good for what it has bought. Raises RpcUnavailable.
     """
     network = ours()
     expected = {
@@ -109,7 +110,11 @@ def check(sale: Sale, signed: Authorization) -> None:
     for name, (ours_is, its_is) in expected.items():
         if ours_is != its_is:
             raise rejected(sale, f"The payment names `{its_is}` where we ask for `{ours_is}`.", f"wrong_{name}")
-    if not signed.is_signed() and not chain.approves(signed.payer, signed.digest, signed.signature):
+    if (
+        not signed.is_signed()
+        and not chain.approves(signed.payer, signed.digest, signed.signature)
+        and not ledger.knows(network=signed.network, proof_key=signed.proof_key, deed=signed.deed)
+    ):
         raise rejected(sale, "The signature is not of the wallet that it names as payer.", "invalid_signature")
 
 

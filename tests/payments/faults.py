@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import timedelta
 from decimal import Decimal
 
 from django.conf import settings
@@ -269,6 +270,24 @@ FAULTS: Mapping[str, Fault] = {
     "is overtaken": overtaken,
     "lies": lies,
 }
+
+
+def later(by: timedelta) -> Script:
+    """The real node, with a clock that is ahead by this much."""
+    ask = passed_on(settings.RPC_URL)
+
+    def script(content: bytes) -> tuple[int, bytes] | None:
+        asked, told = json.loads(content), ask(content)
+        assert told is not None
+        if not isinstance(asked, list):
+            return told
+        answers = json.loads(told[1])
+        for question, answer in zip(asked, answers, strict=True):
+            if question["params"][0] == {"data": chain.CLOCK}:
+                answer["result"] = f"0x{int(answer['result'], 16) + int(by.total_seconds()):064x}"
+        return told[0], json.dumps(answers).encode()
+
+    return script
 
 
 # What may happen to the node ----------------------------------------------------------------------------------------
