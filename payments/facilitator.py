@@ -16,7 +16,7 @@ from django.conf import settings
 from pydantic import ValidationError
 from x402.schemas import PaymentPayload, PaymentRequirements, ResourceInfo, SettleResponse
 
-from payments import metrics
+from payments import metrics, patience
 from payments.connections import DIRECT
 from payments.facilitating import reasons
 
@@ -26,8 +26,10 @@ logger = logging.getLogger("tablewire.payments")
 # it waiting for ever. Our own facilitator answers within 7 seconds.
 TOTAL_S = 8.0
 TIMEOUT = httpx.Timeout(7.5, connect=2.0, write=2.0, pool=2.0)
-# With less left than this another facilitator is not asked: it could not end what it began.
-LEAST_S = 3.0
+# With less left than this a facilitator is not asked: the first could not begin, another not end what it began.
+LEAST_S = (0.2, 3.0)
+# For the question to the chain that may follow, and for writing down what came of it.
+KEPT_S = 0.5
 MOST_BYTES = 64 * 1024
 HASH = re.compile(r"0x[0-9a-fA-F]{64}")
 
@@ -166,11 +168,11 @@ def settle(
 
 def _by_one_of(asked: list[Server], question: dict[str, object], *, payer: str) -> Outcome:
     """Ask one after the other, as long as none can have sent anything and there is time."""
-    until = time.monotonic() + TOTAL_S
-    outcome: Outcome = NotSent("there is no facilitator")
-    for place, server in enumerate(asked):
+    until = time.monotonic() + patience.at_most(TOTAL_S, keeping=KEPT_S)
+    outcome: Outcome = NotSent("there was no time for a facilitator")
+    for server, least_s in zip(asked, LEAST_S, strict=False):
         left_s = until - time.monotonic()
-        if place and left_s < LEAST_S:
+        if left_s < least_s:
             break
         outcome = replace(_by(server, question, payer=payer, within_s=left_s), by=asked_at(server.url))
         if not isinstance(outcome, Settled):

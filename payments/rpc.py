@@ -9,7 +9,7 @@ import httpx
 from django.conf import settings
 
 from config.api.refusal import Unavailable
-from payments import metrics
+from payments import metrics, patience
 from payments.connections import Connections
 
 logger = logging.getLogger("tablewire.payments")
@@ -33,7 +33,11 @@ class RpcError(RpcUnavailable):
         self.reason = reason
 
 
-connections = Connections(timeout=httpx.Timeout(5.0, connect=2.0))
+# A trip's silence: in a worker or a command, and where somebody waits for the answer.
+PATIENT_S, WAITED_FOR_S = 5.0, 2.0
+# Less than this says nothing about the node.
+TELLING_S = 1.0
+connections = Connections()
 # Until when, on this process' clock, the node at an address is left alone.
 away_until: dict[str, float] = {}
 
@@ -71,15 +75,18 @@ def _results(asked: Sequence[dict[str, Any]], answers: list[Any]) -> list[Any]:
 
 def _post(content: Any) -> list[Any]:
     address: str = settings.RPC_URL
-    if time.monotonic() < away_until.get(address, 0.0):
+    timeout_s = patience.at_most(WAITED_FOR_S if patience.is_limited() else PATIENT_S)
+    if time.monotonic() < away_until.get(address, 0.0) or timeout_s == 0:
         raise RpcUnavailable
     # Neither the address nor what httpx says of it is logged: it often holds the key to a hosted node.
     try:
-        response = _asked(address, content)
+        response = _asked(address, content, timeout_s=timeout_s)
         answer = response.json()
     except httpx.HTTPError as error:
         logger.warning("the chain's node is away: %s", type(error).__name__)
-        if isinstance(error, httpx.ConnectError | httpx.TimeoutException):
+        if isinstance(error, httpx.ConnectError) or (
+            isinstance(error, httpx.TimeoutException) and timeout_s >= TELLING_S
+        ):
             away_until[address] = time.monotonic() + REST_S
         raise RpcUnavailable from error
     except ValueError as error:
@@ -88,10 +95,11 @@ def _post(content: Any) -> list[Any]:
     return answer if isinstance(answer, list) else [answer]
 
 
-def _asked(address: str, content: Any) -> httpx.Response:
+def _asked(address: str, content: Any, *, timeout_s: float) -> httpx.Response:
+    timeout = httpx.Timeout(timeout_s, connect=min(timeout_s, WAITED_FOR_S))
     try:
-        return connections.open().post(address, json=content)
+        return connections.open().post(address, json=content, timeout=timeout)
     except (httpx.RemoteProtocolError, httpx.ReadError, httpx.WriteError):
         # The node has closed a kept connection just now. What is asked here only reads, so it may be asked twice.
         with connections.new() as fresh:
-            return fresh.post(address, json=content)
+            return fresh.post(address, json=content, timeout=timeout)

@@ -23,7 +23,7 @@ from payments.models import Payment
 from tests.attacks.shops import CONTEXT, ELSEWHERE, Shop, passed_on
 from tests.payments.buying import signed_by
 from tests.payments.facilitators import Script, cuts_short, hangs_up, node_that_says, refuses, says
-from tests.payments.hurried import PATIENCE_S
+from tests.payments.hurry import PATIENCE_S
 from tests.payments.sending import front_run
 from tests.wallets import transfer_usdc
 

@@ -5,10 +5,10 @@ import httpx
 
 from config.wsgi import application
 from payments import facilitator
+from tests.payments.hurry import PATIENCE_S
 
-__all__ = ["PATIENCE_S", "application"]
+__all__ = ["application"]
 
-PATIENCE_S = 1.0
 facilitator.TIMEOUT = httpx.Timeout(PATIENCE_S)
 facilitator.TOTAL_S = PATIENCE_S
 facilitator.REST_S = 0.2

@@ -151,7 +151,7 @@ def test_what_the_second_leaves_open_is_written_down_under_its_name(
 def test_there_is_no_time_for_the_second_where_the_first_has_used_it_up(
     wallets: Mapping[str, Wallet], settings: LazySettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(facilitator, "LEAST_S", facilitator.TOTAL_S)
+    monkeypatch.setattr(facilitator, "LEAST_S", (0.2, facilitator.TOTAL_S))
     with serving(says(200, {})) as second:
         settings.FACILITATOR_URL, settings.FACILITATOR_FALLBACK_URL = NOWHERE, second.url
         assert isinstance(refused(paid_by(wallets["free"])), gate.FacilitatorUnavailable)

@@ -27,7 +27,7 @@ from tests.attacks.shops import CONTEXT, LONGEST_S, Shop, opened, stocked
 from tests.payments.buying import aged, signed_by
 from tests.payments.facilitators import hangs_up, serving
 from tests.payments.faults import Story, later
-from tests.payments.hurried import PATIENCE_S
+from tests.payments.hurry import PATIENCE_S
 from tests.wallets import fresh_wallet, usdc_balance
 
 pytestmark = pytest.mark.django_db(transaction=True)
