@@ -60,6 +60,7 @@ class Payment(models.Model):
     class OwedFor(models.TextChoices):
         GOODWILL = "goodwill", "Goodwill"
         FAILED_JOB = "failed_job", "A job that failed"
+        NOT_DELIVERED = "not_delivered", "An answer that was never made"
 
     # States in which the money has arrived.
     PAID: ClassVar[tuple[str, ...]] = (State.SETTLED, State.DELIVERED, State.REFUND_DUE, State.REFUNDED)
