@@ -125,8 +125,9 @@ class Reader:
         if HASH.fullmatch(text):
             return Sent(text.lower())
         content = self.content(text)
-        if HASH.fullmatch(str(content.get("transaction", ""))):
-            return Sent(str(content["transaction"]).lower())
+        told = content.get("transaction")
+        if isinstance(told, str) and HASH.fullmatch(told):
+            return Sent(told.lower())
         version = content.get("x402Version")
         try:
             if version == 2:

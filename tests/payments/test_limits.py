@@ -216,7 +216,10 @@ def test_a_known_wallet_that_is_not_believed_any_more_counts_on_the_address(
     assert client.get(MARKETS, headers=payment(wallets["pro"], settings))["X-Tier"] == "free"
 
 
-@pytest.mark.parametrize("sent", ["junk", "{}", "0x" + 64 * "a", '{"x402Version":2}', "x" * 9_000])
+DEEP = f'{{"transaction":{1000 * "["}{1000 * "]"}}}'
+
+
+@pytest.mark.parametrize("sent", ["junk", "{}", "0x" + 64 * "a", '{"x402Version":2}', "x" * 9_000, DEEP])
 def test_a_payment_header_that_cannot_be_read_means_nothing_on_a_free_request(client: Client, sent: str) -> None:
     response = client.get(MARKETS, headers={"x-payment": sent})
     assert (response.status_code, remaining(response)) == (200, 9)

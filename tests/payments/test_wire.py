@@ -2,6 +2,7 @@
 
 import base64
 import json
+from collections.abc import Iterator
 from contextlib import suppress
 from decimal import Decimal
 from typing import Any
@@ -266,6 +267,34 @@ def test_anything_else_is_refused_and_names_the_header(header: str, text: str) -
         wire.proof({header: text})
     assert (caught.value.status, caught.value.code, caught.value.param) == (400, "invalid_payment", header)
     assert header in caught.value.message
+
+
+def places(content: dict[str, Any], *, within: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """The way to each field of this JSON, whole objects among them."""
+    for name, inner in content.items():
+        yield (*within, name)
+        if isinstance(inner, dict):
+            yield from places(inner, within=(*within, name))
+
+
+def replaced(content: dict[str, Any], way: tuple[str, ...], by: str) -> dict[str, Any]:
+    """The same JSON with something else in one place."""
+    name, *rest = way
+    return {**content, name: replaced(content.get(name, {}), (*rest,), by) if rest else by}
+
+
+NAMED = {**V2, "extensions": {"payment-identifier": {"info": {"id": "pay_0123456789abcdef"}}}}
+
+
+@pytest.mark.parametrize("deep", ["[" * 1000 + "]" * 1000, '{"a":' * 900 + "1" + "}" * 900], ids=["lists", "objects"])
+@pytest.mark.parametrize("content", [{"transaction": HASH}, NAMED, V1], ids=["transaction", "version 2", "version 1"])
+def test_json_that_is_nested_deep_is_refused_or_not_looked_at_wherever_it_stands(
+    content: dict[str, Any], deep: str
+) -> None:
+    for way in [*places(content), ("resource",), ("more",)]:
+        with suppress(wire.InvalidPayment):
+            text = json.dumps(replaced(content, way, "here")).replace('"here"', deep)
+            assert isinstance(wire.proof({"X-Payment": text}), wire.Authorization | wire.Sent)
 
 
 def test_a_header_of_more_than_8_kb_is_refused_unread() -> None:
