@@ -32,8 +32,16 @@ class Payments(models.QuerySet["Payment"]):
         return self.filter(Payment.still_spendable(now), state=Payment.State.REFUND_DUE)
 
     def to_be_sent_back(self, *, now: datetime) -> Self:
-        """What we owe and nothing can be bought with any more."""
-        return self.filter(~Payment.still_spendable(now), state=Payment.State.REFUND_DUE)
+        """What we owe and nothing can be bought with any more, of money that the chain has shown."""
+        return self.filter(~Payment.still_spendable(now), state=Payment.State.REFUND_DUE, block__isnull=False)
+
+    def owed_unseen(self) -> Self:
+        """What we would owe, of money that the chain has not shown: it may never have come."""
+        return self.filter(state=Payment.State.REFUND_DUE, block__isnull=True)
+
+    def undelivered(self, *, before: datetime) -> Self:
+        """What arrived up to this moment, was seen on the chain, and has never been answered."""
+        return self.filter(state=Payment.State.SETTLED, delivered_at=None, settled_at__lte=before, block__isnull=False)
 
 
 class Payment(models.Model):
@@ -64,6 +72,8 @@ class Payment(models.Model):
 
     # States in which the money has arrived.
     PAID: ClassVar[tuple[str, ...]] = (State.SETTLED, State.DELIVERED, State.REFUND_DUE, State.REFUNDED)
+    # States in which it is ours, and none of it is owed back.
+    TAKEN: ClassVar[tuple[str, ...]] = (State.SETTLED, State.DELIVERED)
 
     # How long money that has bought nothing may still buy something; it is sent back after that.
     SPENDABLE: ClassVar[timedelta] = timedelta(minutes=15)
@@ -145,8 +155,13 @@ class Payment(models.Model):
             models.Index(fields=["created_at"], condition=Q(state="expired"), name="payment_given_up"),
             models.Index(
                 fields=["settled_at"],
-                condition=Q(state__in=["settled", "delivered"], block__isnull=True),
-                name="payment_unconfirmed",
+                condition=Q(state__in=["settled", "delivered", "refund_due", "refunded"], block__isnull=True),
+                name="payment_unseen",
+            ),
+            models.Index(
+                fields=["settled_at"],
+                condition=Q(state="settled", delivered_at__isnull=True),
+                name="payment_undelivered",
             ),
             models.Index(fields=["payer", "-created_at"], name="payment_newest_of_payer"),
             models.Index(
@@ -183,8 +198,8 @@ class Payment(models.Model):
         return Q(settled_at__gt=now - cls.SPENDABLE, error__in=cls.MAY_STILL_BUY, delivered_at=None)
 
     def is_to_be_sent_back(self, now: datetime) -> bool:
-        """Whether we owe this money, and nothing can be bought with it any more (Payments.to_be_sent_back)."""
-        if self.state != Payment.State.REFUND_DUE or self.settled_at is None:
+        """Whether it has arrived, is owed, and nothing can be bought with it any more (Payments.to_be_sent_back)."""
+        if self.state != Payment.State.REFUND_DUE or self.settled_at is None or self.block is None:
             return False
         return (
             self.settled_at <= now - self.SPENDABLE
@@ -250,6 +265,12 @@ class Refund(models.Model):
         null=True,
         blank=True,
         help_text="What the chain shows that the transaction has moved to the payer",
+    )
+    senders = ArrayField(
+        models.CharField(max_length=42),
+        default=list,
+        blank=True,
+        help_text="Whose USDC it was that the payer received, as the chain shows",
     )
     by = models.CharField(max_length=80, help_text="Who has noted it")
     created_at = models.DateTimeField()
