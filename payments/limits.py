@@ -2,14 +2,15 @@
 
 import re
 from dataclasses import dataclass
+from http import HTTPStatus
 
 from django.http import HttpRequest, HttpResponseBase
 from django.utils import timezone
 
 from config.api.limits import Allowance, Doorway, Entry, Usage, address_bucket
 from config.api.refusal import Refusal
-from payments import patience
-from payments.callers import Caller, anonymous, identify
+from payments import patience, wire
+from payments.callers import Caller, anonymous, caller_of, identify
 from payments.tiers import FREE
 
 MINUTE_S = 60
@@ -36,6 +37,17 @@ APART = (
     # People read each of them. A day has its own bound, by address too (catalogue.reports).
     Apart("reports", re.compile(r"/v1/restaurants/[^/]+/reports/?"), limit=5),
 )
+
+
+# A paid request is often two, and the first one, which is told the price, gets nothing: it takes nothing of what its
+# caller has either. So many a minute, or as many as the caller's tier has requests: no tier may pay for more.
+CHALLENGES = "challenges"
+MOST_CHALLENGES = 120
+
+
+def is_challenge(request: HttpRequest, response: HttpResponseBase) -> bool:
+    """Whether this answer tells the price to who has sent no payment."""
+    return response.status_code == HTTPStatus.PAYMENT_REQUIRED and wire.header_of(request.headers) is None
 
 
 def apart(request: HttpRequest) -> Apart | None:
@@ -76,6 +88,27 @@ class DataDoorway(Doorway):
         """The tier's, or that of the path."""
         own = apart(request)
         return own.policy if own else self.policy
+
+    def recount(
+        self, request: HttpRequest, response: HttpResponseBase, usage: Usage
+    ) -> tuple[HttpResponseBase, Usage]:
+        """Count a 402 to a request without payment as a challenge instead. One challenge too many counts as both, so
+        that who asks on and on is soon stopped at the door.
+        """
+        if usage.policy != self.policy:
+            return response, usage
+        if is_challenge(request, response):
+            caller = caller_of(request)
+            limit = max(MOST_CHALLENGES, caller.terms.per_minute)
+            asked = self.count(request, Allowance(caller.bucket, limit, MINUTE_S), policy=CHALLENGES)
+            if asked.count > asked.limit:
+                return self.too_many(request, asked, of="requests without a payment for what is sold"), asked
+            self.give_back(usage)
+            return response, asked
+        if usage.count > usage.limit:
+            # Challenges that are under way stand in the count: what is refused because of them must not stay there.
+            self.give_back(usage)
+        return response, usage
 
     def stamp(self, request: HttpRequest, response: HttpResponseBase, usage: Usage) -> None:
         """Add the tier to the rate headers."""

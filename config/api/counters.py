@@ -21,6 +21,10 @@ outages: defaultdict[str, Outage] = defaultdict(
 )
 
 
+# One less, of a count that lives: what is made anew would have no end, and what is below zero would be a gift.
+ONE_LESS = "if tonumber(redis.call('get', KEYS[1]) or '0') > 0 then redis.call('decr', KEYS[1]) end"
+
+
 class CounterCache(BaseCache):
     """The two calls by which django-ratelimit counts, `add` and then `incr`, answered by one pipeline.
 
@@ -43,6 +47,7 @@ class CounterCache(BaseCache):
     def add(self, key: str, value: Any, timeout: Any = None, version: int | None = None) -> bool:
         """Count `value` more under the key, which lives `timeout` seconds from its first count; true on the first."""
         name = self.make_and_validate_key(key, version)
+        self.remembered.name = None
         if not self.outage.may_ask():
             self.remembered.count = None
             return False
@@ -56,7 +61,7 @@ class CounterCache(BaseCache):
             self.remembered.count = None
             return False
         self.outage.ends()
-        self.remembered.count = count
+        self.remembered.name, self.remembered.count = name, count
         return count == int(value)
 
     def incr(self, key: str, delta: int = 1, version: int | None = None) -> int:
@@ -65,6 +70,22 @@ class CounterCache(BaseCache):
         if count is None:
             raise ValueError("the counters are away")
         return count
+
+    def counted(self) -> str | None:
+        """Under which name `add` in this thread has just counted, for `give_back`; None while the store is away."""
+        name: str | None = self.remembered.name
+        return name
+
+    def give_back(self, name: str) -> None:
+        """Count one less under this name. A count whose time is over, or that the store has lost, stays as it is."""
+        if not self.outage.may_ask():
+            return
+        try:
+            self.store.eval(ONE_LESS, 1, name)
+        except redis.RedisError as error:
+            self.outage.begins(error)
+        else:
+            self.outage.ends()
 
     def clear(self) -> None:
         """Forget all counts; what others keep in the same store stays."""

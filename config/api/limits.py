@@ -13,14 +13,16 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, cast
 
 from django.conf import settings
+from django.core.cache import caches
 from django.db import Error as DatabaseError
 from django.http import HttpRequest, HttpResponseBase
 from django_ratelimit.core import get_usage
 
 from config.api import errors
+from config.api.counters import CounterCache
 from config.api.ids import encode, new_id
 from config.api.refusal import Code, Refusal, Unavailable
 
@@ -51,13 +53,19 @@ class Allowance:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Where a bucket stands after this call: `resets_at` in Unix seconds."""
+    """Where a bucket stands after this call, under the limit of this name: `resets_at` in Unix seconds.
 
+    `name` is the count's in the shared store, None where this process has counted.
+    """
+
+    policy: str
+    bucket: str
     limit: int
     window_s: int
     count: int
     resets_at: int
     now: int
+    name: str | None = None
 
     @property
     def remaining(self) -> int:
@@ -100,8 +108,20 @@ class LocalCounts:
             self.windows[bucket] = (count + 1, ends)
             return count + 1, ends
 
+    def give_back(self, bucket: str, ends: int) -> None:
+        """Count one call less, if its window is still the one that ends then."""
+        with self.lock:
+            count, its_end = self.windows.get(bucket, (0, 0))
+            if its_end == ends and count > 0:
+                self.windows[bucket] = (count - 1, ends)
+
 
 local_counts = LocalCounts()
+
+
+def store() -> CounterCache:
+    """The counts that all processes share, as this thread reaches them."""
+    return cast("CounterCache", caches[settings.RATELIMIT_USE_CACHE])
 
 
 def seen_address(request: HttpRequest) -> str:
@@ -177,7 +197,7 @@ class Doorway(ABC):
             entry = Entry(self.unknown(request), errors.InternalError(errors.BROKEN))
         usage = self.count(request, entry.allowance)
         request.usage = usage  # type: ignore[attr-defined]
-        response = self.answer(request, entry, usage)
+        response, usage = self.recount(request, self.answer(request, entry, usage), usage)
         self.stamp(request, response, usage)
         return response
 
@@ -194,23 +214,39 @@ class Doorway(ABC):
         if self.serves(request):
             error.add_note(f"request_id: {errors.id_of(request)}")
 
-    def count(self, request: HttpRequest, allowance: Allowance) -> Usage:
+    def count(self, request: HttpRequest, allowance: Allowance, *, policy: str | None = None) -> Usage:
         """Count this call in the shared store, or in this process while the store is away."""
+        policy = policy or self.policy_of(request)
         usage = get_usage(
             request,
-            group=f"{self.policy_of(request)}:",
+            group=f"{policy}:",
             key=lambda _group, _request: allowance.bucket,
             # It counts each limit apart; ours is compared below, so that keys of one family share a count.
             rate=(1, allowance.window_s),
             increment=True,
         )
         now = int(time.time())
+        bucket, name = f"{policy}:{allowance.bucket}", None
         if usage["limit"]:
             # The second in which it sees a window end still belongs to that window.
             count, ends = usage["count"], now + max(usage["time_left"], 0) + 1
+            name = store().counted()
         else:
-            count, ends = local_counts.count(f"{self.policy_of(request)}:{allowance.bucket}", allowance.window_s, now)
-        return Usage(limit=allowance.limit, window_s=allowance.window_s, count=count, resets_at=ends, now=now)
+            count, ends = local_counts.count(bucket, allowance.window_s, now)
+        return Usage(policy, bucket, allowance.limit, allowance.window_s, count, ends, now, name)
+
+    def give_back(self, usage: Usage) -> None:
+        """Count one call less where it was counted. Where that cannot be reached any more it stays counted."""
+        if usage.name is None:
+            local_counts.give_back(usage.bucket, usage.resets_at)
+        else:
+            store().give_back(usage.name)
+
+    def recount(
+        self, request: HttpRequest, response: HttpResponseBase, usage: Usage
+    ) -> tuple[HttpResponseBase, Usage]:
+        """The answer that goes out, and the count that its headers tell, now that it is known what was answered."""
+        return response, usage
 
     def answer(self, request: HttpRequest, entry: Entry, usage: Usage) -> HttpResponseBase:
         """Refuse, or go on inwards."""
@@ -218,12 +254,7 @@ class Doorway(ABC):
         if entry.refusal:
             return errors.answer(entry.refusal, request_id=request_id)
         if usage.count > usage.limit:
-            too_many = TooManyRequests(
-                f"The allowance of {usage.limit} requests in {usage.window_s} seconds is used up;"
-                f" the next window begins in {usage.wait_s} seconds.",
-                headers={"Retry-After": str(max(usage.wait_s, 1))},
-            )
-            return errors.answer(too_many, request_id=request_id)
+            return self.too_many(request, usage)
         response = self.get_response(request)
         if response.status_code == 304:
             # Django says 0, and it would be the length of the whole answer (RFC 9110, 8.6).
@@ -236,12 +267,20 @@ class Doorway(ABC):
             return said
         return response
 
+    def too_many(self, request: HttpRequest, usage: Usage, *, of: str = "requests") -> HttpResponseBase:
+        """The answer where the allowance of a window is used up."""
+        refusal = TooManyRequests(
+            f"The allowance of {usage.limit} {of} in {usage.window_s} seconds is used up;"
+            f" the next window begins in {usage.wait_s} seconds.",
+            headers={"Retry-After": str(max(usage.wait_s, 1))},
+        )
+        return errors.answer(refusal, request_id=errors.id_of(request))
+
     def stamp(self, request: HttpRequest, response: HttpResponseBase, usage: Usage) -> None:
         """Write the contract's three headers, and those of the IETF draft on RateLimit header fields."""
         response["X-RateLimit-Limit"] = str(usage.limit)
         response["X-RateLimit-Remaining"] = str(usage.remaining)
         response["X-RateLimit-Reset"] = str(usage.resets_at)
-        policy = self.policy_of(request)
-        response["RateLimit-Policy"] = f'"{policy}";q={usage.limit};w={usage.window_s}'
-        response["RateLimit"] = f'"{policy}";r={usage.remaining};t={usage.wait_s}'
+        response["RateLimit-Policy"] = f'"{usage.policy}";q={usage.limit};w={usage.window_s}'
+        response["RateLimit"] = f'"{usage.policy}";r={usage.remaining};t={usage.wait_s}'
         response["X-Request-Id"] = errors.id_of(request)

@@ -14,7 +14,7 @@ from payments.wire.challenges import (
     requirement,
     resource,
 )
-from payments.wire.proofs import Authorization, InvalidPayment, Proof, Sent, proof
+from payments.wire.proofs import Authorization, InvalidPayment, Proof, Sent, header_of, proof
 from payments.wire.receipts import Paid, Receipt, receipt_of
 
 __all__ = [
@@ -29,6 +29,7 @@ __all__ = [
     "Receipt",
     "Sent",
     "TransactionNotFound",
+    "header_of",
     "proof",
     "receipt_of",
     "requirement",

@@ -105,11 +105,13 @@ def proof(headers: Mapping[str, str]) -> Proof | None:
     PAYMENT-SIGNATURE counts before X-Payment. Call it for what is to be paid only: on a free request a payment header
     means nothing. Raises InvalidPayment.
     """
-    for name in ("PAYMENT-SIGNATURE", "X-Payment"):
-        text = headers.get(name, "").strip()
-        if text:
-            return Reader(name).read(text)
-    return None
+    name = header_of(headers)
+    return Reader(name).read(headers[name].strip()) if name else None
+
+
+def header_of(headers: Mapping[str, str]) -> str | None:
+    """The name of the header that a payment came in, whatever it holds; None where none came."""
+    return next((name for name in ("PAYMENT-SIGNATURE", "X-Payment") if headers.get(name, "").strip()), None)
 
 
 class Reader:
