@@ -4,7 +4,6 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from decimal import Decimal
 from enum import StrEnum
 from typing import cast
 from uuid import UUID
@@ -15,6 +14,7 @@ from django.http import HttpRequest
 from rest_framework.request import Request
 
 from accounts import authentication
+from accounts.authentication import Unauthorized
 from accounts.keyring import ring
 from accounts.models import ApiKey
 from config.api.limits import address_bucket, ip_of
@@ -50,7 +50,8 @@ class Caller:
 
     `wallet` is the address that they have proven, by a session, a signed challenge, or as the best of those that are
     linked to the account of their key; `wallets` are all of these, in small letters. `account` is that of their key.
-    `proven` has signed a challenge for this very request. `known` is what was read of their wallets.
+    `by_account` is what the plan of that account says, which they lend to whichever wallet pays. `proven` has signed
+    a challenge for this very request. `known` is what was read of their wallets.
     """
 
     bucket: str
@@ -60,7 +61,7 @@ class Caller:
     account: UUID | None = None
     by: By = By.NOBODY
     key: ApiKey | None = None
-    has_plan_of_account: bool = False
+    by_account: Terms | None = None
     proven: str | None = None
     known: tuple[Wallet, ...] = ()
 
@@ -74,9 +75,14 @@ class Caller:
         """Whether they have proven who they are: then they are quoted what their terms say."""
         return self.wallet is not None or self.account is not None
 
-    def vouches_for(self, payer: str) -> bool:
-        """Whether their terms hold for payments of this wallet: one of theirs, or any if their account has a plan."""
-        return payer in self.wallets or self.has_plan_of_account
+    def terms_for(self, payer: str | None) -> Terms | None:
+        """Which of their terms hold for payments of this wallet, None where none do.
+
+        The best for one of theirs, or before it is known who pays; for any other those of their account's plan.
+        """
+        if payer in self.wallets or (payer is None and self.is_known):
+            return self.terms
+        return self.by_account
 
 
 def identify(request: HttpRequest, *, now: datetime) -> Caller:
@@ -88,6 +94,9 @@ def identify(request: HttpRequest, *, now: datetime) -> Caller:
     does the signature of a contract wallet. Raises Unauthorized for a wrong, ended or used credential, InvalidRequest
     for a challenge that cannot be read or two that differ, and RpcUnavailable where a contract cannot be asked.
     """
+    if request.META.get("HTTP_AUTHORIZATION") == "":
+        # What the web server leaves of a credential that is not ASCII.
+        raise Unauthorized("The Authorization header is empty, or not written in ASCII.")
     token = bearer(request) or ""
     header = request.META.get("HTTP_SIGN_IN_WITH_X")
     # What cannot be read is refused before anything is spent.
@@ -145,26 +154,34 @@ def of_key(request: HttpRequest, sign_in: siwx.SignIn | None, *, now: datetime) 
     account = key.venue.account_id
     ring.used(key, now=now, address=ip_of(request))
     proven = proving.prove(sign_in) if sign_in else None
-    wallets = list(Wallet.objects.with_plan(now).filter(Q(account=account) | Q(pk=proven)))
-    if proven and proven not in {wallet.address for wallet in wallets}:
-        wallets.append(Wallet(address=proven))
+    wallets = wallets_of(account, beside=proven, now=now)
     plan = plan_of(account, wallets, now=now)
-    by_wallet = dict(zip(wallets, holdings.terms_of_each(wallets, now=now), strict=True))
-    # Of equals the one whose address comes first, so that no two requests differ.
-    ranked = sorted(wallets, key=lambda wallet: (-by_wallet[wallet].tier.rank, wallet.address))
-    agreed = max([terms.by_plan(plan, tier=FREE), *by_wallet.values()], key=worth)
+    by_account = terms.by_plan(plan, tier=FREE) if plan else None
     return Caller(
         bucket=account_bucket(account),
-        terms=agreed,
-        wallet=ranked[0].address if ranked else None,
+        terms=terms.best([by_account or STANDARD, *map(terms.of_wallet, wallets)]),
+        wallet=wallets[0].address if wallets else None,
         wallets=frozenset(wallet.address for wallet in wallets),
         account=account,
         by=By.KEY,
         key=key,
-        has_plan_of_account=plan is not None and agreed.plan == plan.pk,
+        by_account=by_account,
         proven=proven,
-        known=tuple(ranked),
+        known=tuple(wallets),
     )
+
+
+def wallets_of(account: UUID, *, beside: str | None, now: datetime) -> Sequence[Wallet]:
+    """The wallets that are linked to the account, and one beside them, as they stand now; those of high tier first.
+
+    One query, and what `holdings.current_of_each` costs.
+    """
+    wallets = list(Wallet.objects.with_plan(now).filter(Q(account=account) | Q(pk=beside)))
+    if beside and beside not in {wallet.address for wallet in wallets}:
+        wallets.append(Wallet(address=beside))
+    stand = holdings.current_of_each(wallets, now=now)
+    # Of equals the one whose address comes first, so that no two requests differ.
+    return sorted(stand, key=lambda wallet: (-terms.of_wallet(wallet).tier.rank, wallet.address))
 
 
 def plan_of(account: UUID, wallets: Sequence[Wallet], *, now: datetime) -> Plan | None:
@@ -175,13 +192,11 @@ def plan_of(account: UUID, wallets: Sequence[Wallet], *, now: datetime) -> Plan 
     return Plan.objects.current(now).filter(account=account).first()
 
 
-def worth(agreed: Terms) -> tuple[Tier, Decimal, int]:
-    """By what terms are compared: the tier, then the price, then the rate."""
-    return agreed.tier, -agreed.factor, agreed.per_minute
-
-
 def of_payment(request: HttpRequest, *, now: datetime) -> Caller | None:
-    """The tier of who has signed the payment that came along, where that is above free and known without the chain."""
+    """The tier of who has signed the payment that came along, where that is above free and known without the chain.
+
+    Anybody may hold a copy of a payment, so it gives tier and rate, and nothing else of what its payer has agreed on.
+    """
     payment = payment_of(request, now=now)
     wallet = payer_of(payment, now=now) if payment else None
     if wallet is None:
@@ -190,7 +205,8 @@ def of_payment(request: HttpRequest, *, now: datetime) -> Caller | None:
     agreed = terms.of_wallet(wallet) if believed else terms.without_holding(wallet)
     if agreed.tier == FREE:
         return None
-    return Caller(bucket=payment_bucket(wallet, request), terms=agreed, by=By.PAYMENT)
+    told = Terms(tier=agreed.tier, per_minute=agreed.per_minute)
+    return Caller(bucket=payment_bucket(wallet, request), terms=told, by=By.PAYMENT)
 
 
 def caller_of(request: HttpRequest | Request) -> Caller:

@@ -24,6 +24,8 @@ MOST_PRICE = 10**9
 # Five hours on Base. Hosted nodes look through ten thousand blocks at once, and an authorization lives for minutes.
 LOOK_BACK_BLOCKS = 9_000
 MICRO = 10**6
+# A token of which anybody may make as much as they like would fill no column (payments.models.Wallet).
+MOST_USD, MOST_STAKED = Decimal(10**23), Decimal(10**41)
 # What many owners or a dear curve need to judge a signature; who burns gas gets no more of the node's time.
 MOST_GAS = 5_000_000
 # The code of a contract that answers the time of the block in which it is asked, once it would be made.
@@ -102,6 +104,8 @@ def holdings(address: str, *, now: datetime) -> Holdings:
 def holdings_of(addresses: Sequence[str], *, now: datetime) -> Sequence[Holdings]:
     """What each address holds and has staked, for one trip to the node; none where there is no token.
 
+    More than any column holds counts as MOST_USD and MOST_STAKED.
+
     Raises RpcUnavailable, FeedSilent among it: a feed that says nothing above zero, nothing since a day, or something
     of tomorrow, tells no more of a holding than a node that is away. Who has nothing needs no price.
     """
@@ -121,7 +125,10 @@ def holdings_of(addresses: Sequence[str], *, now: datetime) -> Sequence[Holdings
     price, price_decimals = _price(said[-2], said[-1], now=now) if feed else _fixed_price()
     # In whole numbers to the end: neither a float nor a Decimal's 28 digits may round a holding over its threshold.
     worth = [(sum(each) * price * MICRO // 10 ** (decimals + price_decimals), each[1]) for each in held]
-    return [Holdings(usd=_decimal(usd, 6), staked=_decimal(staked, decimals)) for usd, staked in worth]
+    return [
+        Holdings(usd=min(_decimal(usd, 6), MOST_USD), staked=min(_decimal(staked, decimals), MOST_STAKED))
+        for usd, staked in worth
+    ]
 
 
 def _price(latest: list[int], decimals: list[int], *, now: datetime) -> tuple[int, int]:

@@ -9,6 +9,7 @@ from payments.networks import Network
 
 WORD = 32
 NOBODY = "0x" + 40 * "0"
+ADDRESS = "^0x[0-9a-fA-F]{40}$"
 # The order of secp256k1: of the two valid s of a signature USDC takes the lower one only (EIP-2).
 HIGHEST_S = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141 // 2
 

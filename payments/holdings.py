@@ -42,23 +42,21 @@ def terms_now(wallet: Wallet, *, now: datetime) -> Terms:
         return agreed
 
 
-def terms_of_each(wallets: Sequence[Wallet], *, now: datetime) -> Sequence[Terms]:
-    """The terms of several wallets that were found `with_plan`, by their holdings now.
+def current_of_each(wallets: Sequence[Wallet], *, now: datetime) -> Sequence[Wallet]:
+    """The same wallets as they stand now, those that nothing is known of on the free tier while the chain is away.
 
-    One trip to the chain for all whose last readings are not believed, and a transaction for each of them. While the
-    chain is away each keeps its last tier for 24 hours, and then has what its plans give.
+    One trip to the chain for all whose last readings are not believed, and a transaction for each of them.
     """
     due = [wallet for wallet in wallets if not is_believed(wallet, now=now)]
     try:
         readings = read([wallet.address for wallet in due], now=now)
     except RpcUnavailable:
-        readings = []
-    for wallet, reading in zip(due, readings, strict=False):
+        for wallet in due:
+            keep(wallet, now=now)
+        return wallets
+    for wallet, reading in zip(due, readings, strict=True):
         write(wallet, reading)
-    return [
-        terms.of_wallet(wallet) if wallet.read_at and wallet.read_at > now - KEPT else terms.without_holding(wallet)
-        for wallet in wallets
-    ]
+    return wallets
 
 
 def of(address: str, *, now: datetime) -> Wallet:
@@ -69,22 +67,32 @@ def of(address: str, *, now: datetime) -> Wallet:
 def current(wallet: Wallet, *, now: datetime, is_remembered: bool = True) -> Wallet:
     """The same wallet as it stands now; what is not `is_remembered` gets a row only where there is a reason for one.
 
-    Nothing while the last reading is believed, else one trip to the chain and a transaction of four statements. While
-    the chain is away the last tier is kept for 24 hours, and none rises. Raises RpcUnavailable when nothing is known.
+    Nothing while the last reading is believed, else one trip to the chain and a transaction of four statements. Raises
+    RpcUnavailable while the chain is away and there is nothing to `keep`.
     """
     if is_believed(wallet, now=now):
         return wallet
     try:
         [reading] = read([wallet.address], now=now)
     except RpcUnavailable:
-        if wallet.read_at is None or wallet.read_at <= now - KEPT:
+        if not keep(wallet, now=now):
             raise
-        # Nothing rises unseen, so nothing is promised.
-        wallet.rising_tier, wallet.rises_at = "", None
         return wallet
     if is_remembered or reading.tier != FREE.name or has_paid(wallet.address):
         write(wallet, reading)
     return wallet
+
+
+def keep(wallet: Wallet, *, now: datetime) -> bool:
+    """Have a wallet that cannot be read keep its last tier, for 24 hours; False where there is none to keep.
+
+    Nothing rises unseen, so it is promised nothing. Its row stays as it is.
+    """
+    wallet.rising_tier, wallet.rises_at = "", None
+    if wallet.read_at is not None and wallet.read_at > now - KEPT:
+        return True
+    wallet.tier = FREE.name
+    return False
 
 
 def is_believed(wallet: Wallet, *, now: datetime) -> bool:

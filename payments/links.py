@@ -91,9 +91,8 @@ def unlink(address: str, *, caller: Caller) -> None:
     Raises NotFound for what is not linked, or not to them, and what `account_of` raises.
     """
     theirs = Wallet.objects.filter(pk=address, account__isnull=False)
-    if caller.key is not None or caller.wallet is None:
-        theirs = theirs.filter(account=account_of(caller))
-    elif address != caller.wallet:
-        theirs = theirs.none()
+    itself = caller.proven if caller.key else caller.wallet
+    if address != itself:
+        theirs = theirs.filter(account=account_of(caller)) if caller.key or itself is None else theirs.none()
     if not theirs.update(account=None):
         raise NotFound("There is no such linked wallet.")

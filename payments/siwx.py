@@ -34,7 +34,6 @@ LONGEST_SIGNATURE = 4_096
 SIGNATURE = rf"^0x(?:[0-9a-fA-F]{{2}}){{1,{LONGEST_SIGNATURE // 2}}}$"
 # ERC-6492: what ends so is for a contract that is not on the chain yet.
 UNDEPLOYED = 16 * "6492"
-ADDRESS = "^0x[0-9a-fA-F]{40}$"
 
 # EIP-4361, "ABNF Message Format": these lines in this order. Times as RFC 3339 writes them.
 MOMENT = r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[+-]\d\d:\d\d)"

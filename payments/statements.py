@@ -11,6 +11,7 @@ from accounts.authentication import MissingCredentials
 from config.api import cursors
 from config.api.cursors import Listing
 from config.api.refusal import NotFound
+from payments.caching import NO_STORE
 from payments.callers import Caller
 from payments.models import Payment
 
@@ -25,12 +26,11 @@ STATES: dict[str, tuple[State, ...]] = {
     "expired": (State.EXPIRED,),
 }
 NAMES = {state: name for name, states in STATES.items() for state in states}
-NO_STORE = {"Cache-Control": "private, no-store"}
 
 
 def payers(caller: Caller) -> frozenset[str]:
-    """The wallets of a caller who has proven any. Raises MissingCredentials."""
-    if not caller.wallets:
+    """The wallets of a caller who has proven who they are. Raises MissingCredentials."""
+    if not caller.is_known:
         raise MissingCredentials(
             "Payments are shown to the wallet that has paid: sign in by POST /v1/auth/session, then"
             " `Authorization: Bearer ws_...`, or send SIGN-IN-WITH-X with the request."
@@ -51,7 +51,7 @@ def page(
 ) -> Listing[Payment]:
     """A page of what these wallets have paid, newest first: `since` is in it, `until` is not.
 
-    One query for one wallet and two for several, by the index of each wallet. Raises BadCursor.
+    One query for one wallet and two for several, by the index of each wallet; none for none. Raises BadCursor.
     """
     question = cursors.fingerprint("payments", sorted(wallets), state, product, since, until)
     wanted, as_of = Q(), now
@@ -85,7 +85,7 @@ def _newest(wallets: Sequence[str], wanted: Q, most: int) -> QuerySet[Payment]:
         keys = [rows.values_list("pk", "created_at") for rows in each]
         merged = reduce(lambda some, more: some.union(more, all=True), keys).order_by("-created_at", "-pk")[:most]
         return Payment.objects.filter(pk__in=[key for key, _ in merged]).select_related("refund").order_by(*order)
-    return each[0].select_related("refund")
+    return each[0].select_related("refund") if each else Payment.objects.none()
 
 
 def find(wallets: Collection[str], public_id: str) -> Payment:

@@ -1,6 +1,7 @@
 """On what terms somebody is served: those of a tier, or what staff have agreed with them."""
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 from uuid import UUID
@@ -52,6 +53,18 @@ def by_plan(*plans: Plan | None, tier: Tier, rise: Rise | None = None) -> Terms:
         plan=best.pk,
         rise=rise if rise and rise.tier > agreed else None,
     )
+
+
+def worth(agreed: Terms) -> tuple[Tier, Decimal, int]:
+    """By what terms are compared: the tier, then the price, then the rate."""
+    return agreed.tier, -agreed.factor, agreed.per_minute
+
+
+def best(several: Iterable[Terms]) -> Terms:
+    """The best of those that hold for somebody, with the first rise among all of them to a tier above it."""
+    agreed = sorted(several, key=worth, reverse=True)
+    higher = [each.rise for each in agreed if each.rise and each.rise.tier > agreed[0].tier]
+    return replace(agreed[0], rise=min(higher, key=lambda rise: rise.at, default=None))
 
 
 def of_wallet(wallet: Wallet) -> Terms:

@@ -63,8 +63,8 @@ class ExportViewSet(StrictViewSet[Export]):
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """Ask who it is before anything is judged; a signed link needs nobody."""
-        # An action is None for a method that the address does not have.
-        if self.action not in (None, "file"):
+        # An action is None, or `metadata` for OPTIONS, where the address does not have the method.
+        if self.action not in (None, "metadata", "file"):
             self.wallet = start.exporter(caller_of(request))
         super().initial(request, *args, **kwargs)
 

@@ -33,7 +33,8 @@ def exporter(caller: Caller) -> str:
     """The wallet of a caller who may export. Raises MissingCredentials and TierRequired."""
     if caller.wallet is None:
         raise MissingCredentials(
-            "Exports need a wallet session: sign in by POST /v1/auth/session, then `Authorization: Bearer ws_...`."
+            "An export is a wallet's: sign in by POST /v1/auth/session, then `Authorization: Bearer ws_...`,"
+            " or link a wallet to the account of your API key (POST /v1/me/wallets)."
         )
     if caller.tier < ENTERPRISE:
         coming, rises = rising(caller.terms)

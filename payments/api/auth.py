@@ -13,11 +13,11 @@ from config.api import openapi, query
 from config.api.parsers import json_body
 from config.api.viewsets import StrictViewSet
 from payments import evm, sessions, siwx
+from payments.caching import NO_STORE
 from payments.callers import bearer
 from payments.models import WalletSession
 from payments.serializers import auth as serializers
 
-NO_STORE = {"Cache-Control": "no-store"}
 SIGN_IN = OpenApiParameter(
     siwx.HEADER,
     str,

@@ -10,11 +10,10 @@ from config.api import openapi
 from config.api.viewsets import StrictViewSet
 from payments import me
 from payments.authentication import WalletAuthentication
+from payments.caching import NO_STORE
 from payments.callers import caller_of
 from payments.models import Wallet
 from payments.serializers import me as serializers
-
-NO_STORE = {"Cache-Control": "no-store"}
 
 
 class MeViewSet(StrictViewSet[Wallet]):

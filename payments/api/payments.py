@@ -12,12 +12,12 @@ from config.api import openapi
 from config.api.viewsets import StrictViewSet
 from payments import statements
 from payments.authentication import WalletAuthentication
+from payments.caching import NO_STORE
 from payments.callers import caller_of
 from payments.filters import Ledger
 from payments.models import Payment
 from payments.models.ledger import PREFIX
 from payments.serializers import payments as serializers
-from payments.statements import NO_STORE
 
 
 class PaymentViewSet(StrictViewSet[Payment]):
@@ -34,8 +34,8 @@ class PaymentViewSet(StrictViewSet[Payment]):
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """Ask who it is before anything is judged."""
-        # An action is None for a method that the address does not have.
-        if self.action is not None:
+        # An action is None, or `metadata` for OPTIONS, where the address does not have the method.
+        if self.action not in (None, "metadata"):
             self.wallets = statements.payers(caller_of(request))
         super().initial(request, *args, **kwargs)
 

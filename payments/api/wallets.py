@@ -11,17 +11,17 @@ from config.api import openapi
 from config.api.addresses import public_url
 from config.api.parsers import json_body
 from config.api.viewsets import StrictViewSet
-from payments import links, me, proving, siwx
+from payments import evm, links, me, proving, siwx
 from payments.api.auth import SIGN_IN
 from payments.authentication import WalletAuthentication
+from payments.caching import NO_STORE
 from payments.callers import caller_of
 from payments.models import Wallet
 from payments.serializers import auth
 from payments.serializers import wallets as serializers
 
-NO_STORE = {"Cache-Control": "no-store"}
 PATH = "/v1/me/wallets"
-ADDRESS = OpenApiParameter("address", {"type": "string", "pattern": siwx.ADDRESS}, OpenApiParameter.PATH)
+WALLET = OpenApiParameter("address", {"type": "string", "pattern": evm.ADDRESS}, OpenApiParameter.PATH)
 LOCATION = OpenApiParameter(
     "Location", str, OpenApiParameter.HEADER, required=True, response=[200, 201], description="Where it is unlinked."
 )
@@ -36,7 +36,7 @@ class WalletViewSet(StrictViewSet[Wallet]):
     serializer_class = serializers.WalletRecord
     filter_backends = []
     lookup_url_kwarg = "address"
-    lookup_value_regex = siwx.ADDRESS[1:-1]
+    lookup_value_regex = evm.ADDRESS[1:-1]
     reads_query = ()
 
     @extend_schema(
@@ -81,7 +81,7 @@ class WalletViewSet(StrictViewSet[Wallet]):
     @extend_schema(
         operation_id="unlink_wallet",
         summary="Unlink a wallet",
-        parameters=[ADDRESS],
+        parameters=[WALLET],
         responses=openapi.answers({204: None}, refusals=[401, 404]),
     )
     def destroy(self, request: Request, address: str) -> Response:

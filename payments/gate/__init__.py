@@ -14,7 +14,7 @@ from payments.gate.identifiers import PaymentIdentifierReused
 from payments.gate.sale import Sale, TierRequired
 from payments.gate.unsettled import FacilitatorUnavailable, SettlementPending
 from payments.purchases import Purchase
-from payments.wire import PaymentRequired, Proof, Receipt, Sent
+from payments.wire import Authorization, PaymentRequired, Proof, Receipt, Sent
 
 __all__ = [
     "FacilitatorUnavailable",
@@ -54,7 +54,8 @@ def collect(
     """
     if not settings.PAY_TO:
         raise NotSetUp("This installation takes no payments: PAY_TO is not set.")
-    sale = Sale(purchase=purchase, prices=prices.listed(products, now=now), caller=caller, now=now)
+    payer = proof.payer if isinstance(proof, Authorization) else None
+    sale = Sale(purchase=purchase, prices=prices.listed(products, now=now), caller=caller, now=now, payer=payer)
     if proof is None:
         raise sale.refused(PaymentRequired, sale.asking)
     if connection.in_atomic_block:

@@ -27,7 +27,7 @@ from payments.networks import ours
 from payments.reconcile import Fate
 from payments.rpc import RpcUnavailable
 from payments.terms import STANDARD, Terms
-from payments.tiers import FREE, Tier
+from payments.tiers import Tier
 from payments.wire import (
     Authorization,
     PaymentAlreadyUsed,
@@ -136,27 +136,29 @@ def admitted(sale: Sale, signed: Authorization) -> Tier:
     if best.tier < sale.prices.from_tier:
         raise sale.not_sold_to(best)
     if amount not in sale.acceptable(signed.payer, theirs):
-        raise wrong_amount(sale, signed, theirs=theirs)
+        raise wrong_amount(sale, signed)
     return best.tier
 
 
 def terms_of_payer(sale: Sale, signed: Authorization, payer: Wallet) -> Terms:
-    """The payer's terms; while the chain is away the standard ones, where these are enough."""
+    """The payer's terms; while the chain is away the standard ones, where these, or what the caller lends, do."""
     try:
         return holdings.terms_now(payer, now=sale.now)
     except RpcUnavailable:
-        if sale.prices.from_tier == FREE and ours().decimal(signed.value) in sale.prices.acceptable([STANDARD]):
+        is_sold = sale.terms_for(signed.payer, STANDARD).tier >= sale.prices.from_tier
+        if is_sold and ours().decimal(signed.value) in sale.acceptable(signed.payer, STANDARD):
             return STANDARD
         raise
 
 
-def wrong_amount(sale: Sale, signed: Authorization, *, theirs: Terms = STANDARD) -> PaymentRejected:
+def wrong_amount(sale: Sale, signed: Authorization) -> PaymentRejected:
     """The refusal of an amount that is not the price for this payer."""
-    is_quoted = not sale.caller.is_known or sale.caller.vouches_for(signed.payer)
-    price = (sale.quote if is_quoted else sale.prices.quote(theirs)).amount.normalize()
-    paid, asset = ours().decimal(signed.value).normalize(), ours().asset_name
-    for_whom = "" if is_quoted else " for this wallet, which is not one that you have proven,"
-    return rejected(sale, f"The payment is of {paid:f} {asset}, the price{for_whom} {price:f}.", "wrong_amount")
+    paid, price = ours().decimal(signed.value).normalize(), sale.quote.amount.normalize()
+    is_anothers = sale.caller.is_known and sale.caller.terms_for(signed.payer) is None
+    why = " You have not proven the wallet that pays, so it is asked for the standard price." if is_anothers else ""
+    return rejected(
+        sale, f"The payment is of {paid:f} {ours().asset_name}, the price is {price:f}.{why}", "wrong_amount"
+    )
 
 
 def rejected(sale: Sale, message: str, reason: str) -> PaymentRejected:

@@ -1,6 +1,6 @@
 """What is being sold to whom: the one that all refusals speak of."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -30,17 +30,21 @@ class TierRequired(Refusal):
 
 @dataclass(frozen=True, slots=True)
 class Sale:
-    """A purchase, its prices, and who wants it."""
+    """A purchase, its prices, who wants it, and who has signed the payment for it (None: nobody yet)."""
 
     purchase: Purchase
     prices: PriceList
     caller: Caller
     now: datetime
+    payer: str | None = None
 
     @property
     def quote(self) -> Quote:
-        """What it costs this caller: by their own terms once it is proven who they are, else the standard price."""
-        return self.prices.quote(self.caller.terms if self.caller.is_known else STANDARD)
+        """What it costs: on the caller's terms where these hold for who pays, else the standard price.
+
+        Every payer may pay that. What the payer's own terms say is not told: the payment may be a copy.
+        """
+        return self.prices.quote(self.caller.terms_for(self.payer) or STANDARD)
 
     @property
     def asking(self) -> str:
@@ -52,26 +56,28 @@ class Sale:
             f"{price} It is sold from the {self.prices.from_tier.name} tier on, which the wallet that pays must have."
         )
 
+    def holding(self, payer: str, theirs: Terms) -> Sequence[Terms]:
+        """All terms that hold for this payer: their own, and those that the caller lends them."""
+        lent = self.caller.terms_for(payer)
+        return [theirs] if lent is None else [theirs, lent]
+
     def terms_for(self, payer: str, theirs: Terms) -> Terms:
-        """On what terms this payer buys: theirs, or the caller's where these are better and hold for the payer."""
-        vouched = self.caller.vouches_for(payer)
-        return max(theirs, self.caller.terms, key=lambda each: each.tier) if vouched else theirs
+        """The best terms that hold for this payer."""
+        return terms.best(self.holding(payer, theirs))
 
     def acceptable(self, payer: str, theirs: Terms) -> frozenset[Decimal]:
-        """The amounts with which this payer pays for it: by the payer's terms, the caller's, or those of a lower tier.
+        """The amounts with which this payer pays for it: on any terms that hold for them, or those of a lower tier.
 
-        The terms of a caller are for payments by a wallet that they vouch for. Those of a lower tier were
-        quoted, maybe, before the tier rose or a plan began.
+        These were quoted, maybe, before the tier rose or a plan began.
         """
         best = self.terms_for(payer, theirs)
-        lower = {terms.plain(tier) for tier in TIERS.values() if tier < best.tier}
-        quoted = {self.caller.terms} if self.caller.vouches_for(payer) else set()
-        return self.prices.acceptable({STANDARD, theirs} | quoted | lower)
+        lower = [terms.plain(tier) for tier in TIERS.values() if tier < best.tier]
+        return self.prices.acceptable([STANDARD, *lower, *self.holding(payer, theirs)])
 
     def could_be_acceptable(self, payer: Wallet) -> frozenset[Decimal]:
         """The amounts with which this payer, found `with_plan`, may pay, as far as is told without the chain."""
-        agreed = {terms.without_holding(payer), self.caller.terms}
-        return self.prices.acceptable({terms.plain(tier) for tier in TIERS.values()} | agreed)
+        agreed = self.holding(payer.address, terms.without_holding(payer))
+        return self.prices.acceptable([*map(terms.plain, TIERS.values()), *agreed])
 
     def is_in(self, row: Payment) -> bool:
         """Whether this is what the payment is for: the same request, and nothing in its answer that came later."""

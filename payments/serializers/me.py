@@ -7,10 +7,9 @@ from rest_framework import serializers
 
 from config.api.fields import Constant
 from payments.callers import By
+from payments.evm import ADDRESS
 from payments.models import Price
 from payments.serializers.amounts import MOMENT, TIER_NAMES, Amount
-
-ADDRESS = "^0x[0-9a-fA-F]{40}$"
 
 
 class Words(serializers.CharField):

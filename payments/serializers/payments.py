@@ -14,7 +14,6 @@ from payments.models.ledger import PREFIX
 from payments.networks import NETWORKS
 from payments.serializers.amounts import TIER_NAMES, Amount
 
-ADDRESS = "^0x[0-9a-fA-F]{40}$"
 HASH = "^0x[0-9a-f]{64}$"
 
 
@@ -22,7 +21,7 @@ class Address(serializers.RegexField):
     """An address with the capitals of EIP-55."""
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(ADDRESS, **options)
+        super().__init__(evm.ADDRESS, **options)
 
     def to_representation(self, value: str) -> str:
         """The address."""
@@ -30,7 +29,11 @@ class Address(serializers.RegexField):
 
 
 class ResourceRecord(serializers.Serializer[Payment]):
-    """What was asked for."""
+    """What was asked for; null where nobody had asked: the money was found on the chain."""
+
+    def get_attribute(self, instance: Payment) -> Payment | None:
+        """The payment, which says so; nothing of one that nobody has claimed."""
+        return instance if instance.resource else None
 
     method = serializers.ChoiceField(choices=["GET", "POST"])
     url = serializers.CharField(source="resource")
@@ -74,7 +77,7 @@ class PaymentRecord(serializers.Serializer[Payment]):
     payer = Address()
     pay_to = Address()
     products = serializers.ListField(child=serializers.CharField())
-    resource = ResourceRecord(source="*")
+    resource = ResourceRecord(source="*", allow_null=True)
     tier = serializers.ChoiceField(choices=TIER_NAMES, help_text="Of the payer when paying.")
     form = serializers.ChoiceField(
         choices=Payment.Form.values, help_text="How it was paid: by x402 of version 2 or 1, or by a transaction."

@@ -4,8 +4,9 @@ from typing import Any
 
 from rest_framework import serializers
 
+from payments.evm import ADDRESS
 from payments.serializers.amounts import MOMENT, TIER_NAMES, Amount
-from payments.serializers.me import ADDRESS, RiseRecord
+from payments.serializers.me import RiseRecord
 
 
 class WalletRecord(serializers.Serializer[Any]):

@@ -13,9 +13,11 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from pytest_django import Settings
 
+from accounts.models import Venue
 from catalogue.exports import files
 from catalogue.models import Export
 from payments.devchain.wallets import Wallet as Key
+from tests import make as keys
 from tests.catalogue import exporting, make
 from tests.catalogue.exporting import EXPORTS, UNKNOWN, ask, asked, fetch, record, refusal
 from tests.payments.signing import client_of
@@ -74,7 +76,13 @@ def test_who_has_not_signed_in_is_asked_to_before_anything_is_judged(client: Cli
         answer = call()
         assert refusal(answer) == (401, "missing_credentials", None)
         assert answer["WWW-Authenticate"] == 'Bearer realm="tablewire"'
-    assert client.put(EXPORTS).status_code == 405
+    assert [client.put(EXPORTS).status_code, client.options(EXPORTS).status_code] == [405, 405]
+
+
+def test_a_key_without_a_wallet_is_told_to_link_one(venue: Venue) -> None:
+    answer = keys.client(venue).get(EXPORTS)
+    assert refusal(answer) == (401, "missing_credentials", None)
+    assert "POST /v1/me/wallets" in answer.json()["error"]["message"]
 
 
 @pytest.mark.parametrize("tier", ["free", "pro", "premium"])

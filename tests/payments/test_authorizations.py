@@ -221,7 +221,7 @@ def test_the_price_of_a_session_is_for_its_own_wallet(wallets: Mapping[str, Wall
     premium = proven(wallets["premium"], PREMIUM)
     refusal = refused(signed_by(wallets["free"], value=1000), caller=premium)
     assert reason(refusal) == "wrong_amount"
-    assert "which is not one that you have proven, 0.002" in refusal.message
+    assert "the price is 0.002. You have not proven the wallet that pays" in refusal.message
     assert buy(signed_by(wallets["free"], value=2000), caller=premium).amount == Decimal("0.002")
     assert buy(signed_by(wallets["premium"], value=1000), asked("geranium"), caller=premium).amount == Decimal("0.001")
 

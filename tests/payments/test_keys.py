@@ -90,6 +90,13 @@ def test_a_mistyped_key_is_refused_without_a_look(venue: Venue) -> None:
     assert (refused.status_code, refused.json()["error"]["code"], len(queries)) == (401, "invalid_credentials", 0)
 
 
+@pytest.mark.parametrize("header", ["Bearer rk_test_é", ""])
+def test_a_credential_of_other_letters_than_ascii_is_refused(client: Client, header: str) -> None:
+    # The web server hands on what is not ASCII as an empty header.
+    refused = client.get(MARKETS, headers={"authorization": header})
+    assert (refused.status_code, refused.json()["error"]["code"]) == (401, "invalid_credentials")
+
+
 def test_the_use_of_a_key_is_written_down(venue: Venue) -> None:
     issued = ApiKey.issue(venue, name="new")
     make.client_with(issued.text, REMOTE_ADDR="192.0.2.8").get(MARKETS)
@@ -178,6 +185,44 @@ def test_a_challenge_beside_a_key_lets_its_wallet_count_too(
     assert not Wallet.objects.filter(account=venue.account, pk=wallets["premium"].address).exists()
 
 
+# What rises --------------------------------------------------------------------------------------------------------
+def rises(wallet: Wallet, tier: str, *, minutes: int) -> datetime:
+    """Have the wallet rise to a tier in so many minutes, and return when that is."""
+    at = datetime.now(UTC).replace(microsecond=0) + timedelta(minutes=minutes)
+    Wallet.objects.filter(pk=wallet.pk).update(rising_tier=tier, rises_at=at)
+    return at
+
+
+def test_a_key_sees_the_first_rise_of_its_wallets_above_its_own_tier(
+    settings: Settings, venue: Venue, api: Client, wallets: Mapping[str, Key]
+) -> None:
+    settings.TIER_CACHE_S = 600
+    seed.load()
+    one, two = linked(venue, wallets["free"], tier="free"), linked(venue, wallets["premium"], tier="free")
+    later = rises(one, "premium", minutes=9)
+    assert api.get(ME).json()["rising"] == {"tier": "premium", "at": f"{later:%Y-%m-%dT%H:%M:%SZ}"}
+    sooner = rises(two, "pro", minutes=5)
+    assert api.get(ME).json()["rising"] == {"tier": "pro", "at": f"{sooner:%Y-%m-%dT%H:%M:%SZ}"}
+    linked(venue, wallets["pro"], tier="pro")
+    me = api.get(ME).json()
+    assert (me["tier"], me["rising"]) == ("pro", {"tier": "premium", "at": f"{later:%Y-%m-%dT%H:%M:%SZ}"})
+    plan(venue, tier="premium")
+    assert api.get(ME).json()["rising"] is None
+
+
+def test_while_the_chain_is_away_a_key_is_promised_nothing(
+    settings: Settings, venue: Venue, api: Client, wallets: Mapping[str, Key]
+) -> None:
+    settings.TIER_CACHE_S, settings.RPC_URL = 600, f"http://{NOWHERE}"
+    seed.load()
+    wallet = linked(venue, wallets["pro"], tier="pro", ago=timedelta(minutes=5))
+    rises(wallet, "premium", minutes=-1)
+    me = api.get(ME).json()
+    assert (me["tier"], me["rising"]) == ("pro", None)
+    [listed] = api.get("/v1/me/wallets").json()["data"]
+    assert (listed["tier"], listed["rising"]) == ("pro", None)
+
+
 # By plan -----------------------------------------------------------------------------------------------------------
 def test_a_plan_gives_a_key_its_tier_rate_and_prices_without_the_chain(
     settings: Settings, venue: Venue, api: Client
@@ -222,10 +267,10 @@ def test_the_plan_of_one_wallet_is_for_payments_of_the_accounts_wallets_only(
     request = RequestFactory().get(MARKETS, headers={"authorization": f"Bearer {make.key(venue).text}"})
     caller = callers.identify(request, now=datetime.now(UTC))
     assert caller.terms.plan == of_wallet.pk
-    assert [caller.vouches_for(payer) for payer in (wallet.address, other.address, wallets["premium"].address)] == [
-        True,
-        True,
-        False,
+    assert [caller.terms_for(payer) for payer in (wallet.address, other.address, wallets["premium"].address)] == [
+        caller.terms,
+        caller.terms,
+        None,
     ]
 
 
@@ -233,4 +278,4 @@ def test_the_plan_of_an_account_is_for_payments_of_any_wallet(venue: Venue, wall
     plan(venue)
     request = RequestFactory().get(MARKETS, headers={"authorization": f"Bearer {make.key(venue).text}"})
     caller = callers.identify(request, now=datetime.now(UTC))
-    assert (caller.wallet, caller.is_known, caller.vouches_for(wallets["free"].address)) == (None, True, True)
+    assert (caller.wallet, caller.is_known, caller.terms_for(wallets["free"].address)) == (None, True, caller.terms)

@@ -203,6 +203,18 @@ def test_a_wallet_unlinks_itself(api: Client, wallets: Mapping[str, Key], by: st
     assert account_of(wallets["pro"]) is None
 
 
+def test_a_wallet_unlinks_itself_also_beside_a_key_of_another_account(
+    api: Client, other_api: Client, wallets: Mapping[str, Key]
+) -> None:
+    for name in ("pro", "premium"):
+        link(api, wallets[name])
+    signed = header_of(wallets["pro"])
+    assert other_api.delete(at(wallets["pro"]), headers=signed).status_code == 204
+    refused = other_api.delete(at(wallets["premium"]), headers=header_of(wallets["pro"]))
+    assert outcome(refused) == (404, "not_found")
+    assert [account_of(wallets[name]) for name in ("pro", "premium")] == [None, "Trattoria Ltd"]
+
+
 def test_nobody_else_unlinks_a_wallet(api: Client, other_api: Client, wallets: Mapping[str, Key]) -> None:
     link(api, wallets["pro"])
     for other in (other_api, client_of(wallets["premium"])):

@@ -16,7 +16,9 @@ from payments.devchain.wallets import Wallet as Key
 from payments.evm import checksummed
 from payments.models import Plan, Price, Product, Wallet
 from tests.payments.buying import REVIEWS, paid_by
-from tests.payments.signing import client_of
+from tests.payments.sending import send
+from tests.payments.signing import client_of, header_of
+from tests.wallets import fresh_wallet
 
 pytestmark = pytest.mark.django_db
 
@@ -32,7 +34,7 @@ def _priced() -> None:
 def test_an_anonymous_caller_sees_the_free_tier(client: Client) -> None:
     with time_machine.travel(datetime.now(UTC), tick=False):
         response = client.get(ME)
-    assert (response.status_code, response["Cache-Control"]) == (200, "no-store")
+    assert (response.status_code, response["Cache-Control"]) == (200, "private, no-store")
     assert response.json() == {
         "by": "nobody",
         "account": None,
@@ -179,3 +181,39 @@ def test_who_comes_with_a_payment_alone_sees_the_tier_and_nothing_of_the_wallet(
     Wallet.objects.create(address=wallets["pro"].address, tier="pro", read_at=datetime.now(UTC))
     me = client.get(ME, headers=paid_by(wallets["pro"], products=REVIEWS)).json()
     assert (me["by"], me["tier"], me["wallet"], me["wallets"], me["account"]) == ("payment", "pro", None, [], None)
+
+
+def test_a_copied_payment_tells_nothing_of_what_its_payer_has_agreed_on(
+    settings: Settings, client: Client, wallets: Mapping[str, Key]
+) -> None:
+    settings.TIER_CACHE_S = 600
+    wallet = Wallet.objects.create(
+        address=wallets["free"].address,
+        read_at=datetime.now(UTC),
+        rising_tier="enterprise",
+        rises_at=datetime.now(UTC) + timedelta(minutes=9),
+    )
+    Plan.objects.create(
+        name="Contract 7",
+        wallet=wallet,
+        tier="premium",
+        per_minute=900,
+        price_factor=Decimal("0.8"),
+        sla="99.9 % a month",
+        valid_from=datetime.now(UTC) - timedelta(days=1),
+    )
+    me = client.get(ME, headers=paid_by(wallets["free"], products=REVIEWS)).json()
+    assert (me["by"], me["tier"], me["limits"]["requests"]) == ("payment", "premium", 900)
+    assert (me["plan"], me["sla"], me["rising"], me["wallet"], me["holdings_usd"]) == (None, None, None, None, None)
+    assert me["prices"]["products"][4] == {"product": "reviews", "amount": "0.002", "from_tier": "pro"}
+
+
+def test_a_wallet_of_more_tokens_than_are_worth_counting_is_served(settings: Settings) -> None:
+    settings.TIER_CACHE_S = 0
+    key = fresh_wallet(tokens=Decimal(10) ** 50)
+    send(key, settings.TOKEN_ADDRESS, "stake(uint256)", 10**67)
+    api = client_of(key)
+    me = api.get(ME).json()
+    assert (me["tier"], me["holdings_usd"], me["staked"]) == ("enterprise", str(10**23), str(10**41))
+    assert api.get(ME).status_code == 200
+    assert Client().get(ME, headers=header_of(key)).json()["tier"] == "enterprise"

@@ -10,7 +10,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from payments import statements
+from payments import audit, statements
 from payments.devchain.wallets import Wallet
 from payments.evm import checksummed
 from payments.models import Payment, Refund
@@ -118,6 +118,14 @@ def test_states_are_told_in_the_payers_words_and_troubles_of_ours_are_not(
         assert ids(caller.get(LIST, {"state": word})) == ([row.public_id] if word == told[0] else []), word
 
 
+def test_money_that_nobody_claimed_has_no_resource(caller: Client, payer: str) -> None:
+    row = payment(payer=payer, state=State.REFUND_DUE, error="too_old", **audit.UNCLAIMED)
+    record = caller.get(f"{LIST}/{row.public_id}").json()
+    assert (record["resource"], record["products"], record["tier"]) == (None, [], "free")
+    assert (record["state"], record["reason"]) == ("refund_due", "too_old")
+    assert caller.get(LIST).json()["data"] == [record]
+
+
 def test_without_a_proven_wallet_nothing_is_shown(client: Client) -> None:
     row = payment()
     for path in (LIST, f"{LIST}/{row.public_id}", f"{LIST}/nonsense", f"{LIST}?nonsense=1"):
@@ -166,6 +174,20 @@ def test_a_key_shows_the_payments_of_the_wallets_of_its_account(venue: Any, paye
     assert ids(client.get(LIST)) == expected
     assert walked(client, limit="1") == expected
     assert client.get(f"{LIST}/{middle.public_id}").json()["id"] == middle.public_id
+
+
+def test_a_key_without_wallets_has_no_payments(venue: Any) -> None:
+    row = payment()
+    client = make.client(venue)
+    answer = client.get(LIST)
+    assert (answer.status_code, answer.json()["data"], answer.json()["pagination"]["has_more"]) == (200, [], False)
+    assert client.get(f"{LIST}/{row.public_id}").status_code == 404
+
+
+def test_a_method_that_there_is_not_is_told_before_anybody_is_asked_who_they_are(client: Client) -> None:
+    for path in (LIST, f"{LIST}/{payment().public_id}"):
+        answer = client.options(path)
+        assert (answer.status_code, answer["Allow"]) == (405, "GET, HEAD")
 
 
 # The list ----------------------------------------------------------------------------------------------------------

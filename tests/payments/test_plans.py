@@ -25,6 +25,7 @@ from payments.models import Payment, Plan, Wallet
 from payments.terms import Terms
 from payments.tiers import ENTERPRISE, FREE, PREMIUM, PRO
 from tests import make
+from tests.payments import buying
 from tests.payments.buying import ANYBODY, REVIEWS, asked, at_once, buy, paid_by, reason, refused, signed_by
 from tests.payments.signing import client_of
 from tests.served import NOWHERE
@@ -53,6 +54,11 @@ def keyed(account: Account) -> Caller:
     key = make.key(Account.objects.get(pk=account.pk).venues.create(name="A", timezone="Europe/Rome", currency="EUR"))
     request = RequestFactory().get("/v1/me", headers={"authorization": f"Bearer {key.text}"})
     return callers.identify(request, now=timezone.now())
+
+
+def asked_for(refusal: Any) -> str:
+    """The price in the challenge of a 402, in millionths."""
+    return str(refusal.own_body["accepts"][0]["maxAmountRequired"])
 
 
 def nothing_charged(key: Key, before: Decimal) -> bool:
@@ -149,6 +155,53 @@ def test_the_plan_of_an_account_holds_for_its_key_and_whichever_wallet_pays(wall
         caller=caller,
     )
     assert (Payment.objects.get().amount_usdc, Payment.objects.get().tier) == (Decimal("0.0008"), "enterprise")
+
+
+def test_the_plan_of_an_account_holds_for_any_payer_also_once_a_linked_wallet_has_better_terms(
+    wallets: Mapping[str, Key],
+) -> None:
+    account = Account.objects.create(name="Guides Ltd")
+    made(account=account, tier="premium", price_factor=Decimal("0.5"))
+    wallet = Wallet.objects.create(address=wallets["pro"].address, account=account)
+    made(wallet=wallet, tier="premium", price_factor=Decimal("0.4"))
+    caller, key = keyed(account), wallets["free"]
+    assert caller.terms.factor == Decimal("0.4")
+    before = usdc_balance(key.address)
+    told = refused(paid_by(key, products=REVIEWS, caller=caller), products=REVIEWS, caller=caller)
+    assert (reason(told), asked_for(told)) == ("wrong_amount", "1000")
+    assert nothing_charged(key, before)
+    buy(signed_by(key, value=1000), products=REVIEWS, caller=caller)
+    assert (before - usdc_balance(key.address), Payment.objects.get().tier) == (Decimal("0.001"), "premium")
+    buy(signed_by(wallets["pro"], value=800), asked("geranium"), products=REVIEWS, caller=caller)
+
+
+def test_what_the_plan_of_an_account_gives_to_any_payer_it_gives_without_the_chain(
+    settings: Settings, wallets: Mapping[str, Key]
+) -> None:
+    account = Account.objects.create(name="Guides Ltd")
+    made(account=account)
+    caller = keyed(account)
+    headers = signed_by(wallets["free"], value=800)
+    settings.RPC_URL, real = f"http://{NOWHERE}", settings.RPC_URL
+    buy(headers, products=REVIEWS, caller=caller)
+    settings.RPC_URL = real
+    assert Payment.objects.get().tier == "enterprise"
+
+
+@pytest.mark.parametrize(("payer", "wrong"), [("free", 1000), ("free", 7), ("pro", 500)])
+def test_a_payer_whom_the_caller_has_not_proven_is_asked_for_what_it_can_pay_and_not_told_its_terms(
+    wallets: Mapping[str, Key], payer: str, wrong: int
+) -> None:
+    agreed_with(wallets["pro"], price_factor=Decimal("0.1"))
+    caller = buying.proven(wallets["premium"], PREMIUM)
+    refusal = refused(signed_by(wallets[payer], value=wrong), caller=caller)
+    assert (reason(refusal), asked_for(refusal)) == ("wrong_amount", "2000")
+    assert refusal.message == (
+        f"The payment is of {(Decimal(wrong) / 10**6).normalize():f} USDC, the price is 0.002."
+        " You have not proven the wallet that pays, so it is asked for the standard price. Nothing was charged."
+    )
+    assert not Payment.objects.exists()
+    buy(signed_by(wallets[payer], value=2000), caller=caller)
 
 
 def test_without_its_key_no_wallet_pays_the_price_of_an_account(wallets: Mapping[str, Key]) -> None:

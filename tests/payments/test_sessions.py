@@ -53,7 +53,7 @@ def test_a_challenge_has_the_fields_of_the_standard(client: Client) -> None:
         "statement": "Sign in to prove that this wallet is yours. This moves nothing and costs nothing.",
         "message": None,
     }
-    assert response["Cache-Control"] == "no-store"
+    assert response["Cache-Control"] == "private, no-store"
 
 
 def test_with_an_address_the_challenge_holds_the_text_to_sign(client: Client, wallets: Mapping[str, Key]) -> None:
@@ -83,7 +83,7 @@ def test_a_signed_challenge_opens_a_session_on_the_tier_of_the_wallet(
     response = sign_in(client, wallets[name])
     opened = response.json()
     assert response.status_code == 201
-    assert response["Cache-Control"] == "no-store"
+    assert response["Cache-Control"] == "private, no-store"
     assert re.fullmatch("ws_[A-Za-z0-9_-]{43}", opened.pop("token"))
     assert opened == {
         "token_type": "Bearer",
