@@ -28,7 +28,8 @@ CONFIG = Path(settings.BASE_DIR) / "schemathesis.toml"
 
 @pytest.mark.parametrize("name", ["management", "data"])
 def test_every_answer_is_as_the_document_says(up: Up, name: str) -> None:
-    done = st(up, name, bearer=up.said["management"]["wide_api_key"])
+    # A key gives its account's rate in the data API, where a stranger has one at each of their addresses.
+    done = st(up, name, bearer=up.said["management"]["wide_api_key"] if name == "management" else "")
     assert done.returncode == 0, done.stdout[-6000:]
 
 
