@@ -15,6 +15,8 @@ PER = ("day", "week", "month")
 # What a table and a chart can show.
 MOST_STEPS = 400
 LINES_AT_ONCE = 2_000
+# Days that can be asked for: around the ends of the calendar there is no day before or after.
+FIRST_DAY, LAST_DAY = date(2000, 1, 1), date(2099, 12, 31)
 TABLES = ("moment", "product", "tier", "form", "network")
 
 # A line counts in the moment in which its money arrived; one whose outcome is open when it was last sent. Grouped

@@ -15,7 +15,7 @@ from django.utils import timezone
 from payments import chart, revenue, sheets
 from payments.admin.reading import ForReading
 from payments.models import Payment, Revenue
-from payments.revenue import MOST_STEPS, PER, TABLES, Period, Sum
+from payments.revenue import FIRST_DAY, LAST_DAY, MOST_STEPS, PER, TABLES, Period, Sum
 
 LAST = {"7": "Last 7 days", "30": "Last 30 days", "90": "Last 90 days", "365": "Last 12 months"}
 HEADINGS = {"moment": "Time", "product": "Product", "tier": "Tier", "form": "Form", "network": "Network"}
@@ -60,6 +60,8 @@ class PeriodForm(forms.Form):
                 raise forms.ValidationError("Name the first and the last day.")
             if last < first:
                 raise forms.ValidationError("The last day is not before the first.")
+            if first < FIRST_DAY or last > LAST_DAY:
+                raise forms.ValidationError(f"Days from {FIRST_DAY} to {LAST_DAY}.")
             if (last - first).days > 3660:
                 raise forms.ValidationError("Ten years at most.")
         if not self.errors and self.period(timezone.now().date()).is_too_fine:
