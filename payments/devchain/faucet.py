@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -29,6 +30,10 @@ class NotOurChain(Exception):
 
 class TransactionRefused(Exception):
     """The chain has not done what it was asked; the message says why."""
+
+
+class TooFine(ValueError):
+    """An amount is no whole number of what a coin is counted in; the message says what that is."""
 
 
 @dataclass(frozen=True)
@@ -163,8 +168,11 @@ def same(url: str) -> tuple[str, int | None]:
 
 
 def atomic(amount: Decimal, decimals: int) -> int:
-    """Whole coins in their smallest unit."""
-    return int(amount.scaleb(decimals))
+    """Whole coins in their smallest unit. Raises TooFine for less than one of it, and for parts of it."""
+    units = Fraction(amount) * 10**decimals
+    if units < 1 or units.denominator != 1:
+        raise TooFine(f"{amount:f} is no whole number of the smallest unit, {coins(1, decimals)}.")
+    return int(units)
 
 
 def coins(amount: int, decimals: int) -> str:

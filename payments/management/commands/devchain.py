@@ -21,12 +21,13 @@ from config.stack.chain import USDC, UTILITY_TOKEN, Chain
 from config.stack.servers import free_port
 from config.stack.state import RECORD, locked
 from payments.devchain import faucet
-from payments.devchain.faucet import DevelopmentChain, NotOurChain, TransactionRefused, atomic
+from payments.devchain.faucet import DevelopmentChain, NotOurChain, TooFine, TransactionRefused, atomic
 from payments.devchain.wallets import Wallet
 from payments.evm import checksummed
 
 ADDRESS = re.compile("0x[0-9a-fA-F]{40}")
-COINS = {"usdc": (USDC, faucet.USDC_DECIMALS), "tokens": (UTILITY_TOKEN, faucet.TOKEN_DECIMALS)}
+COINS = {"usdc": USDC, "tokens": UTILITY_TOKEN}
+DECIMALS = {"usdc": faucet.USDC_DECIMALS, "tokens": faucet.TOKEN_DECIMALS, "ether": faucet.ETHER_DECIMALS}
 POLL_S = 0.2
 COLUMNS = ("usdc", "tokens", "staked", "ether")
 
@@ -85,7 +86,7 @@ class Command(BaseCommand):
                 return
             chain = faucet.found_in(options["state_dir"].resolve(), rpc_url=os.environ.get("RPC_URL") or None)
             told = getattr(self, options["part"])(chain, options)
-        except (NotOurChain, TransactionRefused, StackError) as error:
+        except (NotOurChain, TooFine, TransactionRefused, StackError) as error:
             raise CommandError(str(error)) from error
         if options["json"]:
             self.stdout.write(json.dumps(told))
@@ -101,18 +102,20 @@ class Command(BaseCommand):
         """Give."""
         to = self.address_of(chain, options["address"])
         wanted = {name: options[name] for name in ("usdc", "tokens", "ether") if options[name]}
-        for name, whole in (wanted or {"usdc": Decimal(100), "ether": Decimal(1)}).items():
+        wanted = wanted or {"usdc": Decimal(100), "ether": Decimal(1)}
+        # All are read before the first is sent: what cannot be given leaves nothing half done.
+        units = {name: atomic(whole, DECIMALS[name]) for name, whole in wanted.items()}
+        for name, number in units.items():
             if name == "ether":
-                chain.give(to, atomic(whole, faucet.ETHER_DECIMALS))
+                chain.give(to, number)
             else:
-                contract, decimals = COINS[name]
-                chain.mint(contract, to, atomic(whole, decimals))
+                chain.mint(COINS[name], to, number)
         return self.of(chain, to)
 
     def mint(self, chain: DevelopmentChain, options: dict[str, Any]) -> dict[str, Any]:
         """Make."""
-        to, (contract, decimals) = self.address_of(chain, options["address"]), COINS[options["coin"]]
-        chain.mint(contract, to, atomic(options["amount"], decimals))
+        to, coin = self.address_of(chain, options["address"]), options["coin"]
+        chain.mint(COINS[coin], to, atomic(options["amount"], DECIMALS[coin]))
         return self.of(chain, to)
 
     def stake(self, chain: DevelopmentChain, options: dict[str, Any]) -> dict[str, Any]:

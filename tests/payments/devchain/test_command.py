@@ -1,6 +1,7 @@
 """`manage.py devchain`: looking at the chain of the tests, and giving wallets money there."""
 
 import json
+import re
 import secrets
 import signal
 import subprocess
@@ -16,6 +17,7 @@ import pytest
 from django.conf import settings
 from django.core.management import CommandError, call_command
 
+from payments.devchain import faucet
 from payments.devchain.wallets import Wallet, from_key
 from payments.evm import checksummed
 from tests.wallets import chain_secret, fresh_wallet, usdc_balance
@@ -98,6 +100,27 @@ def test_without_a_chain_it_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 def test_amounts_are_more_than_nothing(words: list[str]) -> None:
     with pytest.raises(CommandError, match=r"must be more than 0|expected one argument"):
         devchain(*words)
+
+
+@pytest.mark.parametrize(
+    ("words", "smallest"),
+    [
+        (["price", "0.000000001"], "0.00000001"),
+        (["mint", "usdc", "free", "0.0000015"], "0.000001"),
+        (["fund", "free", "--usdc", "1", "--ether", "1e-19"], "0.000000000000000001"),
+        (["stake", "premium", "1e-19"], "0.000000000000000001"),
+        (["unstake", "premium", "1.0000000000000000001"], "0.000000000000000001"),
+    ],
+)
+def test_a_part_of_the_smallest_unit_is_refused_and_nothing_is_sent(words: list[str], smallest: str) -> None:
+    before = devchain("status")
+    with pytest.raises(CommandError, match=f"smallest unit, {re.escape(smallest)}"):
+        devchain(*words)
+    assert devchain("status") == before
+
+
+def test_amounts_of_thirty_digits_are_exact() -> None:
+    assert faucet.atomic(Decimal("999999999999.000000000000000001"), 18) == 999999999999000000000000000001
 
 
 def test_a_node_runs_without_the_rest_and_keeps_its_chain(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
