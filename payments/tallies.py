@@ -6,11 +6,12 @@ No series names a payer, an address or what somebody asked for.
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
 from django.db import Error as DatabaseError
-from django.db.models import Count, Max, Min, Sum
+from django.db.models import Count, Func, IntegerField, Max, Min, Q, Sum
 from django.utils import timezone
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.core import GaugeMetricFamily
@@ -24,6 +25,8 @@ State = Payment.State
 # The ledger is counted again after so long, and after so many times as long as it took: never a burden.
 KEPT_S = 5.0
 KEPT_TIMES = 50
+# A clean audit after one that found something does not silence it before people had days to look.
+AUDITS_TOLD = timedelta(days=7)
 
 
 class Books(Collector):
@@ -35,7 +38,7 @@ class Books(Collector):
         self.until = 0.0
 
     def collect(self) -> Iterable[Metric]:
-        """Four statements, one of them over the whole ledger; none within seconds of the last time."""
+        """Four statements at most, one of them over the whole ledger; none within seconds of the last time."""
         with self.lock:
             if time.monotonic() >= self.until:
                 started = time.monotonic()
@@ -72,29 +75,33 @@ class Books(Collector):
         yield family("tablewire_refund_due_usdc", "What we owe back.", [], {(): due})
 
     def moments(self) -> Iterator[Metric]:
-        """What waits, for how long, and what the last audits have said."""
+        """What waits, for how long, and what the audits of the last days have said."""
         now = timezone.now()
         waiting = Payment.objects.filter(state__in=ledger.OPEN).aggregate(count=Count("pk"), oldest=Min("created_at"))
         age_s = (now - waiting["oldest"]).total_seconds() if waiting["oldest"] else 0
         yield family("tablewire_payments_open", "Payments whose end is not known.", [], {(): waiting["count"]})
         yield family("tablewire_payments_open_oldest_seconds", "Age of the oldest of them.", [], {(): age_s})
-        ended = Audit.objects.filter(ended_at__isnull=False).aggregate(last=Max("ended_at"))["last"]
-        if ended is None:
-            return
-        # One for each span of blocks that was gone through together.
-        told = list(Audit.objects.filter(ended_at=ended).values_list("orphans", "differences"))
-        yield family("tablewire_audit_age_seconds", "Since the last audit.", [], {(): (now - ended).total_seconds()})
+        late = Q(ended_at__gt=now - AUDITS_TOLD)
+        told = Audit.objects.aggregate(
+            last=Max("ended_at"),
+            differences=Sum(Func("differences", function="cardinality"), filter=late, output_field=IntegerField()),
+            orphans=Sum("orphans", filter=late),
+        )
+        # Where none was ever made, the money has not been looked at since the first payment.
+        since = told["last"] or Payment.objects.order_by("pk").values_list("created_at", flat=True).first() or now
+        age_s = (now - since).total_seconds()
+        yield family("tablewire_audit_age_seconds", "Since the last audit, or the first payment.", [], {(): age_s})
         yield family(
             "tablewire_audit_differences",
-            "Lines that the chain did not bear out, in the last audit.",
+            "Lines that the chain did not bear out, in the audits of seven days.",
             [],
-            {(): sum(len(differences) for _, differences in told)},
+            {(): told["differences"] or 0},
         )
         yield family(
             "tablewire_audit_orphans",
-            "Transfers that had bought nothing, in the last audit.",
+            "Transfers that had bought nothing, in the audits of seven days.",
             [],
-            {(): sum(orphans for orphans, _ in told)},
+            {(): told["orphans"] or 0},
         )
 
 

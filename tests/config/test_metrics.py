@@ -158,11 +158,23 @@ def test_the_ledger_is_told_exactly(client: Client) -> None:
 
 
 @pytest.mark.django_db
-def test_the_last_audit_is_told_with_its_age_and_what_it_found(client: Client) -> None:
-    assert "tablewire_audit" not in client.get("/metrics").content.decode()
+def test_without_any_audit_its_age_is_that_of_the_oldest_payment(client: Client) -> None:
+    names = ("tablewire_audit_age_seconds", "tablewire_audit_differences", "tablewire_audit_orphans")
+    told = read(client.get("/metrics").content.decode())
+    assert [told[name, ()] for name in names] == [0, 0, 0]
     tallies.books.until = 0.0
+    line(1, created_at=timezone.now() - timedelta(days=2))
+    line(2)
+    told = read(client.get("/metrics").content.decode())
+    assert 172_800 <= told["tablewire_audit_age_seconds", ()] < 172_820
+    assert told["tablewire_audit_differences", ()] == 0
+
+
+@pytest.mark.django_db
+def test_the_audits_of_seven_days_are_told_and_a_clean_one_silences_none(client: Client) -> None:
+    line(1, created_at=timezone.now() - timedelta(days=30))
     now = timezone.now()
-    for first, age, orphans in ((0, 26, 5), (10, 2, 1), (20, 2, 2)):
+    for first, age, orphans in ((0, 24 * 7 + 1, 5), (10, 26, 1), (20, 26, 2), (30, 2, 0)):
         ended = now - timedelta(hours=age)
         Audit.objects.create(
             id=new_id(),
@@ -181,11 +193,11 @@ def test_the_last_audit_is_told_with_its_age_and_what_it_found(client: Client) -
 
 
 @pytest.mark.django_db
-def test_the_ledger_is_counted_once_in_a_while_by_four_statements(client: Client) -> None:
+def test_the_ledger_is_counted_once_in_a_while_by_four_statements_at_most(client: Client) -> None:
     with CaptureQueriesContext(connection) as asked:
         client.get("/metrics")
         client.get("/metrics")
-    assert len(asked) == 3
+    assert len(asked) == 4
     Audit.objects.create(
         network="n", pay_to="p", first_block=1, last_block=1, started_at=timezone.now(), ended_at=timezone.now()
     )
@@ -193,7 +205,7 @@ def test_the_ledger_is_counted_once_in_a_while_by_four_statements(client: Client
     with CaptureQueriesContext(connection) as asked:
         client.get("/metrics")
         client.get("/metrics")
-    assert len(asked) == 4
+    assert len(asked) == 3
 
 
 @pytest.mark.django_db
