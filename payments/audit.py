@@ -1,19 +1,20 @@
 """Holds the ledger against the chain: what has arrived at our address, and what our books say of it."""
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from decimal import Decimal
 from uuid import UUID
 
 from django.conf import settings
-from django.db.models import Count, Max, Min, Q, QuerySet, Sum
+from django.db import IntegrityError, transaction
+from django.db.models import Count, F, Max, Min, Q, QuerySet, Sum
 
 from config.api import ids
 from payments import chain, ledger, reconcile
 from payments.chain import Moved, Transfer
-from payments.models import Audit, Payment
+from payments.models import Audit, Payment, Refund
 from payments.networks import ours
 from payments.rpc import RpcError
 from payments.tiers import FREE
@@ -102,7 +103,7 @@ def lines() -> QuerySet[Payment]:
 def span(first: int, last: int, *, now: datetime) -> Audit:
     """Audit these blocks. What is written before the audit itself is the same when it is written again."""
     findings = Findings()
-    confirm_those_without_block(first, last, findings=findings)
+    confirm_those_without_block(first, last, findings=findings, now=now)
     arrived = chain.moved(first, last)
     compare(arrived, first, last, findings=findings, now=now)
     told = booked(first, last).aggregate(usdc=Sum("amount_usdc"), orphans=Count("pk", filter=Q(resource="")))
@@ -114,12 +115,17 @@ def span(first: int, last: int, *, now: datetime) -> Audit:
         started_at=now,
         ended_at=now,
         transfers=len(arrived),
-        arrived_usdc=sum((each.amount for each in arrived), Decimal(0)),
+        arrived_usdc=total(each.amount for each in arrived),
         booked_usdc=told["usdc"] or Decimal(0),
         orphans=told["orphans"],
         differences=findings.differences,
     )
     return write(audit)
+
+
+def total(amounts: Iterable[Decimal]) -> Decimal:
+    """Their sum, exact: a sum of Decimals is rounded to 28 digits."""
+    return ours().decimal(sum(map(ours().atomic, amounts)))
 
 
 def write(audit: Audit) -> Audit:
@@ -132,26 +138,26 @@ def write(audit: Audit) -> Audit:
     return same.get()
 
 
-def confirm_those_without_block(first: int, last: int, *, findings: Findings) -> None:
-    """Ask once more about settlements of this time that nobody has seen on the chain."""
+def confirm_those_without_block(first: int, last: int, *, findings: Findings, now: datetime) -> None:
+    """Ask once more about settlements of this time that nobody has seen on the chain; they may be owed back by now."""
     since = {"settled_at__gt": chain.mined_at(first - 1)} if first else {}
     believed = lines().filter(
-        state__in=[State.SETTLED, State.DELIVERED], block__isnull=True, settled_at__lte=chain.mined_at(last), **since
+        state__in=Payment.PAID, block__isnull=True, settled_at__lte=chain.mined_at(last), **since
     )
     for row in believed.order_by("settled_at", "pk").iterator():
-        reconcile.confirm(row)
+        against = reconcile.confirm(row, now=now)
         row.refresh_from_db()
-        if row.block is None:
-            findings.differs(row, row.error or "the chain does not show it")
+        if against or row.block is None:
+            findings.differs(row, against or "the chain does not show it")
 
 
 # Comparing ---------------------------------------------------------------------------------------------------------
 def compare(arrived: Sequence[Moved], first: int, last: int, *, findings: Findings, now: datetime) -> None:
     """Hold what has arrived against the lines of these blocks, and go into what is not equal."""
-    shown: dict[Key, Decimal] = {}
+    pieces: dict[Key, list[Decimal]] = {}
     for each in arrived:
-        key = (each.tx_hash, each.payer)
-        shown[key] = shown.get(key, Decimal(0)) + each.amount
+        pieces.setdefault((each.tx_hash, each.payer), []).append(each.amount)
+    shown = {key: total(amounts) for key, amounts in pieces.items()}
     sums = booked(first, last).values_list("tx_hash", "payer").annotate(Sum("amount_usdc"))
     told: dict[Key, Decimal] = {(tx_hash or "", payer): amount for tx_hash, payer, amount in sums}
     for tx_hash in sorted({key[0] for key, amount in shown.items() if told.get(key) != amount}):
@@ -159,8 +165,12 @@ def compare(arrived: Sequence[Moved], first: int, last: int, *, findings: Findin
     for tx_hash, payer in sorted(told.keys() - shown.keys()):
         for row in booked(first, last).filter(tx_hash=tx_hash, payer=payer):
             look_elsewhere(row, findings=findings)
-    for row in booked(first, last).filter(state__in=[State.SETTLED, State.DELIVERED]).exclude(error=""):
+    for row in booked(first, last).filter(state__in=Payment.TAKEN).exclude(error=""):
         findings.differs(row, row.error)
+    more = Refund.objects.filter(payment__in=booked(first, last), amount_usdc__gt=F("payment__amount_usdc"))
+    for each_refund in more.select_related("payment"):
+        came, went = each_refund.payment.amount_usdc.normalize(), each_refund.amount_usdc.normalize()
+        findings.differs(each_refund.payment, f"{came:f} USDC have arrived, and {went:f} were sent back")
 
 
 def booked(first: int, last: int) -> QuerySet[Payment]:
@@ -173,18 +183,19 @@ def mend(tx_hash: str, *, findings: Findings, now: datetime) -> None:
     shown = chain.pieces(tx_hash)
     if not shown:
         raise RpcError(f"there are logs of {tx_hash}, but no receipt")
-    orphans, proofs = [], []
+    orphans, proofs, known = [], [], []
     for transfer, nonce in shown:
         proof_key = proof_of(transfer, nonce)
         proofs.append(proof_key)
-        row = ledger.find(network=ours().caip2, proof_key=proof_key)
+        row = line_of(transfer, proof_key=proof_key, is_plain=nonce is None)
         if row is None:
             orphans.append(orphan(transfer, proof_key=proof_key, is_plain=nonce is None, now=now))
             continue
+        known.append(row.pk)
         # Of a line that was left open or given up this is the end.
         ledger.book(row, transfer, now=now)
         if row.block is None:
-            reconcile.confirm(row)
+            reconcile.confirm(row, now=now)
             row.refresh_from_db()
         if (row.tx_hash, row.amount_usdc) != (tx_hash, transfer.amount):
             findings.differs(
@@ -192,29 +203,46 @@ def mend(tx_hash: str, *, findings: Findings, now: datetime) -> None:
                 f"{row.amount_usdc.normalize():f} USDC in {row.tx_hash},"
                 f" the chain shows {transfer.amount.normalize():f} in {tx_hash}",
             )
-        elif row.block != transfer.block:
-            move(row, transfer)
+        elif (row.block, row.log_index) != (transfer.block, transfer.log_index):
+            move(row, transfer, proof_key=proof_key)
     if orphans:
         enter(orphans, tx_hash=tx_hash)
     others = lines().filter(tx_hash=tx_hash, state__in=Payment.PAID, block__isnull=False)
-    for row in others.exclude(proof_key__in=proofs):
+    for row in others.exclude(proof_key__in=proofs).exclude(pk__in=known):
         findings.differs(row, f"the chain shows no such transfer in {tx_hash}")
+
+
+def line_of(transfer: Transfer, *, proof_key: str, is_plain: bool) -> Payment | None:
+    """The line that speaks of this money.
+
+    All that a payer has sent in a transaction without an authorization is one line. Its place among the logs is part
+    of its proof, and may be another since the chain was reorganised, also one where another payer's was before.
+    """
+    if not is_plain:
+        return ledger.find(network=ours().caip2, proof_key=proof_key)
+    return lines().filter(form=Payment.Form.TX, tx_hash=transfer.tx_hash, payer=transfer.payer).first()
 
 
 def look_elsewhere(row: Payment, *, findings: Findings) -> None:
     """A transaction that is not in its block any more may have come into another: the chain was reorganised."""
     for transfer, nonce in chain.pieces(row.tx_hash or ""):
-        is_it = row.proof_key == proof_of(transfer, nonce) or (nonce is None and row.form == Payment.Form.TX)
+        proof_key = proof_of(transfer, nonce)
+        is_it = row.proof_key == proof_key or (nonce is None and row.form == Payment.Form.TX)
         if is_it and (transfer.payer, transfer.amount) == (row.payer, row.amount_usdc):
-            move(row, transfer)
+            move(row, transfer, proof_key=proof_key)
             return
     findings.differs(row, f"the chain shows no such transfer in {row.tx_hash}")
 
 
-def move(row: Payment, transfer: Transfer) -> None:
-    """Write down the block in which a payment stands now."""
+def move(row: Payment, transfer: Transfer, *, proof_key: str) -> None:
+    """Write down where a payment stands now, and in its proof, where no other line of the transaction bears that."""
+    mine = Payment.objects.filter(pk=row.pk, block=row.block, log_index=row.log_index)
     now_in = {"block": transfer.block, "log_index": transfer.log_index}
-    Payment.objects.filter(pk=row.pk, block=row.block).update(**now_in)
+    try:
+        with transaction.atomic():
+            mine.update(proof_key=proof_key, **now_in)
+    except IntegrityError:
+        mine.update(**now_in)
 
 
 def proof_of(transfer: Transfer, nonce: bytes | None) -> str:

@@ -10,7 +10,7 @@ from typing import Any, ParamSpec, TypeVar
 
 from django.conf import settings
 
-from payments import evm, rpc, usdc
+from payments import evm, mined, rpc, usdc
 from payments.networks import ours
 
 logger = logging.getLogger("tablewire.payments")
@@ -154,20 +154,27 @@ def transfers(tx_hash: str) -> Sequence[Transfer]:
     Two trips to the node. Raises NotAPayment for one that was reverted, pays us nothing, or only used authorizations,
     and RpcUnavailable.
     """
-    receipt = rpc.call("eth_getTransactionReceipt", tx_hash)
-    if receipt is None or receipt.get("blockNumber") is None:
+    sent = mined.find(tx_hash)
+    if sent is None:
         return []
-    if int(receipt["status"], 16) != 1:
+    if sent.is_reverted:
         raise NotAPayment("The transaction was reverted: it has moved nothing.")
-    plain = [log for log, nonce in usdc.arrivals(receipt["logs"]) if nonce is None]
-    if not plain and any(usdc.is_of_asset(log, usdc.AUTHORIZATION_USED) for log in receipt["logs"]):
+    plain = [log for log, nonce in usdc.arrivals(sent.logs) if nonce is None]
+    if not plain and any(usdc.is_of_asset(log, usdc.AUTHORIZATION_USED) for log in sent.logs):
         # Each is known by its nonce (authorization_used), and must not be counted by the hash too.
         raise NotAPayment("The transaction used an authorization: send that as the payment.")
     if not plain:
         raise NotAPayment(f"The transaction moves no {ours().asset_name} to {settings.PAY_TO}.")
-    mined_at = _mined_at(receipt["blockNumber"])
-    found = [_transfer(*logs, mined_at=mined_at) for logs in usdc.by_payer(plain)]
+    moment = mined_at(sent.block)
+    found = [_transfer(*logs, mined_at=moment) for logs in usdc.by_payer(plain)]
     return sorted(found, key=lambda each: each.amount, reverse=True)
+
+
+@sensible
+def was_reverted(tx_hash: str) -> bool:
+    """Whether a transaction is in a block and has moved nothing. One trip to the node. Raises RpcUnavailable."""
+    sent = mined.find(tx_hash)
+    return sent is not None and sent.is_reverted
 
 
 @sensible
@@ -176,14 +183,14 @@ def pieces(tx_hash: str) -> Sequence[tuple[Transfer, bytes | None]]:
 
     Nothing where the chain does not know it. Two trips to the node. Raises RpcUnavailable.
     """
-    receipt = rpc.call("eth_getTransactionReceipt", tx_hash)
-    if receipt is None or receipt.get("blockNumber") is None:
+    sent = mined.find(tx_hash)
+    if sent is None:
         return []
-    moves = list(usdc.arrivals(receipt["logs"]))
-    mined_at = _mined_at(receipt["blockNumber"])
-    authorized = [(_transfer(log, mined_at=mined_at), nonce) for log, nonce in moves if nonce is not None]
+    moves = list(usdc.arrivals(sent.logs))
+    moment = mined_at(sent.block)
+    authorized = [(_transfer(log, mined_at=moment), nonce) for log, nonce in moves if nonce is not None]
     plain = usdc.by_payer([log for log, nonce in moves if nonce is None])
-    return [*authorized, *((_transfer(*logs, mined_at=mined_at), None) for logs in plain)]
+    return [*authorized, *((_transfer(*logs, mined_at=moment), None) for logs in plain)]
 
 
 @sensible
@@ -230,7 +237,10 @@ def head() -> int:
 @sensible
 def mined_at(block: int) -> datetime:
     """When a block was made. One trip to the node. Raises RpcUnavailable, also where there is no such block."""
-    return _mined_at(hex(block))
+    made = rpc.call("eth_getBlockByNumber", hex(block), False)
+    if made is None:
+        raise rpc.RpcError(f"there is a receipt of block {block}, but no such block yet")
+    return datetime.fromtimestamp(int(made["timestamp"], 16), tz=UTC)
 
 
 def last_before(moment: datetime, *, head: int) -> int | None:
@@ -262,15 +272,15 @@ def authorization_used(payer: str, nonce: bytes, *, windows: int = 1) -> Transfe
         raise rpc.RpcError("the node tells of another authorization than it was asked for")
     if usdc.is_of_asset(log, usdc.AUTHORIZATION_CANCELED):
         raise NotAPayment("It was cancelled.")
-    receipt = rpc.call("eth_getTransactionReceipt", log["transactionHash"])
-    if receipt is None or receipt.get("blockNumber") is None:
+    sent = mined.find(log["transactionHash"])
+    if sent is None:
         return None
     # One transaction may use several authorizations of a payer: the token logs each use, and right after it the money.
     since = int(log["logIndex"], 16)
-    for after in receipt["logs"]:
+    for after in sent.logs:
         if int(after["logIndex"], 16) > since and usdc.moves_asset(after):
             if usdc.pays_us(after) and usdc.sender(after) == payer:
-                return _transfer(after, mined_at=_mined_at(receipt["blockNumber"]))
+                return _transfer(after, mined_at=mined_at(sent.block))
             raise NotAPayment("It has paid somebody else, or nothing.")
     return None
 
@@ -343,13 +353,6 @@ def _transfer(*logs: Mapping[str, Any], mined_at: datetime) -> Transfer:
         block=int(first["blockNumber"], 16),
         mined_at=mined_at,
     )
-
-
-def _mined_at(block_number: str) -> datetime:
-    block = rpc.call("eth_getBlockByNumber", block_number, False)
-    if block is None:
-        raise rpc.RpcError(f"there is a receipt of block {block_number}, but no such block yet")
-    return datetime.fromtimestamp(int(block["timestamp"], 16), tz=UTC)
 
 
 # Calls -------------------------------------------------------------------------------------------------------------

@@ -1,17 +1,19 @@
 """The moves of a payment through its states: each is one conditional statement, so of two at once one wins."""
 
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
-from django.db.models import F, Max
+from django.db.models import Case, F, Q, Value, When
 
 from config import acting
 from config.api.refusal import Refusal
 from payments.chain import Transfer
 from payments.models import Payment, Refund
+from payments.networks import ours
 
 State = Payment.State
 OPEN = (State.CLAIMED, State.UNKNOWN)
@@ -117,15 +119,27 @@ def seen(found: Transfer) -> dict[str, Any]:
     }
 
 
-def confirm(row: Payment, found: Transfer | None, *, error: str = "") -> None:
-    """What the chain shows of a settlement that the facilitator has told us; nobody is charged for a difference."""
-    unconfirmed = Payment.objects.filter(pk=row.pk, block__isnull=True)
-    unconfirmed.update(error=error[:500], **(seen(found) if found else {}))
+def confirm(row: Payment, found: Transfer, *, error: str = "") -> bool:
+    """The chain shows the money of a settlement that the facilitator has told us; False where that was seen before.
+
+    Nobody is charged for a difference: the line stays in its state, and `error` says that less has arrived. What is
+    owed back, or was sent back, keeps the reason for that.
+    """
+    unseen = Payment.objects.filter(pk=row.pk, state__in=Payment.PAID, block__isnull=True)
+    kept = Case(When(state__in=Payment.TAKEN, then=Value(error[:500])), default=F("error"))
+    return bool(unseen.update(error=kept, **seen(found)))
 
 
-def release(row: Payment) -> None:
-    """Nothing was sent: the line goes, if it is still our first claim of it."""
-    Payment.objects.filter(pk=row.pk, state=State.CLAIMED, attempts=row.attempts).delete()
+def doubt(row: Payment, *, why: str) -> bool:
+    """The chain shows nothing of a settlement that the facilitator has told us; False where that is known, or owed."""
+    unseen = Payment.objects.filter(pk=row.pk, state__in=Payment.TAKEN, block__isnull=True)
+    return bool(unseen.exclude(error=why[:500]).update(error=why[:500]))
+
+
+def release(row: Payment) -> bool:
+    """Nothing was sent: the line goes, if it is still our first claim of it; False where another has taken it over."""
+    gone, _ = Payment.objects.filter(pk=row.pk, state=State.CLAIMED, attempts=row.attempts).delete()
+    return bool(gone)
 
 
 def leave_open(row: Payment, *, why: str, tx_hash: str | None = None) -> None:
@@ -159,22 +173,45 @@ def owe_back(payment: UUID, *, reason: Payment.OwedFor, words: str = "", by: str
     """Money that was taken is owed back, for a reason and in words that the payer reads; False where it is not ours.
 
     One conditional UPDATE, so it may be said twice: what is owed already, or was sent back, stays as it is. Such money
-    buys nothing more.
+    buys nothing more. Of a settlement that the chain does not bear out nothing is owed.
     """
     acting.by(by)
-    taken = Payment.objects.filter(pk=payment, state__in=[State.SETTLED, State.DELIVERED])
+    is_believed = Q(block__isnull=False) | Q(error="")
+    taken = Payment.objects.filter(is_believed, pk=payment, state__in=Payment.TAKEN)
     return bool(taken.update(state=State.REFUND_DUE, error=f"{reason}: {words}"[:500] if words else reason))
 
 
-def refund(payment: UUID, *, tx_hash: str, by: str, now: datetime, moved: Decimal | None = None) -> bool:
-    """We have sent back what was owed; False where nothing was owed, or it may still be spent.
+def owe_undelivered(*, before: datetime) -> int:
+    """What arrived up to this moment and was never delivered is owed back; returns how many payments. One UPDATE."""
+    late = Payment.objects.undelivered(before=before)
+    return late.update(state=State.REFUND_DUE, error=Payment.OwedFor.NOT_DELIVERED)
 
-    `moved` is what the chain shows that the transaction has moved to the payer, None where it shows nothing yet. Of
-    two at once one notes it. Raises AllClaimed.
+
+def refund(
+    payment: UUID,
+    *,
+    tx_hash: str,
+    by: str,
+    now: datetime,
+    moved: Decimal | None = None,
+    senders: Sequence[str] = (),
+) -> bool:
+    """We have sent back what was owed; False where nothing was owed, may still be spent, or was never seen to come.
+
+    `moved` is what the chain shows that the transaction has moved to the payer, None where it shows nothing yet, and
+    `senders` are those whose money that was. Of two at once one notes it. Raises AllClaimed.
     """
+    told = {
+        "tx_hash": tx_hash,
+        "by": by,
+        "created_at": now,
+        "moved_usdc": moved,
+        "confirmed_at": None if moved is None else now,
+        "senders": list(senders),
+    }
     for tries_left in reversed(range(TRIES)):
         try:
-            return _noted(payment, tx_hash=tx_hash, by=by, now=now, moved=moved)
+            return _noted(payment, told)
         except IntegrityError as error:
             if constraint_of(error) == "refunds_claim_no_more_than_was_moved":
                 raise AllClaimed("This transaction has moved less to the payer than is noted for it.") from error
@@ -184,26 +221,31 @@ def refund(payment: UUID, *, tx_hash: str, by: str, now: datetime, moved: Decima
 
 
 @transaction.atomic
-def _noted(payment: UUID, *, tx_hash: str, by: str, now: datetime, moved: Decimal | None) -> bool:
-    acting.by(by)
+def _noted(payment: UUID, told: Mapping[str, Any]) -> bool:
+    acting.by(told["by"])
+    now = told["created_at"]
     owed = Payment.objects.filter(pk=payment).to_be_sent_back(now=now)
     if not owed.update(state=State.REFUNDED, refunded_at=now):
         return False
     row = Payment.objects.get(pk=payment)
-    others = Refund.objects.filter(tx_hash=tx_hash, to=row.payer)
-    beyond = others.aggregate(claimed=Max(F("beyond_usdc") + F("amount_usdc")))["claimed"]
-    Refund.objects.create(
-        payment=row,
-        amount_usdc=row.amount_usdc,
-        to=row.payer,
-        tx_hash=tx_hash,
-        beyond_usdc=beyond or 0,
-        moved_usdc=moved,
-        by=by,
-        created_at=now,
-        confirmed_at=None if moved is None else now,
-    )
+    others = Refund.objects.filter(tx_hash=told["tx_hash"], to=row.payer).order_by("beyond_usdc")
+    beyond = first_free(row.amount_usdc, others.values_list("beyond_usdc", "amount_usdc"))
+    Refund.objects.create(payment=row, amount_usdc=row.amount_usdc, to=row.payer, beyond_usdc=beyond, **told)
     return True
+
+
+def first_free(amount: Decimal, claimed: Iterable[tuple[Decimal, Decimal]]) -> Decimal:
+    """Where the first stretch of this length begins beside those that are claimed: (beginning, length), in order.
+
+    A note that was taken back leaves a gap. In whole numbers: a Decimal's 28 digits would round.
+    """
+    wanted, free = ours().atomic(amount), 0
+    for beginning, length in claimed:
+        begins = ours().atomic(beginning)
+        if begins - free >= wanted:
+            break
+        free = begins + ours().atomic(length)
+    return ours().decimal(free)
 
 
 @transaction.atomic

@@ -6,6 +6,7 @@ from enum import Enum, auto
 
 from django.db import transaction
 from django.db.models import F, Q, QuerySet
+from django.db.models.functions import Greatest, Least
 
 from payments import chain, ledger
 from payments.chain import NotAPayment
@@ -20,9 +21,13 @@ LATE = timedelta(seconds=60)
 AT_ONCE = 50
 # So far back one window of the chain's logs reaches.
 SEEN_WITHIN = timedelta(hours=5)
-# An end that was written down is looked at again for a day, as nodes and facilitators err.
+# An end that was written down is looked at again for a day, as nodes and facilitators err; for longer what we owe
+# without having seen it come.
 AGAIN = timedelta(minutes=10)
 DAY = timedelta(hours=24)
+WEEK = timedelta(days=7)
+# What is open is looked at when it is older by this part of its age, and every ten minutes at least.
+PART = 4
 
 
 class Fate(Enum):
@@ -50,10 +55,8 @@ def look(row: Payment, *, now: datetime) -> Fate:
             return Fate.LOST
     if not is_spent:
         return Fate.UNUSED
-    # What was open for long was used long ago; it is valid for a day at most.
-    windows = 1 + min((now - row.created_at) // SEEN_WITHIN, 5)
     try:
-        found = chain.authorization_used(row.payer, nonce, windows=windows)
+        found = chain.authorization_used(row.payer, nonce, windows=windows_since(row.created_at, now=now))
     except NotAPayment as error:
         ledger.expire(row, why=error.reason)
         return Fate.LOST
@@ -63,18 +66,27 @@ def look(row: Payment, *, now: datetime) -> Fate:
     return Fate.ARRIVED
 
 
+def windows_since(moment: datetime, *, now: datetime) -> int:
+    """How many windows of the chain's logs reach back so far: an authorization is valid for a day at most."""
+    return 1 + min((now - moment) // SEEN_WITHIN, 5)
+
+
 def nonce_of(row: Payment) -> bytes:
     """The nonce of the authorization that this line is about."""
     return bytes.fromhex(row.proof_key.rpartition(":")[2].removeprefix("0x"))
 
 
-def sweep(*, now: datetime) -> int:
+def sweep(*, now: datetime, is_urgent: bool = False) -> int:
     """Look after the payments that nobody is looking after; return how many open ones have come to an end.
 
-    Any number may sweep at once. The network is asked outside of the transactions that claim the rows.
+    What nobody has answered for a day is owed back. Any number may sweep at once. The network is asked outside of the
+    transactions that claim the rows. The older a payment is, the more seldom it is looked at: every ten minutes in
+    the end, unless it `is_urgent`.
     """
+    # An answer may be on its way that was begun in time.
+    ledger.owe_undelivered(before=now - Payment.READ_AT_ALL - LATE)
     ended, is_away = 0, False
-    for row in claimed(now=now):
+    for row in claimed(now=now, is_urgent=is_urgent):
         try:
             # Each question to a node that is away costs seconds, and the rows wait in our hands.
             fate = Fate.UNCLEAR if is_away else look(row, now=now)
@@ -82,37 +94,43 @@ def sweep(*, now: datetime) -> int:
             fate, is_away = Fate.UNCLEAR, True
         if fate in (Fate.ARRIVED, Fate.LOST):
             ended += 1
-        else:
+        elif row.state == State.CLAIMED:
             ledger.leave_open(row, why=row.error or "Nobody saw how the settlement ended.")
     if not is_away:
         look_again(now=now)
     return ended
 
 
-def claimed(*, now: datetime) -> list[Payment]:
-    """Claim some open payments, the oldest first."""
-    stale = Payment.objects.filter(state__in=ledger.OPEN, claimed_at__lt=now - ledger.STALE)
+def claimed(*, now: datetime, is_urgent: bool = False) -> list[Payment]:
+    """Claim some open payments that are due for a look, the oldest first.
+
+    Who was settling one is gone, and must not let it go any more if they come back: it is taken over. One that is
+    known to be left alone is only marked as looked at, which is no move: its payer may take it over meanwhile, and
+    what we write of it then holds for money that the chain shows, and for nothing else (ledger.book, ledger.expire).
+    """
+    left = Payment.objects.filter(state__in=ledger.OPEN, claimed_at__lt=now - ledger.STALE)
+    if not is_urgent:
+        age = Greatest(F("claimed_at") - F("created_at"), timedelta(0))
+        left = left.filter(Q(state=State.CLAIMED) | Q(claimed_at__lte=now - Least(age / PART, AGAIN)))
     with transaction.atomic():
-        rows = list(stale.select_for_update(skip_locked=True).order_by("claimed_at", "pk")[:AT_ONCE])
-        return [row for row in rows if ledger.take_over(row, now=now)]
+        rows = list(left.select_for_update(skip_locked=True).order_by("claimed_at", "pk")[:AT_ONCE])
+        known = [row.pk for row in rows if row.state == State.UNKNOWN]
+        Payment.objects.filter(pk__in=known).update(claimed_at=now)
+        return [row for row in rows if row.state == State.UNKNOWN or ledger.take_over(row, now=now)]
 
 
 # Ends that were written down ---------------------------------------------------------------------------------------
 def look_again(*, now: datetime) -> None:
     """Ask the chain about what we gave up, and about what was settled by the word of the facilitator alone."""
     given_up = Payment.objects.filter(state=State.EXPIRED, created_at__gt=now - DAY)
-    believed = Payment.objects.filter(
-        state__in=[State.SETTLED, State.DELIVERED],
-        block__isnull=True,
-        error="",
-        settled_at__gt=now - DAY,
-        settled_at__lte=now - LATE,
-    )
+    is_believed = Q(state__in=Payment.TAKEN, error="", settled_at__gt=now - DAY)
+    is_owed = Q(state__in=[State.REFUND_DUE, State.REFUNDED], settled_at__gt=now - WEEK)
+    believed = Payment.objects.filter(is_believed | is_owed, block__isnull=True, settled_at__lte=now - LATE)
     try:
         for row in taken(given_up, now=now):
             look(row, now=now)
         for row in taken(believed, now=now):
-            confirm(row)
+            confirm(row, now=now)
     except RpcUnavailable:
         # Another look is due in ten minutes.
         logger.warning("payments could not be looked at again: the chain is away")
@@ -129,12 +147,18 @@ def taken(rows: QuerySet[Payment], *, now: datetime) -> list[Payment]:
     return mine
 
 
-def confirm(row: Payment) -> None:
-    """See on the chain what the facilitator has told us. Up to five trips to the node. Raises RpcUnavailable."""
-    nonce = nonce_of(row)
-    error, found = "", None
+def confirm(row: Payment, *, now: datetime) -> str:
+    """See on the chain what the facilitator has told us; returns what speaks against it, nothing where all is well.
+
+    Up to five trips to the node, one more for each five hours that have passed. Raises RpcUnavailable.
+    """
+    if row.form == Payment.Form.TX:
+        # It was written down as the chain showed it.
+        return ""
+    nonce, since = nonce_of(row), row.settled_at or row.created_at
+    error, found, is_news = "", None, False
     try:
-        found = chain.authorization_used(row.payer, nonce)
+        found = chain.authorization_used(row.payer, nonce, windows=windows_since(since, now=now))
     except NotAPayment as refusal:
         error = refusal.reason
     else:
@@ -142,7 +166,10 @@ def confirm(row: Payment) -> None:
             error = f"Settled for {row.amount_usdc.normalize():f}, it says; less has arrived."
         elif found is None and not chain.authorization_is_spent(row.payer, nonce):
             error = "The facilitator says that it is settled; the chain does not know of it."
-    if found is not None or error:
-        ledger.confirm(row, found, error=error)
-    if error:
+    if found is not None:
+        is_news = ledger.confirm(row, found, error=error)
+    elif error:
+        is_news = ledger.doubt(row, why=error)
+    if error and is_news:
         logger.error("the settlement of payment %s is not what the facilitator said: %s", row.pk, error)
+    return error

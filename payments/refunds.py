@@ -10,10 +10,8 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from uuid import UUID
 
-from django.db.models import Q
-
 from config.api.refusal import Refusal
-from payments import evm, ledger, rpc, usdc
+from payments import chain, evm, ledger, mined, reconcile, usdc
 from payments.models import Payment, Refund
 from payments.networks import ours
 from payments.rpc import RpcUnavailable
@@ -24,6 +22,7 @@ AT_ONCE = 50
 # A transaction that no block holds by then was likely never sent.
 SEEN_WITHIN = timedelta(hours=1)
 NOT_SEEN = "The chain does not know this transaction, an hour after it was noted."
+UNSEEN = "The chain has not shown this payment itself: there is nothing to send back yet."
 # So long one is looked for that may have been sent after all.
 LOOKED_FOR = timedelta(days=7)
 
@@ -36,11 +35,16 @@ class NotOwed(Refusal):
     """Nothing is to be sent back for a payment: it is not owed, may still be spent, or was sent back already."""
 
 
+class NotSeen(Refusal):
+    """The chain does not show a payment that is to be owed back: it may never have arrived."""
+
+
 @dataclass(frozen=True, slots=True)
-class Moved:
-    """What a transaction has moved of our asset, in whole units, by who has received it."""
+class SentBack:
+    """What a transaction has moved of our asset, in whole units, and whose it was, by who has received it."""
 
     by_receiver: Mapping[str, Decimal]
+    senders: Mapping[str, Sequence[str]]
     block: int
 
 
@@ -53,33 +57,65 @@ class Noted:
     refusal: str | None = None
 
 
-def moved(tx_hash: str) -> Moved | None:
+def owe_back(payment: UUID, *, reason: Payment.OwedFor, words: str = "", by: str, now: datetime) -> bool:
+    """Staff owe money back that was taken (ledger.owe_back), once the chain shows that it has arrived.
+
+    Up to ten trips to the node where nobody has seen it there before. Raises NotSeen.
+    """
+    row = Payment.objects.filter(pk=payment, state__in=Payment.TAKEN).first()
+    if row is None:
+        return False
+    try:
+        if not is_seen(row, now=now):
+            raise NotSeen("The chain does not show that this payment has arrived: nothing is owed back for it.")
+    except RpcUnavailable as error:
+        raise NotSeen("The chain cannot be read, and has not shown that this payment has arrived.") from error
+    return ledger.owe_back(row.pk, reason=reason, words=words, by=by)
+
+
+def is_seen(row: Payment, *, now: datetime) -> bool:
+    """Whether the chain has shown this payment; it is asked where it has not. Raises RpcUnavailable."""
+    if row.block is None:
+        reconcile.confirm(row, now=now)
+        row.refresh_from_db()
+    return row.block is not None
+
+
+@chain.sensible
+def sent_back(tx_hash: str) -> SentBack | None:
     """What the transaction has moved, None where the chain does not know it yet. One trip to the node.
 
-    What somebody sends to themselves has not moved. Raises NotSentBack for one that was reverted, and RpcUnavailable.
+    What somebody sends to themselves has not moved, and what was minted nobody has sent. Raises NotSentBack for one
+    that was reverted, and RpcUnavailable.
     """
-    receipt = rpc.call("eth_getTransactionReceipt", tx_hash)
-    if receipt is None or receipt.get("blockNumber") is None:
+    sent = mined.find(tx_hash)
+    if sent is None:
         return None
-    if int(receipt["status"], 16) != 1:
+    if sent.is_reverted:
         raise NotSentBack("The transaction was reverted: it has moved nothing.")
-    found: dict[str, int] = {}
-    for log in receipt["logs"]:
-        if usdc.moves_asset(log):
-            receiver = evm.address(log["topics"][2])
-            if receiver != usdc.sender(log):
-                found[receiver] = found.get(receiver, 0) + usdc.value(log)
-    by_receiver = {receiver: ours().decimal(value) for receiver, value in found.items()}
-    return Moved(by_receiver=by_receiver, block=int(receipt["blockNumber"], 16))
+    received: dict[str, int] = {}
+    senders: dict[str, list[str]] = {}
+    for log in sent.logs:
+        if not usdc.moves_asset(log) or not usdc.value(log):
+            continue
+        sender, receiver = usdc.sender(log), usdc.receiver(log)
+        if sender not in (evm.NOBODY, receiver):
+            received[receiver] = received.get(receiver, 0) + usdc.value(log)
+            theirs = senders.setdefault(receiver, [])
+            theirs += [sender] if sender not in theirs else []
+    by_receiver = {receiver: ours().decimal(value) for receiver, value in received.items()}
+    return SentBack(by_receiver=by_receiver, senders=senders, block=sent.block)
 
 
-def enough(row: Payment, sent: Moved, *, beyond: Decimal = Decimal(0)) -> Decimal:
+def enough(row: Payment, sent: SentBack, *, beyond: Decimal = Decimal(0)) -> Decimal:
     """What the transaction has moved to the payer of this payment, where it covers it. Raises NotSentBack.
 
     `beyond` is what others have claimed of it.
     """
     received = sent.by_receiver.get(row.payer, Decimal(0))
-    if row.block is not None and sent.block < row.block:
+    if row.block is None:
+        raise NotSentBack(UNSEEN)
+    if sent.block < row.block:
         raise NotSentBack("The transaction is older than the payment.")
     if received < beyond + row.amount_usdc:
         asset = ours().asset_name
@@ -95,11 +131,11 @@ def note(payments: Collection[UUID], *, tx_hash: str, by: str, now: datetime) ->
     """Note that this transaction has sent back what we owe for these payments, each by itself.
 
     Anybody may have sent it. While it is not mined, or the chain is away, it is noted unconfirmed, and `confirm_noted`
-    looks again. One trip to the chain, outside of any transaction, and five statements for each payment. Raises
-    NotSentBack for a transaction that was reverted.
+    looks again. One trip to the chain, outside of any transaction, and five statements for each payment; more trips
+    for one that nobody has seen on the chain itself. Raises NotSentBack for a transaction that was reverted.
     """
     try:
-        sent = moved(tx_hash)
+        sent = sent_back(tx_hash)
     except RpcUnavailable:
         sent = None
     noted = []
@@ -113,19 +149,32 @@ def note(payments: Collection[UUID], *, tx_hash: str, by: str, now: datetime) ->
     return noted
 
 
-def _note(row: Payment, *, tx_hash: str, sent: Moved | None, by: str, now: datetime) -> bool:
+def _note(row: Payment, *, tx_hash: str, sent: SentBack | None, by: str, now: datetime) -> bool:
+    if row.state == Payment.State.REFUND_DUE:
+        _look_for(row, now=now)
     if not row.is_to_be_sent_back(now):
         raise NotOwed(_why_not(row))
     received = enough(row, sent) if sent else None
-    if not ledger.refund(row.pk, tx_hash=tx_hash, by=by, now=now, moved=received):
+    senders = sent.senders.get(row.payer, []) if sent else []
+    if not ledger.refund(row.pk, tx_hash=tx_hash, by=by, now=now, moved=received, senders=senders):
         row.refresh_from_db()
         raise NotOwed(_why_not(row))
     return received is not None
 
 
+def _look_for(row: Payment, *, now: datetime) -> None:
+    """Ask the chain about a payment that it has not shown; while it is away that stays so."""
+    try:
+        is_seen(row, now=now)
+    except RpcUnavailable:
+        logger.warning("payment %s could not be looked for: the chain is away", row.pk)
+
+
 def _why_not(row: Payment) -> str:
     if row.state == Payment.State.REFUNDED:
         return "It is noted as sent back already."
+    if row.state == Payment.State.REFUND_DUE and row.block is None:
+        return UNSEEN
     if row.state == Payment.State.REFUND_DUE:
         return "It may still be spent for a few minutes."
     return "Nothing is owed back."
@@ -134,10 +183,11 @@ def _why_not(row: Payment) -> str:
 def confirm_noted(*, now: datetime) -> int:
     """Look for refunds on the chain that were noted and not seen there yet; return how many are confirmed now.
 
-    One trip to the chain for each transaction. What the chain shows otherwise is written on the row, for staff.
+    One trip to the chain for each transaction, and more for a payment that was not seen there itself. What the chain
+    shows otherwise is written on the row, for staff.
     """
     waiting = Refund.objects.filter(
-        Q(error="") | Q(error=NOT_SEEN), confirmed_at=None, created_at__gt=now - LOOKED_FOR
+        error__in=["", NOT_SEEN, UNSEEN], confirmed_at=None, created_at__gt=now - LOOKED_FOR
     ).select_related("payment")
     by_transaction: dict[str, list[Refund]] = {}
     for row in waiting.order_by("error", "-created_at")[: AT_ONCE * 4]:
@@ -145,7 +195,7 @@ def confirm_noted(*, now: datetime) -> int:
     confirmed = 0
     for tx_hash, rows in list(by_transaction.items())[:AT_ONCE]:
         try:
-            sent = moved(tx_hash)
+            sent = sent_back(tx_hash)
         except NotSentBack as refusal:
             for row in rows:
                 _write(row, error=refusal.message)
@@ -157,18 +207,20 @@ def confirm_noted(*, now: datetime) -> int:
     return confirmed
 
 
-def _confirm(row: Refund, sent: Moved | None, *, now: datetime) -> bool:
+def _confirm(row: Refund, sent: SentBack | None, *, now: datetime) -> bool:
     """Write down what the chain shows of one refund, and say whether it is confirmed by that."""
     if sent is None:
         if row.created_at <= now - SEEN_WITHIN:
             _write(row, error=NOT_SEEN)
         return False
+    _look_for(row.payment, now=now)
     try:
         received = enough(row.payment, sent, beyond=row.beyond_usdc)
     except NotSentBack as refusal:
         _write(row, error=refusal.message)
         return False
-    return _write(row, confirmed_at=now, moved_usdc=received, error="")
+    senders = sent.senders[row.payment.payer]
+    return _write(row, confirmed_at=now, moved_usdc=received, senders=senders, error="")
 
 
 def _write(row: Refund, **told: object) -> bool:

@@ -52,7 +52,12 @@ def pays_us(log: Mapping[str, Any]) -> bool:
     """
     if not moves_asset(log):
         return False
-    return evm.address(log["topics"][2]) == settings.PAY_TO and sender(log) != evm.NOBODY and value(log) > 0
+    return receiver(log) == settings.PAY_TO and sender(log) != evm.NOBODY and value(log) > 0
+
+
+def receiver(log: Mapping[str, Any]) -> str:
+    """Whose money it is then."""
+    return evm.address(log["topics"][2])
 
 
 def sender(log: Mapping[str, Any]) -> str:

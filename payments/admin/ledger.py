@@ -19,33 +19,44 @@ from config.api import ids
 from config.api.refusal import Refusal
 from config.confirming import ask
 from config.long_tables import LongPaginator
-from payments import ledger, refunds, sheets
+from payments import refunds, sheets
 from payments.admin.events import EventInline
 from payments.admin.reading import ForReading
 from payments.admin.refunds import RefundInline
 from payments.models import Payment, PaymentEvent, shortened
 from payments.models.ledger import PREFIX
+from payments.rpc import RpcUnavailable
 
 HASH = re.compile(r"0x[0-9a-f]{64}")
 State = Payment.State
 
 
 class Owed(admin.SimpleListFilter):
-    """Keeps what is owed back: what is to be sent now, and what may still buy something."""
+    """Keeps what is owed back: what is to be sent now, what may still buy something, and what was never seen."""
 
     title = "owed back"
     parameter_name = "owed"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
         """When it is to be sent."""
-        return [("now", "To be sent back now"), ("later", "May still be spent")]
+        return [
+            ("now", "To be sent back now"),
+            ("later", "May still be spent"),
+            ("unseen", "Not seen on the chain"),
+        ]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         """Only these; by an index of what is owed."""
-        if self.value() is None:
-            return queryset
         now, owed = timezone.now(), Payment.objects.all()
-        kept = owed.to_be_sent_back(now=now) if self.value() == "now" else owed.spendable(now=now)
+        match self.value():
+            case "now":
+                kept = owed.to_be_sent_back(now=now)
+            case "later":
+                kept = owed.spendable(now=now)
+            case "unseen":
+                kept = owed.owed_unseen()
+            case _:
+                return queryset
         return queryset.filter(pk__in=kept.values("pk"))
 
 
@@ -75,6 +86,8 @@ class SentBackForm(forms.Form):
             }
         ),
     )
+    # The transaction of which staff have been shown whose money it has sent to whom.
+    looked_at = forms.CharField(required=False, max_length=66, widget=forms.HiddenInput)
 
     def clean_refund_tx_hash(self) -> str:
         """In small letters."""
@@ -82,6 +95,19 @@ class SentBackForm(forms.Form):
         if not HASH.fullmatch(tx_hash):
             raise forms.ValidationError("Name the transaction: 0x and 64 hexadecimal digits.")
         return tx_hash
+
+
+def seen_of(tx_hash: str, owed: QuerySet[Payment]) -> dict[str, Any]:
+    """What the chain shows of a transaction that is said to have sent these back: to whom, how much, and whose."""
+    try:
+        sent = refunds.sent_back(tx_hash)
+    except (refunds.NotSentBack, RpcUnavailable) as refusal:
+        return {"looked_at": tx_hash, "trouble": refusal.message}
+    if sent is None:
+        return {"looked_at": tx_hash, "trouble": "The chain does not know this transaction yet."}
+    payers = owed.order_by("payer").values_list("payer", flat=True).distinct()[:20]
+    moved = [(payer, sent.by_receiver.get(payer, 0), sent.senders.get(payer, [])) for payer in payers]
+    return {"looked_at": tx_hash, "moved": moved}
 
 
 @admin.register(Payment)
@@ -156,11 +182,16 @@ class PaymentAdmin(ForReading):
 
     @admin.display(description="Owed", empty_value="")
     def owed(self, payment: Any) -> str | None:
-        """For how long, and whether it is time to send it back; empty where nothing is owed."""
+        """For how long and why, and whether it is time to send it back; empty where nothing is owed."""
         if payment.state != State.REFUND_DUE:
             return None
         age = timesince(payment.owed_since or payment.settled_at, depth=1)
-        return f"{age}: send it back" if payment.is_to_be_sent_back(timezone.now()) else f"{age}: may still be spent"
+        reason = payment.error.partition(": ")[0].replace("_", " ")
+        if payment.block is None:
+            todo = "not seen on the chain"
+        else:
+            todo = "send it back" if payment.is_to_be_sent_back(timezone.now()) else "may still be spent"
+        return f"{age}, {reason}: {todo}"
 
     @admin.display(description="Payer")
     def wallet(self, payment: Payment) -> SafeString:
@@ -179,27 +210,38 @@ class PaymentAdmin(ForReading):
         """Ask for the reason, then owe it; what was not taken stays as it is."""
         form = OwedForm(request.POST if "confirmed" in request.POST else None)
         if not form.is_valid():
-            taken = queryset.filter(state__in=[State.SETTLED, State.DELIVERED])
+            taken = queryset.filter(state__in=Payment.TAKEN)
             return self.ask_of(request, taken, form, "payments/confirm_owe_back.html", "Owe this back?", "owe_back")
         reason, words = Payment.OwedFor(form.cleaned_data["reason"]), form.cleaned_data["words"].strip()
         chosen = list(queryset.values_list("pk", flat=True))
-        owed = sum(ledger.owe_back(payment, reason=reason, words=words, by=staff(request)) for payment in chosen)
+        owed, refused = 0, []
+        for payment in chosen:
+            try:
+                owed += refunds.owe_back(payment, reason=reason, words=words, by=staff(request), now=timezone.now())
+            except refunds.NotSeen as refusal:
+                refused.append(f"{ids.encode(PREFIX, payment)} stays as it is. {refusal.message}")
         self.message_user(request, f"{owed} owed back.", messages.SUCCESS if owed else messages.ERROR)
-        if owed < len(chosen):
-            said = f"{len(chosen) - owed} left as they are: nothing was taken, or it is owed or sent back already."
+        if left := len(chosen) - owed - len(refused):
+            said = f"{left} left as they are: nothing was taken, or it is owed or sent back already."
             self.message_user(request, said, messages.WARNING)
+        for said in refused:
+            self.message_user(request, said, messages.ERROR)
         return None
 
     @admin.action(description="Note as sent back: name the transaction", permissions=["change"])
     def mark_refunded(self, request: HttpRequest, queryset: QuerySet[Payment]) -> HttpResponse | None:
-        """Ask for the transaction, then note it for each; what the chain does not bear out stays owed."""
+        """Ask for the transaction, show what it has sent, then note it for each; what the chain denies stays owed."""
         form = SentBackForm(request.POST if "confirmed" in request.POST else None)
-        if not form.is_valid():
+        is_named = form.is_valid()
+        tx_hash = form.cleaned_data["refund_tx_hash"] if is_named else ""
+        if not is_named or form.cleaned_data["looked_at"] != tx_hash:
             owed = queryset.to_be_sent_back(now=timezone.now())  # type: ignore[attr-defined]
+            told = seen_of(tx_hash, owed) if is_named else {}
+            if is_named:
+                form = SentBackForm(initial={"refund_tx_hash": tx_hash, "looked_at": tx_hash})
             template = "payments/confirm_sent_back.html"
-            return self.ask_of(request, owed, form, template, "Note as sent back?", "mark_refunded")
+            return self.ask_of(request, owed, form, template, "Note as sent back?", "mark_refunded", **told)
         keys = list(queryset.values_list("pk", flat=True))
-        tx_hash = form.cleaned_data["refund_tx_hash"]
         try:
             noted = refunds.note(keys, tx_hash=tx_hash, by=staff(request), now=timezone.now())
         except Refusal as refusal:
@@ -226,9 +268,10 @@ class PaymentAdmin(ForReading):
         template: str,
         title: str,
         action: str,
+        **more: Any,
     ) -> HttpResponse:
         """The page that asks for what an action needs, with the payments that it would be done to."""
         sums = chosen.aggregate(count=Count("pk"), usdc=Sum("amount_usdc", default=0))
         by_payer = chosen.order_by().values("payer").annotate(payments=Count("pk"), usdc=Sum("amount_usdc"))
-        told = {"form": form, "by_payer": by_payer.order_by("payer")[:20], **sums}
+        told = {"form": form, "by_payer": by_payer.order_by("payer")[:20], **sums, **more}
         return ask(self, request, template, title=title, action=action, **told)

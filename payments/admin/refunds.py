@@ -6,7 +6,7 @@ from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from accounts.authentication import staff
@@ -27,6 +27,12 @@ class SeenOnTheChain:
             return format_html('<b style="color: var(--error-fg)">{}</b>', refund.error)
         return f"Seen {refund.confirmed_at:%Y-%m-%d %H:%M} UTC" if refund.confirmed_at else "Not seen yet"
 
+    @admin.display(description="Sent by", empty_value="-")
+    def sent_by(self, refund: Refund) -> SafeString | None:
+        """Whose money it was, in short; whole where the pointer rests."""
+        names = ((sender, shortened(sender)) for sender in refund.senders)
+        return format_html_join(", ", '<span title="{}">{}</span>', names) if refund.senders else None
+
     @admin.display(description="Transaction")
     def transaction(self, refund: Refund) -> SafeString:
         """Its hash in short; whole where the pointer rests."""
@@ -39,8 +45,8 @@ class RefundInline(SeenOnTheChain, admin.TabularInline[Refund, Payment]):
     model = Refund
     verbose_name = verbose_name_plural = "Sent back"
     extra = 0
-    fields = ["amount_usdc", "transaction", "by", "created_at", "seen"]
-    readonly_fields = ["transaction", "seen"]
+    fields = ["amount_usdc", "transaction", "sent_by", "by", "created_at", "seen"]
+    readonly_fields = ["transaction", "sent_by", "seen"]
 
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """It is noted by an action of the list."""
@@ -81,7 +87,7 @@ class OnTheChain(admin.SimpleListFilter):
 class RefundAdmin(SeenOnTheChain, ForReading):
     """What staff have noted as sent back. What the chain does not bear out can be taken back and noted anew."""
 
-    list_display = ["created_at", "seen", "amount_usdc", "wallet", "payment_link", "transaction", "by"]
+    list_display = ["created_at", "seen", "amount_usdc", "wallet", "payment_link", "transaction", "sent_by", "by"]
     list_select_related = ["payment"]
     list_filter = [OnTheChain]
     sortable_by = ()

@@ -1,5 +1,6 @@
 """The back office of payments: prices that are added to, sessions that are revoked, money that was sent back."""
 
+from collections.abc import Mapping
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
@@ -13,9 +14,11 @@ from pytest_django import DjangoAssertNumQueries
 
 from accounts.models import User
 from payments import ledger, seed
+from payments.devchain.wallets import Wallet as ChainWallet
 from payments.models import Payment, PaymentEvent, Product, Refund, Wallet, WalletSession
 from tests import make
 from tests.payments.lines import NOW, PAYER, owed, payment
+from tests.wallets import transfer_usdc
 
 PAYMENTS = "/admin/payments/payment/"
 HASH = "0x" + "5a" * 32
@@ -101,6 +104,7 @@ def test_payments_are_found_by_what_names_them(staff: Client) -> None:
 def refund(client: Client, *rows: Payment, tx_hash: str = HASH) -> list[str]:
     """Note these as sent back; what the back office said."""
     chosen = {"action": "mark_refunded", "_selected_action": [str(row.pk) for row in rows], "refund_tx_hash": tx_hash}
+    chosen["looked_at"] = tx_hash.lower()
     return make.messages_of(client.post(PAYMENTS, chosen | {"confirmed": "yes"}))
 
 
@@ -135,6 +139,39 @@ def test_staff_are_asked_for_the_transaction_and_told_how_much_it_must_have_move
     assert "3 payments of 0.006000 USDC in all are to be sent back" in page
     assert "<td>2</td><td>0.004000</td>" in page
     assert not Refund.objects.exists()
+
+
+def test_staff_see_whose_money_a_transaction_has_sent_before_it_is_noted(
+    staff: Client, wallets: Mapping[str, ChainWallet]
+) -> None:
+    due = owed()
+    stranger = wallets["pro"].address
+    tx_hash = transfer_usdc(wallets["pro"], PAYER, Decimal("0.002"))
+    chosen = {"action": "mark_refunded", "_selected_action": [str(due.pk)], "confirmed": "yes"}
+    page = staff.post(PAYMENTS, chosen | {"refund_tx_hash": tx_hash.upper().replace("X", "x")})
+    told = page.content.decode()
+    assert f'<td style="word-break: break-all">{PAYER}</td><td>0.002000</td>' in told
+    assert f'<td style="word-break: break-all">{stranger}</td>' in told
+    assert f'name="looked_at" value="{tx_hash}"' in told
+    # Another transaction than the one that was shown is shown first.
+    page = staff.post(PAYMENTS, chosen | {"refund_tx_hash": HASH, "looked_at": tx_hash})
+    assert "The chain does not know this transaction yet." in page.content.decode()
+    assert not Refund.objects.exists()
+    assert refund(staff, due, tx_hash=tx_hash) == ["1 noted as sent back: the chain shows it."]
+    for place in ("/admin/payments/refund/", f"{PAYMENTS}{due.pk}/change/"):
+        assert f'<span title="{stranger}">' in staff.get(place).content.decode()
+
+
+def test_what_the_chain_does_not_show_is_not_owed_back_and_is_listed_apart(staff: Client) -> None:
+    unseen, lost = payment(1, block=None), owed(2, block=None, error="not_delivered")
+    assert make.messages_of(owe(staff, unseen)) == [
+        "0 owed back.",
+        f"{unseen.public_id} stays as it is. The chain does not show that this payment has arrived: nothing is owed"
+        " back for it.",
+    ]
+    assert found(staff, "owed=unseen") == {lost.tx_hash}
+    assert found(staff, "owed=now") == set()
+    assert ", not delivered: not seen on the chain" in staff.get(PAYMENTS).content.decode()
 
 
 def test_what_may_still_be_spent_is_not_sent_back(staff: Client) -> None:

@@ -1,8 +1,10 @@
 """Each move of a payment is an event, in the transaction of the move; an event never changes."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
+from typing import Any
 
 import pytest
 from django.db import IntegrityError, transaction
@@ -99,11 +101,45 @@ def test_who_has_owed_and_sent_back_is_told() -> None:
 
 def test_what_does_not_move_a_payment_is_no_event() -> None:
     row = owed()
-    Payment.objects.update(looked_at=NOW, error="another word")
+    Payment.objects.update(looked_at=NOW, claimed_at=NOW, block=9)
     ledger.refund(row.pk, tx_hash=HASH, by="staff:ada", now=NOW - timedelta(days=1))
     assert len(moves(row)) == 2
     assert not ledger.refund(row.pk, tx_hash=HASH, by="staff:ada", now=NOW)
     assert len(moves(row)) == 2
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"amount_usdc": Decimal("0.001")}, (Decimal("0.001"), "0x" + 64 * "0", "")),
+        ({"tx_hash": HASH}, (Decimal("0.002"), HASH, "")),
+        ({"error": "Less has arrived."}, (Decimal("0.002"), "0x" + 64 * "0", "Less has arrived.")),
+    ],
+)
+def test_another_amount_transaction_or_trouble_is_an_event(change: dict[str, Any], told: tuple[Any, ...]) -> None:
+    row = payment()
+    Payment.objects.update(**change)
+    assert moves(row)[1:] == [("settled", "settled", 0, "system")]
+    last = row.events.latest("pk")
+    assert (last.amount_usdc, last.tx_hash, last.error) == told
+
+
+def test_what_the_chain_shows_of_a_settlement_is_told_where_it_differs() -> None:
+    first, second = payment(1, block=None), payment(2, block=None)
+    found = Transfer(
+        payer=first.payer, amount=Decimal("0.002"), tx_hash=first.tx_hash or "", log_index=0, block=7, mined_at=NOW
+    )
+    assert ledger.confirm(first, found)
+    assert ledger.confirm(second, replace(found, amount=Decimal("0.001"), tx_hash=HASH), error="Less has arrived.")
+    assert not ledger.confirm(second, found)
+    assert len(moves(first)) == 1
+    last = second.events.latest("pk")
+    assert (last.before, last.after, last.amount_usdc, last.error) == (
+        "settled",
+        "settled",
+        Decimal("0.001"),
+        "Less has arrived.",
+    )
 
 
 def test_a_move_that_is_undone_leaves_no_event() -> None:

@@ -119,7 +119,7 @@ def test_states_are_told_in_the_payers_words_and_troubles_of_ours_are_not(
 
 
 def test_money_that_nobody_claimed_has_no_resource(caller: Client, payer: str) -> None:
-    row = payment(payer=payer, state=State.REFUND_DUE, error="too_old", **audit.UNCLAIMED)
+    row = payment(0, payer=payer, state=State.REFUND_DUE, error="too_old", **audit.UNCLAIMED)
     record = caller.get(f"{LIST}/{row.public_id}").json()
     assert (record["resource"], record["products"], record["tier"]) == (None, [], "free")
     assert (record["state"], record["reason"]) == ("refund_due", "too_old")

@@ -5,8 +5,9 @@ After each test what we have received on the chain is the sum of the ledger.
 
 import json
 from collections.abc import Iterator, Mapping
-from datetime import timedelta
+from datetime import datetime, timedelta
 from decimal import Decimal
+from itertools import pairwise
 from typing import Any
 
 import httpx
@@ -227,6 +228,60 @@ def test_of_sweeps_at_once_each_payment_is_looked_at_by_one(wallets: Mapping[str
     assert at_once(4, lambda: reconcile.sweep(now=timezone.now())) == [0, 0, 0, 0]
     assert {(row.state, row.attempts) for row in Payment.objects.all()} == {(State.UNKNOWN, 2)}
     assert PaymentEvent.objects.count() == 18
+
+
+@pytest.mark.parametrize("is_away", [False, True])
+def test_sweeps_that_only_look_are_no_events_and_come_ever_more_seldom(
+    wallets: Mapping[str, Wallet], settings: LazySettings, monkeypatch: pytest.MonkeyPatch, is_away: bool
+) -> None:
+    real, looked = reconcile.look, []
+    valid_for = timedelta(hours=20).total_seconds()
+    row = abandoned(signed_by(wallets["free"], max_timeout_seconds=int(valid_for)))
+    start = row.created_at
+
+    def look(row: Payment, *, now: datetime) -> reconcile.Fate:
+        looked.append(now - start)
+        return real(row, now=now)
+
+    monkeypatch.setattr(reconcile, "look", look)
+    if is_away:
+        settings.RPC_URL, was = NOWHERE, settings.RPC_URL
+    for seconds in range(20, 2 * 3600, 15):
+        reconcile.sweep(now=start + timedelta(seconds=seconds))
+    if is_away:
+        settings.RPC_URL = was
+    row = Payment.objects.get()
+    assert (row.state, row.attempts, PaymentEvent.objects.count()) == (State.UNKNOWN, 2, 3)
+    minutes = [each.total_seconds() / 60 for each in looked]
+    assert len([each for each in minutes if each < 5]) > 6
+    assert 20 < len(minutes) < 30
+    assert all(
+        later - sooner <= max(sooner / 4, 0.25) + 0.25 and later - sooner <= 10.25
+        for sooner, later in pairwise(minutes)
+    )
+    # Who cannot wait does not.
+    front = PaymentEvent.objects.count()
+    reconcile.sweep(now=start + timedelta(hours=2), is_urgent=True)
+    assert len(looked) == len(minutes) + 1
+    assert PaymentEvent.objects.count() == front
+
+
+def test_a_sweep_that_looks_does_not_end_what_its_payer_has_taken_up(
+    wallets: Mapping[str, Wallet], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    row = abandoned(signed_by(wallets["free"]))
+    reconcile.sweep(now=timezone.now())
+    aged()
+
+    def look(row: Payment, *, now: datetime) -> reconcile.Fate:
+        assert ledger.take_over(Payment.objects.get(), now=now)
+        ledger.expire(row, why="Its time has passed and it was not used.")
+        return reconcile.Fate.UNUSED
+
+    monkeypatch.setattr(reconcile, "look", look)
+    reconcile.sweep(now=timezone.now())
+    row = Payment.objects.get()
+    assert (row.state, row.attempts, row.error) == (State.CLAIMED, 3, "Nobody saw how the settlement ended.")
 
 
 # By the word of the facilitator ------------------------------------------------------------------------------------

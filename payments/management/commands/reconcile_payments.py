@@ -35,7 +35,7 @@ class Command(BaseCommand):
         seen: set[Any] = set()
         while True:
             seen |= set(Payment.objects.filter(state__in=ledger.OPEN).values_list("pk", flat=True))
-            reconcile.sweep(now=timezone.now())
+            reconcile.sweep(now=timezone.now(), is_urgent=True)
             is_clean = not Payment.objects.filter(state__in=ledger.OPEN).exists()
             if is_clean or not options["until_clean"] or time.monotonic() > until:
                 break
