@@ -1,7 +1,6 @@
 """Talks JSON-RPC with a node of the chain on which is paid."""
 
 import logging
-import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,6 +9,7 @@ from django.conf import settings
 
 from config.api.refusal import Unavailable
 from payments import metrics, patience
+from payments.breaker import THREADS, Breaker, Slots
 from payments.connections import Connections
 
 logger = logging.getLogger("tablewire.payments")
@@ -37,9 +37,16 @@ class RpcError(RpcUnavailable):
 PATIENT_S, WAITED_FOR_S = 5.0, 2.0
 # Less than this says nothing about the node.
 TELLING_S = 1.0
+# A node that is well has answered by then.
+SOON_S = 0.3
 connections = Connections()
-# Until when, on this process' clock, the node at an address is left alone.
-away_until: dict[str, float] = {}
+breakers: dict[str, Breaker] = {}
+slots = Slots(max(1, THREADS - 1), soon_s=SOON_S)
+
+
+def breaker_of(address: str) -> Breaker:
+    """How the node at this address did lately."""
+    return breakers.setdefault(address, Breaker(1, rest_s=REST_S, trip_s=PATIENT_S + WAITED_FOR_S))
 
 
 def call(method: str, *params: Any) -> Any:
@@ -74,21 +81,35 @@ def _results(asked: Sequence[dict[str, Any]], answers: list[Any]) -> list[Any]:
 
 
 def _post(content: Any) -> list[Any]:
+    # In a worker or a command nobody is kept waiting by those who wait.
+    if not patience.is_limited():
+        return _trip(content, timeout_s=PATIENT_S)
+    # Made at the first trip, which takes longer than the trip itself.
+    connections.open()
+    with slots.taken() as has_room:
+        if not has_room:
+            raise RpcUnavailable
+        return _trip(content, timeout_s=patience.at_most(WAITED_FOR_S))
+
+
+def _trip(content: Any, *, timeout_s: float) -> list[Any]:
     address: str = settings.RPC_URL
-    timeout_s = patience.at_most(WAITED_FOR_S if patience.is_limited() else PATIENT_S)
-    if time.monotonic() < away_until.get(address, 0.0) or timeout_s == 0:
+    breaker = breaker_of(address)
+    # Who has little time cannot find out for the others whether the node is back.
+    if timeout_s == 0 or (breaker.is_open and timeout_s < TELLING_S) or not breaker.admits():
         raise RpcUnavailable
     # Neither the address nor what httpx says of it is logged: it often holds the key to a hosted node.
     try:
         response = _asked(address, content, timeout_s=timeout_s)
-        answer = response.json()
     except httpx.HTTPError as error:
         logger.warning("the chain's node is away: %s", type(error).__name__)
-        if isinstance(error, httpx.ConnectError) or (
-            isinstance(error, httpx.TimeoutException) and timeout_s >= TELLING_S
-        ):
-            away_until[address] = time.monotonic() + REST_S
+        is_short = isinstance(error, httpx.TimeoutException) and timeout_s < TELLING_S
+        if not is_short:
+            breaker.note(answered=not isinstance(error, httpx.ConnectError | httpx.TimeoutException))
         raise RpcUnavailable from error
+    breaker.note(answered=True)
+    try:
+        answer = response.json()
     except ValueError as error:
         logger.warning("the chain's node answered %s without JSON", response.status_code)
         raise RpcUnavailable from error

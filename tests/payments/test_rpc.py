@@ -4,17 +4,22 @@ import json
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from pytest_django import Settings
 
-from payments import rpc
-from tests.served import NOWHERE
+from payments import breaker, patience, rpc
+from payments.devchain.wallets import Wallet as Key
+from tests.payments.signing import client_of
+from tests.running import eventually
+from tests.served import NOWHERE, THREADS, served
 
 Answer = Callable[[Any], tuple[int, bytes]]
 
@@ -121,13 +126,13 @@ def test_a_node_that_is_away_is_left_alone_for_a_while_and_its_address_not_logge
     assert [record.getMessage() for record in caplog.records] == ["the chain's node is away: ConnectError"]
 
 
-def test_a_node_that_was_away_is_asked_again(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_node_that_was_away_is_asked_again(settings: Settings) -> None:
     with node(echo) as address:
         settings.RPC_URL = address
-        monkeypatch.setitem(rpc.away_until, address, float("inf"))
+        rpc.breaker_of(address).note(answered=False)
         with pytest.raises(rpc.RpcUnavailable):
             rpc.call("eth_chainId")
-        monkeypatch.setitem(rpc.away_until, address, time.monotonic())
+        rpc.breaker_of(address).resting_until = time.monotonic()
         assert rpc.call("eth_chainId") == ["eth_chainId", []]
 
 
@@ -168,3 +173,124 @@ def test_a_connection_that_the_node_closes_just_then_is_replaced(settings: Setti
     with node(echo, a_connection=1) as address:
         settings.RPC_URL = address
         assert [rpc.call("eth_chainId") for _ in range(3)] == [["eth_chainId", []]] * 3
+
+
+# A node that hangs -------------------------------------------------------------------------------------------------
+@contextmanager
+def hanging() -> Iterator[tuple[str, list[Any], threading.Event]]:
+    """The address of a node that answers nothing until the event, and what it was asked."""
+    asked: list[Any] = []
+    over = threading.Event()
+
+    def answer(question: Any) -> tuple[int, bytes]:
+        asked.append(question)
+        over.wait(30)
+        return echo(question)
+
+    with node(answer) as address:
+        try:
+            yield address, asked, over
+        finally:
+            over.set()
+
+
+def waited(_: int = 0) -> float:
+    """How long an answer to somebody waits for a node that gives none, in seconds."""
+    began_at = time.monotonic()
+    with patience.one_answer(), pytest.raises(rpc.RpcUnavailable):
+        rpc.call("eth_chainId")
+    return time.monotonic() - began_at
+
+
+def test_all_threads_but_one_wait_for_a_node_that_hangs_and_then_one_tries_it_for_all(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rpc, "WAITED_FOR_S", 1.0)
+    monkeypatch.setattr(rpc, "REST_S", 0.5)
+    most = breaker.THREADS - 1
+    with hanging() as (address, asked, over), ThreadPoolExecutor(16) as threads:
+        settings.RPC_URL = address
+        took = sorted(threads.map(waited, range(16)))
+        assert len(asked) == most
+        # Whether it hangs is not known at first: so long it may be slow.
+        assert took[15 - most] < rpc.SOON_S + 0.2
+        assert all(1 <= one < 1.5 for one in took[-most:])
+        assert waited() < 0.1
+        time.sleep(rpc.REST_S)
+        took = sorted(threads.map(waited, range(16)))
+        assert len(asked) == most + 1
+        assert took[14] < 0.1
+        assert 1 <= took[15] < 1.5
+        over.set()
+        time.sleep(rpc.REST_S)
+        with patience.one_answer():
+            assert rpc.call("eth_chainId") == ["eth_chainId", []]
+
+
+def test_the_thread_that_may_not_wait_for_a_node_that_hangs_is_answered_by_one_that_is_well(
+    settings: Settings,
+) -> None:
+    def slow(question: Any) -> tuple[int, bytes]:
+        time.sleep(0.02)
+        return echo(question)
+
+    def ask(number: int) -> Any:
+        with patience.one_answer():
+            return rpc.call("ask", number)
+
+    with node(slow) as settings.RPC_URL, ThreadPoolExecutor(breaker.THREADS) as threads:
+        assert list(threads.map(ask, range(40))) == [["ask", [number]] for number in range(40)]
+
+
+def test_a_worker_waits_for_the_node_with_all_of_its_threads(settings: Settings) -> None:
+    with hanging() as (address, asked, over), ThreadPoolExecutor(8) as threads:
+        settings.RPC_URL = address
+        answers = [threads.submit(rpc.call, "ask", number) for number in range(8)]
+        assert eventually(lambda: len(asked) == 8)
+        over.set()
+        assert [one.result() for one in answers] == [["ask", [number]] for number in range(8)]
+
+
+def test_who_has_no_time_left_does_not_try_a_node_that_was_away(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rpc, "REST_S", 0.0)
+    with node(echo) as address:
+        settings.RPC_URL = address
+        rpc.breaker_of(address).note(answered=False)
+        monkeypatch.setattr(rpc, "WAITED_FOR_S", rpc.TELLING_S / 2)
+        assert waited() < 0.1
+        monkeypatch.setattr(rpc, "WAITED_FOR_S", rpc.TELLING_S)
+        with patience.one_answer():
+            assert rpc.call("eth_chainId") == ["eth_chainId", []]
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("prices")
+def test_while_the_node_hangs_what_needs_none_is_answered_at_once(wallets: Mapping[str, Key], tmp_path: Path) -> None:
+    session = client_of(wallets["pro"]).defaults["HTTP_AUTHORIZATION"]
+    with (
+        hanging() as (address, asked, _),
+        served(tmp_path / "web.log", RPC_URL=address, TIER_CACHE_S="0", TRUSTED_PROXIES="1") as web,
+        ThreadPoolExecutor(40) as threads,
+        httpx.Client(timeout=30) as free,
+    ):
+        until = time.monotonic() + 6
+
+        def ask(number: int) -> set[int]:
+            seen = set()
+            with httpx.Client(timeout=30, headers={"authorization": str(session)}) as api:
+                while time.monotonic() < until:
+                    seen.add(api.get(f"{web}/v1/me", headers={"X-Forwarded-For": f"192.0.2.{number}"}).status_code)
+            return seen
+
+        asking = [threads.submit(ask, number) for number in range(40)]
+        time.sleep(0.3)
+        took = []
+        while time.monotonic() < until:
+            began_at = time.monotonic()
+            assert free.get(f"{web}/livez").status_code == 200
+            took.append(time.monotonic() - began_at)
+        assert {status for one in asking for status in one.result()} <= {200, 429}
+        assert 1 <= len(asked) <= 2 * (THREADS - 1)
+        assert max(took) < 2
