@@ -30,6 +30,14 @@ def text(name: str, default: str) -> str:
     return os.environ.get(name) or default
 
 
+def token(name: str) -> str:
+    """What stands in a header as it is; "" when there is none."""
+    value = text(name, "")
+    if not (value.isascii() and value.isprintable()):
+        raise WrongValue(name, "a token of printable ASCII characters")
+    return value
+
+
 def is_set(name: str) -> bool:
     """Whether the variable has a value."""
     return bool(os.environ.get(name))

@@ -49,12 +49,12 @@ FACILITATOR_URL = env.address(
     schemes=("http", "https"),
     example="https://facilitator.example.com",
 )
-FACILITATOR_TOKEN = env.text("FACILITATOR_TOKEN", "")
+FACILITATOR_TOKEN = env.token("FACILITATOR_TOKEN")
 # Asked where the first was surely not reached.
 FACILITATOR_FALLBACK_URL = env.address(
     "FACILITATOR_FALLBACK_URL", "", schemes=("http", "https"), example="https://facilitator.example.org"
 )
-FACILITATOR_FALLBACK_TOKEN = env.text("FACILITATOR_FALLBACK_TOKEN", "")
+FACILITATOR_FALLBACK_TOKEN = env.token("FACILITATOR_FALLBACK_TOKEN")
 # CAIP-2; payments/networks.py knows what each of them has.
 PAYMENT_NETWORK = env.choice(
     "PAYMENT_NETWORK",

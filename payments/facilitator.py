@@ -31,6 +31,11 @@ LEAST_S = (0.2, 3.0)
 # For the question to the chain that may follow, and for writing down what came of it.
 KEPT_S = 0.5
 MOST_BYTES = 64 * 1024
+# It is not there, not for us, or too busy: it has not come to look at the payment. Not 400, with which many a
+# facilitator answers whatever fails while it settles, and no other one that may be said of a payment under way.
+NOT_LOOKED = frozenset({401, 403, 404, 405, 413, 429})
+# Of a reason, which goes into the log and into our answers.
+MOST_LETTERS = 100
 HASH = re.compile(r"0x[0-9a-fA-F]{64}")
 
 
@@ -38,7 +43,10 @@ def asked_at(url: str) -> str:
     """The facilitator at this address as the ledger names it: without name, password, path and query, for what a
     hosted one lets in may be a part of any of them.
     """
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return ""
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"[:200]
 
 
@@ -52,7 +60,7 @@ class Settled:
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """The facilitator has refused; by its word nothing has moved."""
+    """The facilitator has refused before it sent anything; somebody else may have sent the payment."""
 
     reason: str
     by: str = field(default="", compare=False)
@@ -75,7 +83,16 @@ class Unknown:
     by: str = field(default="", compare=False)
 
 
-Outcome = Settled | Rejected | NotSent | Unknown
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """It has not settled, it says: its transaction has failed, or (None) somebody's did not. Only the chain knows."""
+
+    reason: str
+    transaction: str | None = None
+    by: str = field(default="", compare=False)
+
+
+Outcome = Settled | Rejected | NotSent | Unknown | Failed
 
 
 # The threads of this process that answer requests, by granian's own variable. All but one may settle at a time:
@@ -206,9 +223,13 @@ def _ask(server: Server, question: dict[str, object], *, within_s: float) -> tup
     loop = asyncio.new_event_loop()
     try:
         return loop.run_until_complete(_trip(server, question, within_s=within_s))
-    except (httpx.ConnectError, httpx.ConnectTimeout, httpx.UnsupportedProtocol) as error:
+    except (httpx.ConnectError, httpx.ConnectTimeout, httpx.UnsupportedProtocol, httpx.InvalidURL) as error:
         raise NoAnswer(NotSent(type(error).__name__)) from error
     except (httpx.HTTPError, TimeoutError) as error:
+        raise NoAnswer(Unknown(type(error).__name__)) from error
+    except Exception as error:
+        # An address or a token that no connection takes breaks in many ways; the payment must not be lost to it.
+        logger.error("the facilitator cannot be asked: %s", type(error).__name__)
         raise NoAnswer(Unknown(type(error).__name__)) from error
     finally:
         loop.run_until_complete(loop.shutdown_asyncgens())
@@ -242,8 +263,7 @@ def _read(status: int, content: bytes, *, payer: str) -> Outcome:
     try:
         answer = SettleResponse.model_validate_json(content)
     except ValidationError:
-        if 300 <= status < 500 and status != httpx.codes.REQUEST_TIMEOUT:
-            # It is not there, not for us, or too busy: it has not come to look at the payment.
+        if 300 <= status < 400 or status in NOT_LOOKED:
             return NotSent(f"HTTP {status}")
         return Unknown(f"HTTP {status}, and no settlement in it")
     return _judged(answer, payer=payer)
@@ -255,12 +275,22 @@ def _judged(answer: SettleResponse, *, payer: str) -> Outcome:
         if transaction is None or (answer.payer or payer).lower() != payer:
             return Unknown("settled, it says, but neither this payment nor a transaction")
         return Settled(transaction)
-    reason = answer.error_reason or "no reason"
+    reason = cleaned(answer.error_reason or "")
     if reason == reasons.PENDING:
         return Unknown(reason, transaction)
-    if not transaction and reason in reasons.LATER:
+    if reason in reasons.MAYBE_USED:
+        return Failed(reason)
+    if transaction:
+        # Mined and reverted, or on its way still.
+        return Failed(reason, transaction)
+    if answer.transaction:
+        return Unknown(reason)
+    if reason in reasons.LATER:
         return NotSent(reason)
-    # With a transaction it was mined and reverted, unless somebody else came first: the chain knows.
-    if transaction or reasons.sends_nothing(reason):
-        return Rejected(reason)
-    return Unknown(reason)
+    return Rejected(reason) if reasons.sends_nothing(reason) else Unknown(reason)
+
+
+def cleaned(reason: str) -> str:
+    """What a facilitator gives as its reason, as it may be shown and written down."""
+    printable = "".join(letter if letter.isprintable() else " " for letter in reason[:MOST_LETTERS])
+    return printable.strip() or "no reason"

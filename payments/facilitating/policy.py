@@ -55,7 +55,8 @@ class Policy:
             return reasons.WRONG_ASSET
         if self.pay_to is not None and str(requirements.pay_to).lower() not in self.pay_to:
             return reasons.WRONG_PAY_TO
-        if "authorization" not in payload.payload:
+        # By anything else beside it the SDK may choose another way to move the money.
+        if not {"authorization"} <= payload.payload.keys() <= {"authorization", "signature"}:
             return reasons.WRONG_TRANSFER
         return None
 

@@ -127,7 +127,8 @@ class Settler:
             return refusal(attempt.held, requirements)
         if attempt.chain_failed:
             return refusal(reasons.CHAIN_UNAVAILABLE, requirements)
-        if not reasons.sends_nothing(answer.error_reason or "") and answer.error_reason not in reasons.LATER:
+        # It was not sent by us, so the SDK's words for what may have been are no reason here; but others may have.
+        if answer.error_reason not in reasons.REFUSED | reasons.LATER | {reasons.USED}:
             return answer.model_copy(update={"error_reason": reasons.WOULD_FAIL})
         return answer
 

@@ -5,15 +5,18 @@ from decimal import Decimal
 from typing import Any
 
 from django.conf import settings
+from django.utils import timezone
 
 from config.api.refusal import Refusal
+from payments import ledger
 from payments.chain import Transfer
 from payments.gate.sale import Sale, public_id
+from payments.gate.unsettled import SettlementPending
 from payments.models import Payment
 from payments.networks import ours
 from payments.terms import Terms
 from payments.tiers import Tier
-from payments.wire import PaymentRejected
+from payments.wire import PaymentAlreadyUsed, PaymentRejected
 
 State = Payment.State
 # An older transfer was not made for this request.
@@ -74,3 +77,27 @@ def owed(sale: Sale, row: Payment, *, problem: str, terms: Terms) -> Refusal:
         reason=problem,
         refund=public_id(row),
     )
+
+
+def owed_undelivered(row: Payment) -> bool:
+    """Owe back what has bought an answer that cannot be made any more, and say so; False where it was delivered.
+
+    For a moment after the money came, whoever settled it may be serving it. Raises SettlementPending then.
+    """
+    if row.state != State.SETTLED or row.settled_at is None:
+        return False
+    if row.settled_at > timezone.now() - ledger.STALE:
+        raise SettlementPending
+    return ledger.owe_back(row.pk, reason=Payment.OwedFor.NOT_DELIVERED, by="gate")
+
+
+def outgrown(sale: Sale, row: Payment) -> PaymentAlreadyUsed:
+    """The refusal of a payment that would now buy more than was paid for. Raises SettlementPending."""
+    if owed_undelivered(row):
+        return sale.refused(
+            PaymentAlreadyUsed,
+            "There is more in this answer now than was paid for. The money of this payment goes back to you.",
+            reason=State.REFUND_DUE,
+            refund=public_id(row),
+        )
+    return sale.refused(PaymentAlreadyUsed, "There is more in this answer now than was paid for.")

@@ -1,6 +1,5 @@
 """Takes a signed authorization (EIP-3009): checks it, has it settled once, knows it when it comes back."""
 
-import time
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -11,13 +10,12 @@ from django.utils import timezone
 from config.api.refusal import Refusal
 from payments import chain, evm, facilitator, holdings, ledger, reconcile
 from payments.chain import NotAPayment
-from payments.facilitator import NotSent, Outcome, Rejected, Settled, Unknown
+from payments.facilitator import Failed, NotSent, Outcome, Rejected, Settled, Unknown
 from payments.gate import arrivals, identifiers
 from payments.gate.sale import Sale, TierRequired, public_id
 from payments.gate.unsettled import (
-    TWIN_POLL_S,
-    TWIN_WAIT_S,
     FacilitatorUnavailable,
+    Patience,
     SettlementPending,
     is_left,
     looked,
@@ -55,41 +53,51 @@ def collect(sale: Sale, signed: Authorization) -> Receipt:
     except Refusal as error:
         # What it has bought before does not depend on today's clock and prices.
         refusal = error
-    until = time.monotonic() + TWIN_WAIT_S
+    patience, is_looked_up = Patience(), False
     while True:
         if line is not None and ledger.enter(line):
             return settle(sale, signed, line)
         row = ledger.find(network=signed.network, proof_key=signed.proof_key)
-        if row is None:
-            if identifiers.first_of(sale, signed) is not None:
-                if chain.authorization_is_spent(signed.payer, signed.nonce):
-                    # Everybody can read it there, and its money may be here: it stands for itself alone.
-                    return collect(sale, replace(signed, payment_identifier=""))
-                if (receipt := identifiers.bought(sale, signed)) is not None:
-                    return receipt
-            elif refusal is not None:
-                return unless_sent(sale, signed, refusal)
-            # Who had claimed it has let it go: it is our turn.
-            continue
-        if not row.deed and row.state in (State.REFUND_DUE, State.REFUNDED):
-            # It was found on the chain before anybody came with it (payments/audit.py).
-            return ended(sale, row)
-        if row.deed != signed.deed or row.purchase != sale.purchase.key:
-            # Another amount under the same nonce is another payment.
-            raise sale.refused(PaymentAlreadyUsed, "This payment is for something else. One payment buys one answer.")
-        if row.state == State.EXPIRED and looked(row) is Fate.UNCLEAR:
-            raise SettlementPending
-        if row.state not in ledger.OPEN:
-            return ended(sale, row)
-        if not sale.is_in(row):
-            # More is sold now than was paid for, but what was paid for is not known to be over.
-            raise SettlementPending
-        if is_left(row):
-            if ledger.take_over(row, now=timezone.now()):
-                return resume(sale, signed, row)
-        elif time.monotonic() > until:
-            raise SettlementPending(retry_after_s=1)
-        time.sleep(TWIN_POLL_S)
+        first = identifiers.first_of(sale, signed) if row is None else None
+        if first is not None and not is_looked_up:
+            is_looked_up = True
+            if chain.authorization_is_spent(signed.payer, signed.nonce):
+                # Everybody can read it there, and its money may be here: it stands for itself alone, under no name.
+                signed, first = replace(signed, payment_identifier=""), None
+                if line is not None:
+                    line.payment_identifier = ""
+                    continue
+        receipt = None
+        if row is not None:
+            receipt = known(sale, signed, row)
+        elif first is not None:
+            receipt = identifiers.bought(sale, first)
+        elif refusal is not None:
+            receipt = unless_sent(sale, signed, refusal)
+        if receipt is not None:
+            return receipt
+        # Another request is settling it, or has let it go: then it is our turn.
+        patience.wait()
+
+
+def known(sale: Sale, signed: Authorization, row: Payment) -> Receipt | None:
+    """What this authorization has bought, by its line in the ledger; None while another request is settling it."""
+    if not row.deed and row.state in (State.REFUND_DUE, State.REFUNDED):
+        # It was found on the chain before anybody came with it (payments/audit.py).
+        return ended(sale, row)
+    if row.deed != signed.deed or row.purchase != sale.purchase.key:
+        # Another amount under the same nonce is another payment.
+        raise sale.refused(PaymentAlreadyUsed, "This payment is for something else. One payment buys one answer.")
+    if row.state == State.EXPIRED and looked(row) is Fate.UNCLEAR:
+        raise SettlementPending
+    if row.state not in ledger.OPEN:
+        return ended(sale, row)
+    if not sale.is_in(row):
+        # More is sold now than was paid for, but what was paid for is not known to be over.
+        raise SettlementPending
+    if is_left(row) and ledger.take_over(row, now=timezone.now()):
+        return resume(sale, signed, row)
+    return None
 
 
 # Before anything is settled ----------------------------------------------------------------------------------------
@@ -97,8 +105,8 @@ def check(sale: Sale, signed: Authorization) -> None:
     """Refuse what can never pay us: another scheme, network, asset or receiver, or somebody else's signature.
 
     What the payer's key has not signed may still be good where the payer is a contract, which judges for itself. It
-    costs one trip to the chain. A contract may agree no more with what it has paid with: that is in the ledger, and
-    stays good for what it has bought. Raises RpcUnavailable.
+    costs one trip to the chain, two where it does not agree. It may agree no more with what it has paid with: that is
+    in the ledger, and stays good for what it has bought. Raises RpcUnavailable.
     """
     network = ours()
     expected = {
@@ -115,7 +123,12 @@ def check(sale: Sale, signed: Authorization) -> None:
         and not chain.approves(signed.payer, signed.digest, signed.signature)
         and not ledger.knows(network=signed.network, proof_key=signed.proof_key, deed=signed.deed)
     ):
-        raise rejected(sale, "The signature is not of the wallet that it names as payer.", "invalid_signature")
+        what = "The signature is not of the wallet that it names as payer."
+        if chain.authorization_is_spent(signed.payer, signed.nonce):
+            # Somebody has sent it. Who it is that asks now is not proven, so nothing is served or written for it.
+            what += " The authorization was used or cancelled: what it has paid us is kept for that wallet."
+            raise sale.refused(PaymentRejected, what, reason="invalid_signature")
+        raise rejected(sale, what, "invalid_signature")
 
 
 def admitted(sale: Sale, signed: Authorization) -> Tier:
@@ -123,7 +136,7 @@ def admitted(sale: Sale, signed: Authorization) -> Tier:
     now = sale.now.timestamp()
     if signed.valid_before < now + LEAST_VALID.total_seconds():
         raise rejected(sale, "The payment's time is over: sign a new one.", "expired")
-    if signed.valid_after > now:
+    if signed.valid_after >= now:
         raise rejected(sale, "The payment is not valid yet.", "not_yet_valid")
     if signed.valid_before > now + MOST_VALID.total_seconds():
         raise rejected(sale, "The payment is valid for longer than a day: sign one for a minute.", "valid_too_long")
@@ -187,8 +200,10 @@ def claim(sale: Sale, signed: Authorization, *, tier: Tier) -> Payment:
     )
 
 
-def unless_sent(sale: Sale, signed: Authorization, refusal: Refusal) -> Receipt:
+def unless_sent(sale: Sale, signed: Authorization, refusal: Refusal) -> Receipt | None:
     """Raise the refusal, unless somebody has sent this authorization to the chain: then its money is here.
+
+    None where its line has come into the ledger meanwhile.
 
     Nobody is told that nothing was charged before the chain was asked. Raises RpcUnavailable.
     """
@@ -225,7 +240,9 @@ def unless_sent(sale: Sale, signed: Authorization, refusal: Refusal) -> Receipt:
     )
     if not ledger.enter(row):
         # Where its name is taken, it is in the books without.
-        return collect(sale, replace(signed, payment_identifier=""))
+        row.payment_identifier = ""
+        if not ledger.enter(row):
+            return None
     if problem is not None:
         raise arrivals.owed(sale, row, problem=problem, terms=best)
     return receipt_of(row)
@@ -258,25 +275,38 @@ def written(sale: Sale, row: Payment, outcome: Outcome) -> Receipt:
     match outcome:
         case Settled(transaction):
             ledger.settle(row, tx_hash=transaction, now=timezone.now())
-            return receipt_of(row)
+            # The chain may have shown before that less has arrived.
+            return receipt_of(row) if row.state in (State.SETTLED, State.DELIVERED) else ended(sale, row)
         case NotSent(why):
-            if row.attempts == 1:
-                ledger.release(row)
+            if row.attempts == 1 and ledger.release(row):
                 raise FacilitatorUnavailable
-            # An earlier attempt may have been sent.
+            # An earlier attempt may have been sent, or whoever has taken it over sends it now.
             ledger.leave_open(row, why=why)
         case Unknown(why, transaction):
             ledger.leave_open(row, why=why, tx_hash=transaction)
         case Rejected(reason):
-            return doubted(sale, row, reason)
+            return doubted(sale, row, reason, is_sure=True)
+        case Failed(reason, transaction):
+            return doubted(sale, row, reason, is_sure=transaction is not None and has_failed(row, transaction))
     raise SettlementPending
 
 
-def doubted(sale: Sale, row: Payment, reason: str) -> Receipt:
-    """The facilitator has refused: also when somebody else was first to send this authorization, then it is paid."""
+def has_failed(row: Payment, transaction: str) -> bool:
+    """Whether the chain shows that this transaction has moved nothing. Raises SettlementPending."""
+    try:
+        return chain.was_reverted(transaction)
+    except RpcUnavailable as error:
+        ledger.leave_open(row, why=error.message, tx_hash=transaction)
+        raise SettlementPending from error
+
+
+def doubted(sale: Sale, row: Payment, reason: str, *, is_sure: bool) -> Receipt:
+    """The facilitator has refused: also when somebody else was first to send this authorization, then it is paid.
+
+    Only what was surely not sent, or has surely failed (`is_sure`), and is unused on the chain, is let go.
+    """
     fate = looked(row)
-    if fate is Fate.UNUSED and row.attempts == 1:
-        ledger.release(row)
+    if fate is Fate.UNUSED and is_sure and row.attempts == 1 and ledger.release(row):
         raise rejected(sale, "The facilitator has refused the payment.", reason)
     if fate in (Fate.ARRIVED, Fate.LOST):
         return ended(sale, row)
@@ -299,7 +329,7 @@ def ended(sale: Sale, row: Payment) -> Receipt:
     """What a payment that has come to an end is good for: its own answer, for a while."""
     if row.state in (State.SETTLED, State.DELIVERED):
         if not sale.is_in(row):
-            raise sale.refused(PaymentAlreadyUsed, "There is more in this answer now than was paid for.")
+            raise arrivals.outgrown(sale, row)
         if ledger.is_readable(row, now=sale.now):
             return receipt_of(row)
         raise sale.refused(PaymentAlreadyUsed, "The answer to this payment was given, and its time is over.")

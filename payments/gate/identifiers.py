@@ -5,14 +5,13 @@ is never settled. An identifier is not signed, but it is its payer's own: withou
 is good now and is not on the chain, it opens nothing.
 """
 
-import time
-
 from django.utils import timezone
 
 from config.api.refusal import Code, Refusal
 from payments import ledger
+from payments.gate.arrivals import owed_undelivered
 from payments.gate.sale import Sale, public_id
-from payments.gate.unsettled import TWIN_POLL_S, TWIN_WAIT_S, SettlementPending, is_left, looked
+from payments.gate.unsettled import SettlementPending, is_left, looked
 from payments.models import Payment
 from payments.reconcile import Fate
 from payments.wire import Authorization, Receipt, receipt_of
@@ -40,29 +39,22 @@ def first_of(sale: Sale, signed: Authorization) -> Payment | None:
     return ledger.named(payer=signed.payer, identifier=signed.payment_identifier)
 
 
-def bought(sale: Sale, signed: Authorization) -> Receipt | None:
-    """What the first payment of this name has bought; None where there is none (any more), so that this one may be it.
+def bought(sale: Sale, row: Payment) -> Receipt | None:
+    """What the first payment of this name has bought; None while it has not ended, or has just let its name go.
 
-    While it is being settled this waits, as for a twin. What nobody saw the end of is looked up on the chain; only
-    its own header can have it settled again. Raises PaymentIdentifierReused and SettlementPending.
+    Nobody holds its signature here: where it was left by who settled it, the chain is asked, and only its own header
+    can have it settled again. Raises PaymentIdentifierReused and SettlementPending.
     """
-    until = time.monotonic() + TWIN_WAIT_S
-    while row := ledger.named(payer=signed.payer, identifier=signed.payment_identifier):
-        if row.purchase != sale.purchase.key:
-            raise PaymentIdentifierReused("This payment identifier names your payment for something else.")
-        if row.state not in ledger.OPEN:
-            return answer_of(sale, row)
-        if not is_left(row):
-            if time.monotonic() > until:
-                raise SettlementPending(retry_after_s=1)
-        elif ledger.take_over(row, now=timezone.now()):
-            fate = looked(row)
-            if fate not in (Fate.ARRIVED, Fate.LOST):
-                ledger.leave_open(row, why=row.error)
-                raise SettlementPending
-            continue
-        time.sleep(TWIN_POLL_S)
-    return None
+    if row.purchase != sale.purchase.key:
+        raise PaymentIdentifierReused("This payment identifier names your payment for something else.")
+    if row.state in ledger.OPEN and is_left(row) and ledger.take_over(row, now=timezone.now()):
+        fate = looked(row)
+        if fate not in (Fate.ARRIVED, Fate.LOST):
+            ledger.leave_open(row, why=row.error)
+            raise SettlementPending
+    if row.state in ledger.OPEN or not row.payment_identifier:
+        return None
+    return answer_of(sale, row)
 
 
 def answer_of(sale: Sale, row: Payment) -> Receipt:
@@ -73,7 +65,10 @@ def answer_of(sale: Sale, row: Payment) -> Receipt:
             refund=public_id(row),
         )
     if not sale.is_in(row):
-        raise PaymentIdentifierReused("There is more in this answer now than you have paid for under this identifier.")
+        raise PaymentIdentifierReused(
+            "There is more in this answer now than you have paid for under this identifier.",
+            refund=public_id(row) if owed_undelivered(row) else None,
+        )
     if not ledger.is_readable(row, now=sale.now):
         raise PaymentIdentifierReused(
             "The answer to your payment with this identifier was given, and its time is over."

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from payments import chain, holdings, ledger
 from payments.chain import NotAPayment, Transfer
-from payments.gate.arrivals import line, objection, owed, too_large
+from payments.gate.arrivals import line, objection, outgrown, owed, too_large
 from payments.gate.sale import Sale, public_id
 from payments.models import Payment
 from payments.networks import ours
@@ -36,9 +36,9 @@ def collect(sale: Sale, sent: Sent, *, receipt_token: str | None) -> Receipt:
     age = sale.now - mine.mined_at
     problem = objection(sale, payer=mine.payer, amount=mine.amount, terms=theirs, age=age)
     problem = problem or too_large(sale, mine.amount)
-    row = written(sale, mine, tier=best.tier, problem=problem)
+    row = line_of(sale, mine, tier=best.tier, problem=problem)
     others = [
-        written(sale, each, tier=FREE, problem="another_payer")
+        line_of(sale, each, tier=FREE, problem="another_payer")
         for each in transfers
         if each.log_index != mine.log_index
     ]
@@ -76,7 +76,7 @@ def own(sale: Sale, transfers: Sequence[Transfer]) -> Transfer:
     raise sale.refused(PaymentRejected, "Another wallet than yours has sent this.", reason="wrong_payer")
 
 
-def written(sale: Sale, transfer: Transfer, *, tier: Tier, problem: str | None) -> Payment:
+def line_of(sale: Sale, transfer: Transfer, *, tier: Tier, problem: str | None) -> Payment:
     """The line of a transfer."""
     proof_key = f"tx:{transfer.tx_hash}:{transfer.log_index}"
     return line(sale, transfer, tier=tier, problem=problem, form=Payment.Form.TX, proof_key=proof_key)
@@ -86,12 +86,19 @@ def known(sale: Sale, rows: Sequence[Payment], *, receipt_token: str | None) -> 
     """What a transaction is good for that we have seen before."""
     theirs = [row for row in rows if row.payer in sale.caller.wallets or is_receipt(receipt_token, row.pk)]
     row = theirs[0] if theirs else min(rows, key=lambda each: each.state != State.REFUND_DUE)
-    if theirs and sale.is_in(row) and row.state in (State.SETTLED, State.DELIVERED):
+    if theirs and row.purchase == sale.purchase.key and row.state in (State.SETTLED, State.DELIVERED):
+        if not sale.is_in(row):
+            raise outgrown(sale, row)
         if ledger.is_readable(row, now=sale.now):
             return receipt_of(row)
         raise sale.refused(PaymentAlreadyUsed, "The answer to this payment was given, and its time is over.")
     if row.state == State.REFUND_DUE and (not sale.caller.wallets or row.payer in sale.caller.wallets):
-        return spent_after_all(sale, row)
+        if (receipt := spent_after_all(sale, row)) is not None:
+            return receipt
+        # Another request was first.
+        for each in rows:
+            each.refresh_from_db()
+        return known(sale, rows, receipt_token=receipt_token)
     if row.state in (State.REFUND_DUE, State.REFUNDED):
         raise to_be_returned(sale, row)
     raise sale.refused(
@@ -111,10 +118,10 @@ def to_be_returned(sale: Sale, row: Payment) -> PaymentAlreadyUsed:
     )
 
 
-def spent_after_all(sale: Sale, row: Payment) -> Receipt:
+def spent_after_all(sale: Sale, row: Payment) -> Receipt | None:
     """Money that we owe buys for a while what is asked for now, where it suffices: a stranger may have been first.
 
-    Not what was too old when it came: it would be young again.
+    Not what was too old when it came: it would be young again. None where another request has spent it meanwhile.
     """
     theirs = holdings.terms_of(row.payer, now=sale.now)
     best = sale.terms_for(row.payer, theirs)
@@ -132,5 +139,7 @@ def spent_after_all(sale: Sale, row: Payment) -> Receipt:
     row.products = list(sale.prices.products)
     if not ledger.spend_after_all(row, now=timezone.now()):
         row.refresh_from_db()
-        raise to_be_returned(sale, row)
+        if row.state in (State.REFUND_DUE, State.REFUNDED):
+            raise to_be_returned(sale, row)
+        return None
     return receipt_of(row)

@@ -1,5 +1,7 @@
 """What is said while a settlement has not ended, and how its end is looked up."""
 
+import time
+
 from django.utils import timezone
 
 from config.api.refusal import Code, Refusal
@@ -36,6 +38,19 @@ class SettlementPending(Refusal):
             " Repeat the request with the same header: you will not be charged twice.",
             headers={"Retry-After": str(retry_after_s), "Cache-Control": "no-store"},
         )
+
+
+class Patience:
+    """How long a request waits for another one to end, from now on."""
+
+    def __init__(self) -> None:
+        self.until = time.monotonic() + TWIN_WAIT_S
+
+    def wait(self) -> None:
+        """For a moment. Raises SettlementPending when it has been long enough."""
+        if time.monotonic() > self.until:
+            raise SettlementPending(retry_after_s=1)
+        time.sleep(TWIN_POLL_S)
 
 
 def is_left(row: Payment) -> bool:

@@ -19,7 +19,7 @@ from tests import wallets
 from tests.attacks.shops import CONTEXT, ELSEWHERE, PRICE, Shop, kill, opened, the_one_payment, workers
 from tests.payments.buying import aged, asked, buy, read, reason, refused, signed_by
 from tests.payments.facilitators import Script
-from tests.payments.sending import contract_wallet, front_run
+from tests.payments.sending import FICKLE, contract_wallet, front_run
 from tests.payments.test_settling import cancelled
 from tests.running import eventually
 from tests.wallets import chain_secret, fresh_wallet, transfer_usdc, usdc_balance
@@ -189,15 +189,6 @@ def test_our_own_clock_that_is_ahead_charges_nothing_that_it_does_not_serve(wall
 
 
 # Contracts that pay ------------------------------------------------------------------------------------------------
-# Agrees with every signature (ERC-1271) until it is called without a question; from then on with none.
-FICKLE = bytes.fromhex(
-    "366004106100105760016000550000"  # less than a selector and more: judge; else remember, and stop
-    "00"
-    "5b600054610045577f1626ba7e" + 28 * "00" + "60005260206000f3"
-    "00005b600060005260206000f3"
-)
-
-
 def by_contract(payer: str, owner: Wallet) -> dict[str, str]:
     """The header of a payment in the name of this contract."""
     text = read(signed_by(owner))

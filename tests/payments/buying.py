@@ -132,16 +132,19 @@ def tampered(headers: Mapping[str, str], *, accepted: Mapping[str, Any] | None =
     return {"PAYMENT-SIGNATURE": json.dumps(payment)}
 
 
-def signed_anew(wallet: Wallet, headers: Mapping[str, str], *, value: int, to: str | None = None) -> dict[str, str]:
+def signed_anew(
+    wallet: Wallet, headers: Mapping[str, str], *, value: int, to: str | None = None, valid_after: int = 0
+) -> dict[str, str]:
     """Another payment with the nonce of this one, signed as well."""
     payment = read(headers)
     told = payment["payload"]["authorization"]
-    told.update({"value": str(value), "to": to or told["to"], "validAfter": "0"})
+    told.update({"value": str(value), "to": to or told["to"], "validAfter": str(valid_after)})
     *_, v, r, s = authorize(
         wallet,
         to=told["to"].lower(),
         value=value,
         nonce=bytes.fromhex(told["nonce"][2:]),
+        valid_after=valid_after,
         valid_before=int(told["validBefore"]),
     )
     assert isinstance(v, int)

@@ -21,13 +21,21 @@ def send(sender: Wallet, contract: str, function: str, *arguments: Arguments) ->
     return wallets.send(sender, to=contract, data=evm.call_data(function, *arguments))
 
 
-def authorize(payer: Wallet, *, to: str, value: int, nonce: bytes, valid_before: int = 2**48) -> tuple[Arguments, ...]:
+def authorize(
+    payer: Wallet, *, to: str, value: int, nonce: bytes, valid_after: int = 0, valid_before: int = 2**48
+) -> tuple[Arguments, ...]:
     """The arguments of transferWithAuthorization with v, r and s, signed by the payer."""
     digest = evm.transfer_digest(
-        ours(), sender=payer.address, to=to, value=value, valid_after=0, valid_before=valid_before, nonce=nonce
+        ours(),
+        sender=payer.address,
+        to=to,
+        value=value,
+        valid_after=valid_after,
+        valid_before=valid_before,
+        nonce=nonce,
     )
     made = PrivateKey(bytes.fromhex(payer.private_key[2:])).sign_recoverable(digest, hasher=None)
-    return payer.address, to, value, 0, valid_before, nonce, made[64] + 27, made[:32], made[32:64]
+    return payer.address, to, value, valid_after, valid_before, nonce, made[64] + 27, made[:32], made[32:64]
 
 
 TRANSFER = "transferWithAuthorization(address,address,uint256,uint256,uint256,bytes32,uint8,bytes32,bytes32)"
@@ -66,6 +74,13 @@ def together(*transfers: tuple[Wallet, str, int], beside: Mapping[str, str] | No
 
 # A contract that answers whatever it is asked with the word of ERC-1271 for a good signature.
 AGREES = bytes.fromhex("7f1626ba7e" + 28 * "00" + "60005260206000f3")
+# Agrees with every signature (ERC-1271) until it is called without a question; from then on with none.
+FICKLE = bytes.fromhex(
+    "366004106100105760016000550000"  # less than a selector and more: judge; else remember, and stop
+    "00"
+    "5b600054610045577f1626ba7e" + 28 * "00" + "60005260206000f3"
+    "00005b600060005260206000f3"
+)
 
 
 def contract_wallet(owner: Wallet, *, usdc: Decimal, code: bytes = AGREES) -> str:

@@ -13,7 +13,7 @@ import pytest
 from django.conf import LazySettings
 from django.utils import timezone
 
-from payments import gate, wire
+from payments import gate, ledger, wire
 from payments.devchain.wallets import Wallet
 from payments.gate.sale import public_id
 from payments.models import Payment
@@ -146,6 +146,7 @@ def test_nothing_is_said_of_what_is_spent_while_the_chain_does_not_show_for_what
 def test_a_replay_brings_nothing_that_was_not_paid_for(wallets: Mapping[str, Wallet]) -> None:
     headers = paid_by(wallets["pro"])
     receipt = buy(headers)
+    ledger.deliver(receipt.payment, now=timezone.now())
     refusal = refused(headers, products=("context", "reviews"))
     assert isinstance(refusal, wire.PaymentAlreadyUsed)
     assert buy(headers) == receipt

@@ -41,9 +41,15 @@ def test_what_is_not_for_us_is_refused_before_the_chain_is_asked(changed: dict[s
     assert (answer.success, answer.error_reason, answer.transaction) == (False, why, "")
 
 
-def test_another_way_to_transfer_is_refused_before_the_chain_is_asked() -> None:
+@pytest.mark.parametrize("kept", [(), ("authorization",), ("authorization", "signature")])
+def test_another_way_to_transfer_is_refused_before_the_chain_is_asked(kept: tuple[str, ...]) -> None:
     body = asked(signed_by(fresh_wallet(Decimal(1))))
-    body["paymentPayload"]["payload"] = {"signature": "0x11", "permit2Authorization": {}}
+    payment = body["paymentPayload"]["payload"]
+    body["paymentPayload"]["payload"] = {
+        "signature": "0x11",
+        **{name: payment[name] for name in kept},
+        "permit2Authorization": {},
+    }
     with serving(says(500, {})) as node:
         _, answer = settled(policy(node.url), body)
         assert node.asked == []
@@ -224,3 +230,11 @@ def gives_up(attempt: Attempt, ready: threading.Barrier) -> str | None:
     """Wait no longer."""
     ready.wait()
     return attempt.give_up()
+
+
+def test_what_was_used_already_is_said_to_be_used() -> None:
+    settler, body = Settler(policy(), made), asked(signed_by(fresh_wallet(Decimal(1))))
+    settler.supported()
+    parts = facilitating.read(json.dumps(body).encode())
+    assert [settler.settle(*parts).error_reason for _ in range(2)] == [None, reasons.USED]
+    assert not reasons.sends_nothing(reasons.USED)

@@ -13,6 +13,7 @@ import httpx
 import pytest
 from django.conf import LazySettings
 
+from config import environment
 from payments import evm, facilitator, wire
 from payments.devchain.wallets import Wallet
 from payments.facilitator import NotSent, Outcome, Settled, Unknown
@@ -165,6 +166,37 @@ def test_a_facilitator_that_refuses_is_asked_on(settings: LazySettings) -> None:
     with serving(says(503, b"")) as server:
         for _ in range(facilitator.FAILURES + 1):
             assert settle(server.url, settings) == Unknown("HTTP 503, and no settlement in it")
+
+
+@pytest.mark.parametrize(
+    ("url", "token"),
+    [
+        ("http://[::1", ""),
+        ("http://127.0.0.1:99999", ""),
+        ("http://exa mple", ""),
+        ("127.0.0.1:8", ""),
+        ("http://127.0.0.1:1", "tökén"),
+        ("http://127.0.0.1:1", "a\nb"),
+    ],
+)
+def test_whatever_is_set_as_address_and_token_nothing_is_raised(settings: LazySettings, url: str, token: str) -> None:
+    settings.FACILITATOR_TOKEN = token
+    assert isinstance(settle(url, settings), NotSent | Unknown)
+
+
+@pytest.mark.parametrize("url", ["http://[::1", "http://127.0.0.1:99999", "127.0.0.1:8"])
+def test_an_address_that_is_none_is_refused_at_the_start(monkeypatch: pytest.MonkeyPatch, url: str) -> None:
+    monkeypatch.setenv("FACILITATOR_URL", url)
+    with pytest.raises(environment.WrongValue, match="FACILITATOR_URL must be an address such as https://e"):
+        environment.address("FACILITATOR_URL", "", example="https://e", schemes=("http", "https"))
+
+
+@pytest.mark.parametrize("token", ["tökén", "a\nb", "a\tb"])
+def test_a_token_that_no_header_takes_is_refused_at_the_start(monkeypatch: pytest.MonkeyPatch, token: str) -> None:
+    monkeypatch.setenv("FACILITATOR_TOKEN", token)
+    with pytest.raises(environment.WrongValue, match="FACILITATOR_TOKEN must be a token of printable ASCII") as caught:
+        environment.token("FACILITATOR_TOKEN")
+    assert token not in str(caught.value)
 
 
 @pytest.mark.django_db(transaction=True)

@@ -142,7 +142,8 @@ def test_another_purchase_under_the_same_identifier_is_409_and_costs_nothing(wal
 
 
 def test_what_came_into_the_answer_later_is_409(wallets: Mapping[str, Wallet]) -> None:
-    buy(anew(wallets["pro"]))
+    receipt = buy(anew(wallets["pro"]))
+    ledger.deliver(receipt.payment, now=timezone.now())
     both = ("context", "reviews")
     refusal = refused(anew(wallets["pro"], products=both), products=both)
     assert isinstance(refusal, PaymentIdentifierReused)
@@ -254,7 +255,7 @@ def test_of_two_purchases_under_one_identifier_at_once_one_is_charged() -> None:
 def test_a_second_payment_waits_for_the_first_to_be_settled(
     wallets: Mapping[str, Wallet], settings: LazySettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("payments.gate.identifiers.TWIN_WAIT_S", 0.2)
+    monkeypatch.setattr("payments.gate.unsettled.TWIN_WAIT_S", 0.2)
     real, over = settings.FACILITATOR_URL, threading.Event()
     first, second = anew(wallets["free"]), anew(wallets["free"])
     with serving(never_answers(over)) as server:

@@ -230,6 +230,16 @@ def test_what_a_stranger_has_spoilt_still_buys_for_the_wallet_that_sent_it(walle
     assert isinstance(refused(headers, asked("geranium"), caller=caller), wire.PaymentAlreadyUsed)
 
 
+def test_of_equal_requests_at_once_for_what_a_stranger_has_spoilt_none_is_told_that_it_goes_back() -> None:
+    wallet = fresh_wallet(usdc=Decimal(1))
+    headers = sent(wallet)
+    refused(headers, asked("geranium", fields="reviews"), products=REVIEWS)
+    found = at_once(6, lambda: buy(headers, caller=proven(wallet, FREE)))
+    assert {type(each) for each in found} == {wire.Receipt}
+    assert len(set(found)) == 1
+    assert Payment.objects.get().state == State.SETTLED
+
+
 def test_what_is_owed_back_buys_no_more_than_it_could_have(wallets: Mapping[str, Wallet]) -> None:
     headers = sent(wallets["free"], "0.001")
     refused(headers)
@@ -306,6 +316,7 @@ def test_a_hash_is_not_asked_about_where_there_is_no_price(
 def test_a_replay_of_a_hash_brings_nothing_that_was_not_paid_for(wallets: Mapping[str, Wallet]) -> None:
     headers = sent(wallets["pro"], "0.05")
     receipt = buy(headers)
+    ledger.deliver(receipt.payment, now=timezone.now())
     refusal = refused(headers, products=("context", "reviews"), receipt_token=receipt.token)
     assert isinstance(refusal, wire.PaymentAlreadyUsed)
     assert buy(headers, receipt_token=receipt.token) == receipt
