@@ -18,7 +18,7 @@ from django.utils import timezone
 
 from catalogue.groups import GROUPS
 from catalogue.lately import Lately
-from catalogue.models import Restaurant, Version
+from catalogue.models import SearchRow, Version
 from config.api import openapi
 from payments import evm, prices
 from payments.models import Product
@@ -27,7 +27,7 @@ from payments.tiers import TIERS
 
 # So long both documents may tell old prices; a challenge tells the one that counts.
 REMEMBERED_S = 60.0
-# To find the restaurants with the most reviews all of them are read.
+# What restaurants have is looked at less often.
 LOOKED_FOR_S = 600.0
 # Of so many restaurants with the most reviews the first is shown that has what is sold.
 LOOKED_AT = 20
@@ -122,8 +122,11 @@ def described(product: Product, priced: Mapping[str, Decimal], *, slug: str | No
 
 def with_content(*, now: datetime) -> Mapping[str, str]:
     """The slug of a well-known restaurant that has what is sold, by product."""
-    alive = Restaurant.objects.filter(merged_into=None, erased_at=None).select_related("market", "cuisine")
-    known = list(alive.order_by("-review_count", "pk")[:LOOKED_AT])
+    # The order of lists, which has an index; the merged and the erased are not in it.
+    rows = SearchRow.objects.order_by("-rank_reviews", "restaurant").select_related(
+        "restaurant__market", "restaurant__cuisine"
+    )
+    known = [row.restaurant for row in rows[:LOOKED_AT]]
     has_changes = Version.objects.exists()
     found: dict[str, str] = {}
     for group in GROUPS.values():

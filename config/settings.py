@@ -257,7 +257,7 @@ CORS_ALLOW_HEADERS = [
 CORS_EXPOSE_HEADERS = [
     *("x402", "PAYMENT-REQUIRED", "PAYMENT-RESPONSE", "X-PAYMENT-RESPONSE", "X-Receipt"),
     *("Accept-Ranges", "Content-Disposition", "Content-Range", "ETag", "Link", "Location", "Retry-After"),
-    *("Idempotent-Replayed", "X-Request-Id", "X-Tier"),
+    *("Idempotent-Replayed", "X-Request-Id", "X-Tier", "WWW-Authenticate", "Allow"),
     *("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "RateLimit", "RateLimit-Policy"),
 ]
 X_FRAME_OPTIONS = "DENY"

@@ -16,12 +16,15 @@ from django.views import defaults
 from rest_framework import exceptions
 from rest_framework.response import Response
 
+from config.api.ids import encode, new_id
 from config.api.refusal import Code, InvalidRequest, NotFound, Problem, Refusal, Renamed, Unavailable
 
 logger = logging.getLogger("tablewire.api")
 
 BROKEN = "Something broke on our side. Tell us the request_id."
 API_PREFIXES = ("/api", "/v1")
+# What programs read beside them: no answer there may be a page either.
+DOCUMENT_PREFIXES = ("/.well-known", "/openapi.json", "/docs/openapi")
 
 
 class MethodNotAllowed(Refusal):
@@ -37,8 +40,8 @@ class InternalError(Refusal):
 
 
 def is_api(request: HttpRequest) -> bool:
-    """Whether the path belongs to an API, so that no answer to it may be a page."""
-    return any(is_below(request, prefix) for prefix in API_PREFIXES)
+    """Whether the path is for programs, so that no answer to it may be a page."""
+    return any(is_below(request, prefix) for prefix in (*API_PREFIXES, *DOCUMENT_PREFIXES))
 
 
 def is_below(request: HttpRequest, prefix: str) -> bool:
@@ -183,4 +186,21 @@ def broken(request: HttpRequest) -> HttpResponse:
 
 def say(request: HttpRequest, status: int) -> HttpResponse | None:
     """The error body on an API path, None elsewhere."""
-    return answer(plain(status), request_id=id_of(request)) if is_api(request) else None
+    return undoored(plain(status), request) if is_api(request) else None
+
+
+def undoored(refusal: Refusal, request: HttpRequest) -> HttpResponse:
+    """The whole answer, also where no doorway has numbered the request."""
+    return answer(refusal, request_id=id_of(request) or encode("req", new_id()))
+
+
+READS = ("GET", "HEAD")
+
+
+def only_read(request: HttpRequest) -> HttpResponse | None:
+    """The refusal of any other method, for documents that no doorway guards."""
+    if request.method in READS:
+        return None
+    allowed = ", ".join(READS)
+    words = f"This address has no {request.method}; it has {allowed}."
+    return undoored(MethodNotAllowed(words, headers={"Allow": allowed}), request)

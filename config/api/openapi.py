@@ -11,11 +11,13 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern, URLResolver
 from django.utils import timezone
+from django.views.decorators.csrf import csrf_exempt
 from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 from rest_framework import serializers
 
+from config.api import errors
 from config.api.fields import Text
 from config.api.ids import pattern
 from config.api.pages import LAST_PAGE, MOST
@@ -329,6 +331,8 @@ def example_day(today: date) -> date:
     return soon + timedelta(days=(SATURDAY - soon.weekday()) % 7)
 
 
+# A POST is refused as what it is, not for the token that pages send.
+@csrf_exempt
 def serve(
     request: HttpRequest, name: str, living: Mapping[str, Callable[[bytes], bytes]] = MappingProxyType({})
 ) -> HttpResponse:
@@ -337,6 +341,8 @@ def serve(
     `living` adds to the document of a name what only the running product knows. Whole: a slow reader must not hold a
     thread.
     """
+    if refusal := errors.only_read(request):
+        return refusal
     day = example_day(timezone.now().date()).isoformat()
     content = (FOLDER / f"{name}.json").read_bytes().replace(EXAMPLE_DAY.encode(), day.encode())
     return HttpResponse(living[name](content) if name in living else content, content_type="application/json")

@@ -173,10 +173,44 @@ def test_it_counts_on_no_limit_and_is_made_once_a_minute(client: Client, monkeyp
     assert int(client.get("/v1/markets")["X-RateLimit-Remaining"]) == 9
 
 
-def test_other_methods_are_405_in_json(client: Client) -> None:
-    response = client.post(PATH)
-    assert (response.status_code, response.json()["error"]["code"]) == (405, "method_not_allowed")
+@pytest.mark.parametrize("path", [PATH, "/openapi.json", "/docs/openapi/data.json", "/docs/openapi/management.json"])
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS"])
+def test_other_methods_are_405_in_json(path: str, method: str) -> None:
+    # As from outside: without the token that pages send.
+    response = Client(enforce_csrf_checks=True).generic(method, path)
+    assert (response.status_code, response["Content-Type"]) == (405, "application/json")
+    error = response.json()["error"]
+    assert (error["code"], error["request_id"][:4]) == ("method_not_allowed", "req_")
     assert response["Allow"] == "GET, HEAD"
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *(f"{PATH}/", "/.well-known", "/.well-known/", "/.well-known/nope", "/openapi.json/", "/openapi.json/nope"),
+        *("/docs/openapi", "/docs/openapi/nope.json", "/docs/openapi/data.json/"),
+    ],
+)
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_what_is_not_there_beside_the_documents_is_404_in_json(path: str, method: str) -> None:
+    response = Client(enforce_csrf_checks=True).generic(method, path)
+    assert (response.status_code, response["Content-Type"]) == (404, "application/json")
+    error = response.json()["error"]
+    assert (error["code"], error["request_id"][:4]) == ("not_found", "req_")
+
+
+@pytest.mark.usefixtures("place")
+def test_the_best_known_restaurants_are_found_by_an_index() -> None:
+    with CaptureQueriesContext(connection) as queries:
+        assert discovery.with_content(now=timezone.now())["reviews"] == "noma"
+    (asked,) = [query["sql"] for query in queries if 'ORDER BY "catalogue_searchrow"' in query["sql"]]
+    with connection.cursor() as cursor:
+        # Of a handful of rows all are read, whatever there is to find them by.
+        cursor.execute("SET LOCAL enable_seqscan = off")
+        cursor.execute(f"EXPLAIN {asked}")
+        plan = "\n".join(line for (line,) in cursor.fetchall())
+    assert "Index Scan using search_by_reviews" in plan
+    assert "Sort" not in plan
 
 
 @pytest.mark.django_db

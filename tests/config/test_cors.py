@@ -53,6 +53,7 @@ SENT = [
 READ = [
     *("x402", "PAYMENT-REQUIRED", "PAYMENT-RESPONSE", "X-PAYMENT-RESPONSE", "X-Receipt", "X-Tier", "Retry-After"),
     *("RateLimit", "RateLimit-Policy", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"),
+    *("WWW-Authenticate", "Allow"),
 ]
 SOLD = "/v1/restaurants/noma?fields=context"
 
