@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import serializers
 
 from payments.evm import ADDRESS
@@ -20,6 +21,8 @@ class WalletRecord(serializers.Serializer[Any]):
     read_at = serializers.DateTimeField(format=MOMENT, allow_null=True, help_text="Null: not read from the chain yet.")
 
 
+# By its one field drf-spectacular takes it for a list.
+@extend_schema_serializer(many=False)
 class WalletsAnswer(serializers.Serializer[Any]):
     """All wallets of an account, or the one of a session."""
 
