@@ -1,12 +1,14 @@
-"""Documents how callers are recognised; the doorway has judged it before any view runs (payments.limits)."""
+"""What all views of the data API are: the doorway has judged who calls before any of them runs (payments.limits)."""
 
 from typing import Any
 
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.openapi import AutoSchema
 from rest_framework.authentication import BaseAuthentication
+from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 
+from config.api.viewsets import Row, StrictViewSet
 from payments import siwx
 
 
@@ -15,6 +17,17 @@ class WalletAuthentication(BaseAuthentication):
 
     def authenticate(self, request: Request) -> None:
         """Everyone may come in."""
+
+
+class DataViewSet(StrictViewSet[Row]):
+    """A resource of the data API: anybody may call it, and who calls stands on the request.
+
+    Each operation says itself what of its query string it reads.
+    """
+
+    authentication_classes = [WalletAuthentication]
+    permission_classes = [AllowAny]
+    filter_backends = []
 
 
 class CallerSchemes(OpenApiAuthenticationExtension):

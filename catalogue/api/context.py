@@ -5,7 +5,6 @@ from typing import Any
 
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
-from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -14,21 +13,17 @@ from catalogue.api.terms import CONDITIONAL, free
 from catalogue.models import Attribute, Cuisine, Landmark, Market
 from config.api.cursors import Listing
 from config.api.renderers import JSON
-from config.api.viewsets import StrictViewSet
-from payments.authentication import WalletAuthentication
+from payments.authentication import DataViewSet
 
 # A dictionary is listed whole; it would have to be paged beyond this.
 DICTIONARY = 1_000
 
 
-class LandmarkViewSet(StrictViewSet[Landmark]):
+class LandmarkViewSet(DataViewSet[Landmark]):
     """The places that `near` understands."""
 
-    authentication_classes = [WalletAuthentication]
-    permission_classes = [AllowAny]
     queryset = Landmark.objects.none()
     serializer_class = serializers.LandmarkRecord
-    filter_backends = []
 
     @extend_schema(
         operation_id="search_landmarks",
@@ -43,14 +38,11 @@ class LandmarkViewSet(StrictViewSet[Landmark]):
         return listed(request, serializers.LandmarkAnswer(found).data)
 
 
-class MarketViewSet(StrictViewSet[Market]):
+class MarketViewSet(DataViewSet[Market]):
     """The markets."""
 
-    authentication_classes = [WalletAuthentication]
-    permission_classes = [AllowAny]
     queryset = Market.objects.none()
     serializer_class = serializers.MarketRecord
-    filter_backends = []
     reads_query = ()
 
     @extend_schema(
@@ -65,14 +57,11 @@ class MarketViewSet(StrictViewSet[Market]):
         return listed(request, serializers.MarketAnswer(whole(rows)).data)
 
 
-class CuisineViewSet(StrictViewSet[Cuisine]):
+class CuisineViewSet(DataViewSet[Cuisine]):
     """The cuisines."""
 
-    authentication_classes = [WalletAuthentication]
-    permission_classes = [AllowAny]
     queryset = Cuisine.objects.none()
     serializer_class = serializers.CuisineRecord
-    filter_backends = []
 
     @extend_schema(
         operation_id="list_cuisines",
@@ -86,14 +75,11 @@ class CuisineViewSet(StrictViewSet[Cuisine]):
         return listed(request, serializers.CuisineAnswer(whole(rows)).data)
 
 
-class AttributeViewSet(StrictViewSet[Attribute]):
+class AttributeViewSet(DataViewSet[Attribute]):
     """The attributes."""
 
-    authentication_classes = [WalletAuthentication]
-    permission_classes = [AllowAny]
     queryset = Attribute.objects.none()
     serializer_class = serializers.AttributeRecord
-    filter_backends = []
     reads_query = ()
 
     @extend_schema(

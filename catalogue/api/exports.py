@@ -21,8 +21,7 @@ from config.api import openapi, versions
 from config.api.addresses import public_url
 from config.api.parsers import json_body
 from config.api.refusal import NotFound
-from config.api.viewsets import StrictViewSet
-from payments.authentication import WalletAuthentication
+from payments.authentication import DataViewSet
 from payments.callers import caller_of, identify
 
 ID = openapi.path_id("ex")
@@ -49,13 +48,13 @@ CONTENT: dict[Any, Any] = {
 }
 
 
-class ExportViewSet(StrictViewSet[Export]):
+class ExportViewSet(DataViewSet[Export]):
     """Bulk exports of the wallet that the session has proven."""
 
-    authentication_classes = [WalletAuthentication]
+    # Not anybody: `initial` asks, and the document says so.
+    permission_classes = []
     queryset = Export.objects.none()
     serializer_class = serializers.ExportRecord
-    filter_backends = []
     lookup_url_kwarg = "id"
     # Anything else cannot be an id, and need not be looked up.
     lookup_value_regex = "[a-z0-9_]{1,40}"

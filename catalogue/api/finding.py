@@ -2,7 +2,6 @@
 
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
-from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -11,18 +10,14 @@ from catalogue.api.context import listed, whole
 from catalogue.api.terms import CONDITIONAL, free
 from catalogue.models import Restaurant
 from config.api.cursors import Credited
-from config.api.viewsets import StrictViewSet
-from payments.authentication import WalletAuthentication
+from payments.authentication import DataViewSet
 
 
-class AutocompleteViewSet(StrictViewSet[Restaurant]):
+class AutocompleteViewSet(DataViewSet[Restaurant]):
     """Suggestions while somebody types."""
 
-    authentication_classes = [WalletAuthentication]
-    permission_classes = [AllowAny]
     queryset = Restaurant.objects.none()
     serializer_class = serializers.SuggestionRecord
-    filter_backends = []
 
     @extend_schema(
         operation_id="autocomplete",
@@ -40,14 +35,11 @@ class AutocompleteViewSet(StrictViewSet[Restaurant]):
         return listed(request, serializers.SuggestionAnswer(whole(found, limit=typed["limit"])).data)
 
 
-class MatchViewSet(StrictViewSet[Restaurant]):
+class MatchViewSet(DataViewSet[Restaurant]):
     """Which of our restaurants a place is."""
 
-    authentication_classes = [WalletAuthentication]
-    permission_classes = [AllowAny]
     queryset = Restaurant.objects.none()
     serializer_class = serializers.MatchRecord
-    filter_backends = []
 
     @extend_schema(
         operation_id="match_restaurant",

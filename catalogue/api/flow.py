@@ -8,7 +8,6 @@ from django.utils import timezone
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import status
 from rest_framework.decorators import action
-from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -24,8 +23,7 @@ from config.api.addresses import public_url
 from config.api.parsers import json_body
 from config.api.refusal import InvalidRequest
 from config.api.renderers import JSON
-from config.api.viewsets import StrictViewSet
-from payments.authentication import WalletAuthentication
+from payments.authentication import DataViewSet
 
 KEY = OpenApiParameter(
     idempotency.HEADER,
@@ -48,14 +46,11 @@ PRIVATE = {"Cache-Control": "no-store, private"}
 ID = "[a-z0-9_]{1,40}"
 
 
-class FlowSlotViewSet(StrictViewSet[FlowSlot]):
+class FlowSlotViewSet(DataViewSet[FlowSlot]):
     """The offers of one restaurant."""
 
-    authentication_classes = [WalletAuthentication]
-    permission_classes = [AllowAny]
     queryset = FlowSlot.objects.none()
     serializer_class = serializers.FlowSlotRecord
-    filter_backends = []
 
     @extend_schema(
         operation_id="list_restaurant_offers",
@@ -81,14 +76,11 @@ class FlowSlotViewSet(StrictViewSet[FlowSlot]):
         return listed(request, serializers.FlowSlotAnswer(found).data)
 
 
-class FlowOfferViewSet(StrictViewSet[FlowSlot]):
+class FlowOfferViewSet(DataViewSet[FlowSlot]):
     """The offers of all restaurants, and the tables that are booked at them."""
 
-    authentication_classes = [WalletAuthentication]
-    permission_classes = [AllowAny]
     queryset = FlowSlot.objects.none()
     serializer_class = serializers.FlowSlotRecord
-    filter_backends = []
     lookup_url_kwarg = "id"
     lookup_value_regex = ID
 
@@ -154,14 +146,11 @@ class FlowOfferViewSet(StrictViewSet[FlowSlot]):
         return answer(booked, code=status.HTTP_201_CREATED, headers={"Location": location})
 
 
-class FlowBookingViewSet(StrictViewSet[FlowBooking]):
+class FlowBookingViewSet(DataViewSet[FlowBooking]):
     """A table that was booked at an offer, for who has its token."""
 
-    authentication_classes = [WalletAuthentication]
-    permission_classes = [AllowAny]
     queryset = FlowBooking.objects.none()
     serializer_class = serializers.FlowBookingRecord
-    filter_backends = []
     lookup_url_kwarg = "id"
     lookup_value_regex = ID
 

@@ -5,7 +5,6 @@ from typing import Any
 import orjson
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
-from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -17,18 +16,14 @@ from catalogue.models import Insight, Landmark, Photo, Review
 from catalogue.serializers import guests as serializers
 from catalogue.serializers.photos import PhotoAnswer
 from config.api.cursors import Paged
-from config.api.viewsets import StrictViewSet
-from payments.authentication import WalletAuthentication
+from payments.authentication import DataViewSet
 
 
-class ReviewViewSet(StrictViewSet[Review]):
+class ReviewViewSet(DataViewSet[Review]):
     """The reviews of a restaurant."""
 
-    authentication_classes = [WalletAuthentication]
-    permission_classes = [AllowAny]
     queryset = Review.objects.none()
     serializer_class = serializers.ReviewAnswer
-    filter_backends = []
 
     @extend_schema(
         operation_id="list_reviews",
@@ -48,14 +43,11 @@ class ReviewViewSet(StrictViewSet[Review]):
         return listed(request, said, page, product="reviews" if page.rows else None, now=now)
 
 
-class PhotoViewSet(StrictViewSet[Photo]):
+class PhotoViewSet(DataViewSet[Photo]):
     """The photos of a restaurant."""
 
-    authentication_classes = [WalletAuthentication]
-    permission_classes = [AllowAny]
     queryset = Photo.objects.none()
     serializer_class = PhotoAnswer
-    filter_backends = []
 
     @extend_schema(
         operation_id="list_photos",
@@ -75,14 +67,11 @@ class PhotoViewSet(StrictViewSet[Photo]):
         return listed(request, said, page, product="photos" if page.rows else None, now=now)
 
 
-class ContextViewSet(StrictViewSet[Landmark]):
+class ContextViewSet(DataViewSet[Landmark]):
     """What lies around a restaurant."""
 
-    authentication_classes = [WalletAuthentication]
-    permission_classes = [AllowAny]
     queryset = Landmark.objects.none()
     serializer_class = serializers.AroundAnswer
-    filter_backends = []
 
     @extend_schema(
         operation_id="get_restaurant_context",
@@ -109,14 +98,11 @@ class ContextViewSet(StrictViewSet[Landmark]):
         return selling.answer(request, said, sold=("context",) if found else (), now=timezone.now())
 
 
-class InsightViewSet(StrictViewSet[Insight]):
+class InsightViewSet(DataViewSet[Insight]):
     """What the reviews of a restaurant say."""
 
-    authentication_classes = [WalletAuthentication]
-    permission_classes = [AllowAny]
     queryset = Insight.objects.none()
     serializer_class = serializers.InsightAnswer
-    filter_backends = []
     reads_query = ()
 
     @extend_schema(

@@ -2,7 +2,6 @@
 
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
-from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -10,18 +9,14 @@ from catalogue import groups, history, selling, serializers
 from catalogue.api.terms import PAYMENT, SLUG, sells, sold
 from catalogue.filters.history import Changes, Versions
 from catalogue.models import Version
-from config.api.viewsets import StrictViewSet
-from payments.authentication import WalletAuthentication
+from payments.authentication import DataViewSet
 
 
-class HistoryViewSet(StrictViewSet[Version]):
+class HistoryViewSet(DataViewSet[Version]):
     """The versions of a restaurant."""
 
-    authentication_classes = [WalletAuthentication]
-    permission_classes = [AllowAny]
     queryset = Version.objects.none()
     serializer_class = serializers.HistoryAnswer
-    filter_backends = []
 
     @extend_schema(
         operation_id="get_restaurant_history",
@@ -42,14 +37,11 @@ class HistoryViewSet(StrictViewSet[Version]):
         return selling.answer(request, content, sold=products, now=now, etag_of=repr(page.rows).encode())
 
 
-class ChangeViewSet(StrictViewSet[Version]):
+class ChangeViewSet(DataViewSet[Version]):
     """The feed of changes."""
 
-    authentication_classes = [WalletAuthentication]
-    permission_classes = [AllowAny]
     queryset = Version.objects.none()
     serializer_class = serializers.FeedAnswer
-    filter_backends = []
 
     @extend_schema(
         operation_id="list_changes",

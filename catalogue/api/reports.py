@@ -3,7 +3,6 @@
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework import status
-from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -14,18 +13,14 @@ from catalogue.serializers.reports import NewReport, ReportRecord
 from config.api import openapi
 from config.api.limits import client_address
 from config.api.parsers import json_body
-from config.api.viewsets import StrictViewSet
-from payments.authentication import WalletAuthentication
+from payments.authentication import DataViewSet
 
 
-class ReportViewSet(StrictViewSet[Report]):
+class ReportViewSet(DataViewSet[Report]):
     """What readers say is wrong."""
 
-    authentication_classes = [WalletAuthentication]
-    permission_classes = [AllowAny]
     queryset = Report.objects.none()
     serializer_class = ReportRecord
-    filter_backends = []
     reads_query = ()
 
     @extend_schema(

@@ -3,7 +3,6 @@
 from django.utils import timezone
 from drf_spectacular.utils import PolymorphicProxySerializer, extend_schema
 from rest_framework.decorators import action
-from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -11,8 +10,7 @@ from catalogue import filters, groups, openings, search, selling, serializers
 from catalogue.api.terms import CONDITIONAL, MOVED, PAYMENT, SLUG, free, sells, sold
 from catalogue.filters.history import LookBack
 from catalogue.models import Restaurant
-from config.api.viewsets import StrictViewSet
-from payments.authentication import WalletAuthentication
+from payments.authentication import DataViewSet
 from payments.tiers import PREMIUM
 
 FOUND = PolymorphicProxySerializer(
@@ -23,14 +21,11 @@ FOUND = PolymorphicProxySerializer(
 )
 
 
-class RestaurantViewSet(StrictViewSet[Restaurant]):
+class RestaurantViewSet(DataViewSet[Restaurant]):
     """Search restaurants and look one up."""
 
-    authentication_classes = [WalletAuthentication]
-    permission_classes = [AllowAny]
     queryset = Restaurant.objects.none()
     serializer_class = serializers.RestaurantRecord
-    filter_backends = []
     lookup_field = "slug"
     # Anything else cannot be a slug, and need not be looked up.
     lookup_value_regex = "[a-z0-9-]{1,120}"

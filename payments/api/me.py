@@ -2,28 +2,23 @@
 
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
-from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from config.api import openapi
-from config.api.viewsets import StrictViewSet
 from payments import me
-from payments.authentication import WalletAuthentication
+from payments.authentication import DataViewSet
 from payments.caching import NO_STORE
 from payments.callers import caller_of
 from payments.models import Wallet
 from payments.serializers import me as serializers
 
 
-class MeViewSet(StrictViewSet[Wallet]):
+class MeViewSet(DataViewSet[Wallet]):
     """What a caller has."""
 
-    authentication_classes = [WalletAuthentication]
-    permission_classes = [AllowAny]
     queryset = Wallet.objects.none()
     serializer_class = serializers.MeRecord
-    filter_backends = []
     reads_query = ()
 
     @extend_schema(

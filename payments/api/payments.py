@@ -4,14 +4,12 @@ from typing import Any
 
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
-from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from config.api import openapi
-from config.api.viewsets import StrictViewSet
 from payments import statements
-from payments.authentication import WalletAuthentication
+from payments.authentication import DataViewSet
 from payments.caching import NO_STORE
 from payments.callers import caller_of
 from payments.filters import Ledger
@@ -20,14 +18,11 @@ from payments.models.ledger import PREFIX
 from payments.serializers import payments as serializers
 
 
-class PaymentViewSet(StrictViewSet[Payment]):
+class PaymentViewSet(DataViewSet[Payment]):
     """The payments of the wallets that the caller has proven."""
 
-    authentication_classes = [WalletAuthentication]
-    permission_classes = [AllowAny]
     queryset = Payment.objects.none()
     serializer_class = serializers.PaymentRecord
-    filter_backends = []
     lookup_url_kwarg = "id"
     # Anything else cannot be an id, and need not be looked up.
     lookup_value_regex = "[a-zA-Z0-9_]{1,40}"

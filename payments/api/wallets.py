@@ -3,17 +3,15 @@
 from django.utils import timezone
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import status
-from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from config.api import openapi
 from config.api.addresses import public_url
 from config.api.parsers import json_body
-from config.api.viewsets import StrictViewSet
 from payments import evm, links, me, proving, siwx
 from payments.api.auth import SIGN_IN
-from payments.authentication import WalletAuthentication
+from payments.authentication import DataViewSet
 from payments.caching import NO_STORE
 from payments.callers import caller_of
 from payments.models import Wallet
@@ -27,14 +25,11 @@ LOCATION = OpenApiParameter(
 )
 
 
-class WalletViewSet(StrictViewSet[Wallet]):
+class WalletViewSet(DataViewSet[Wallet]):
     """The wallets of an account."""
 
-    authentication_classes = [WalletAuthentication]
-    permission_classes = [AllowAny]
     queryset = Wallet.objects.none()
     serializer_class = serializers.WalletRecord
-    filter_backends = []
     lookup_url_kwarg = "address"
     lookup_value_regex = evm.ADDRESS[1:-1]
     reads_query = ()
