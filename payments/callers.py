@@ -14,11 +14,11 @@ from django.http import HttpRequest
 from rest_framework.request import Request
 
 from accounts import authentication
-from accounts.authentication import Unauthorized
+from accounts.authentication import CHALLENGE, Unauthorized
 from accounts.keyring import ring
 from accounts.models import ApiKey
 from config.api.limits import address_bucket, ip_of
-from config.api.refusal import InvalidRequest
+from config.api.refusal import Code, InvalidRequest, Refusal
 from payments import holdings, proving, sessions, siwx, terms, wire
 from payments.models import Payment, Plan, Wallet
 from payments.networks import ours
@@ -38,6 +38,12 @@ class By(StrEnum):
     KEY = "key"
     PAYMENT = "payment"
     NOBODY = "nobody"
+
+
+class UnreadableSignIn(Refusal):
+    """The signed challenge cannot be read, or is none of ours: like any wrong credential it lets nobody in."""
+
+    code = Code.INVALID_CREDENTIALS
 
 
 class TwoWallets(InvalidRequest):
@@ -91,8 +97,8 @@ def identify(request: HttpRequest, *, now: datetime) -> Caller:
 
     One query for a session or a signed payment, two for a challenge, of which one writes, and for a key at most two
     beside those of the ring; none otherwise. A tier that is not believed any more costs a trip to the chain, and so
-    does the signature of a contract wallet. Raises Unauthorized for a wrong, ended or used credential, InvalidRequest
-    for a challenge that cannot be read or two that differ, and RpcUnavailable where a contract cannot be asked.
+    does the signature of a contract wallet. Raises Unauthorized and UnreadableSignIn for a wrong, ended or used
+    credential, TwoWallets, and RpcUnavailable where a contract cannot be asked.
     """
     if request.META.get("HTTP_AUTHORIZATION") == "":
         # What the web server leaves of a credential that is not ASCII.
@@ -100,7 +106,7 @@ def identify(request: HttpRequest, *, now: datetime) -> Caller:
     token = bearer(request) or ""
     header = request.META.get("HTTP_SIGN_IN_WITH_X")
     # What cannot be read is refused before anything is spent.
-    sign_in = None if header is None else siwx.of_header(header, now=now)
+    sign_in = None if header is None else signed_by(header, now=now)
     if token.startswith("ws_"):
         return of_session(request, token, sign_in, now=now)
     if token.startswith("rk_"):
@@ -110,6 +116,14 @@ def identify(request: HttpRequest, *, now: datetime) -> Caller:
         wallet = holdings.find(proving.prove(sign_in), now=now)
         return of_wallet(request, wallet, by=By.CHALLENGE, proven=wallet.address, now=now)
     return of_payment(request, now=now) or anonymous(request)
+
+
+def signed_by(header: str, *, now: datetime) -> siwx.SignIn:
+    """The signed challenge in this header. Raises UnreadableSignIn."""
+    try:
+        return siwx.of_header(header, now=now)
+    except siwx.WrongSignIn as refusal:
+        raise UnreadableSignIn(refusal.message, param=refusal.param, headers=CHALLENGE) from refusal
 
 
 def anonymous(request: HttpRequest) -> Caller:

@@ -137,7 +137,7 @@ def test_what_was_not_made_from_a_challenge_of_ours_is_refused_by_the_field_and_
     client: Client, wallets: Mapping[str, Key], fields: dict[str, str], param: str
 ) -> None:
     header = header_of(wallets["pro"])
-    assert outcome(client.get(MARKETS, headers=changed(header, **fields))) == (400, "invalid_request", param)
+    assert outcome(client.get(MARKETS, headers=changed(header, **fields))) == (401, "invalid_credentials", param)
     assert not SpentChallenge.objects.exists()
     assert client.get(MARKETS, headers=header)["X-Tier"] == "pro"
 
@@ -147,15 +147,15 @@ def test_a_header_is_good_for_five_minutes(client: Client, wallets: Mapping[str,
         header = header_of(wallets["pro"])
         clock.shift(timedelta(minutes=5, seconds=1))
         late = client.get(MARKETS, headers=header)
-    assert outcome(late) == (400, "invalid_request", "SIGN-IN-WITH-X.nonce")
+    assert outcome(late) == (401, "invalid_credentials", "SIGN-IN-WITH-X.nonce")
 
 
 def test_bad_headers_use_up_what_their_address_has(client: Client) -> None:
     with time_machine.travel(datetime.now(UTC), tick=False):
         answers = [client.get(MARKETS, headers={"sign-in-with-x": "junk"}) for _ in range(11)]
         assert [(answer.status_code, remaining(answer)) for answer in answers] == [
-            *((400, left) for left in range(9, -1, -1)),
-            (400, 0),
+            *((401, left) for left in range(9, -1, -1)),
+            (401, 0),
         ]
         assert client.get(MARKETS).status_code == 429
 
