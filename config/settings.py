@@ -129,6 +129,7 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "config.unreadable.UnreadableAddresses",
     "config.busy_rows.BusyRows",
 ]
 ROOT_URLCONF = "config.urls"
