@@ -1,6 +1,6 @@
 """Admin lists of tables that are too long to count."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 from django.contrib import admin
 from django.core.paginator import Paginator
@@ -46,12 +46,12 @@ class LongTableAdmin(admin.ModelAdmin[Any]):
     change_list_template = "admin/long_list.html"
     nothing_yet = ""
 
-    paginator = LongPaginator
+    paginator: ClassVar[type[Paginator[Any]]] = LongPaginator
     show_full_result_count = False
     show_facets = admin.ShowFacets.NEVER
     list_per_page = 50
     ordering = ["-pk"]
-    sortable_by = ()
+    sortable_by: ClassVar[list[str] | tuple[str, ...] | None] = ()
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         """The list, with what fills it where it is empty."""

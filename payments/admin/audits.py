@@ -11,7 +11,6 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from config.api import ids
-from config.long_tables import LongTableAdmin
 from payments.admin.reading import ForReading
 from payments.models import Audit, Payment
 from payments.wire.receipts import PREFIX
@@ -21,10 +20,10 @@ MOST_LINKS = 100
 
 
 @admin.register(Audit)
-class AuditAdmin(ForReading, LongTableAdmin):
+class AuditAdmin(ForReading):
     """What has arrived at our address, block by block, against the ledger."""
 
-    nothing_yet = "The first audit comes tomorrow morning at 05:07 UTC; `manage.py audit_payments` makes one now."
+    nothing_yet = "The first audit comes at 05:07 UTC; “manage.py audit_payments” makes one now."
     list_display = ["__str__", "differing", "orphans", "arrived_usdc", "booked_usdc", "transfers", "ended_at"]
     fields = [
         *("network", "pay_to", "first_block", "last_block", "ended_at"),

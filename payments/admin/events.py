@@ -10,10 +10,10 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from config.api import ids
-from config.long_tables import LongPaginator
-from payments.admin.reading import ForReading
-from payments.models import Payment, PaymentEvent, shortened
+from payments.admin.reading import ForReading, HistoryInline, breakable, in_short, in_words
+from payments.models import Payment, PaymentEvent
 from payments.models.ledger import PREFIX
+from payments.pricing import moment_told, told
 
 STATES = dict(Payment.State.choices)
 
@@ -39,32 +39,17 @@ class WhatHappened:
     @admin.display(description="Transaction", empty_value="")
     def transaction(self, event: PaymentEvent) -> SafeString | None:
         """Its hash in short; whole where the pointer rests."""
-        if not event.tx_hash:
-            return None
-        return format_html('<span title="{}">{}</span>', event.tx_hash, shortened(event.tx_hash))
+        return in_short(event.tx_hash) if event.tx_hash else None
 
 
-class EventInline(WhatHappened, admin.TabularInline[PaymentEvent, Payment]):
+class EventInline(WhatHappened, HistoryInline):
     """What became of a payment, the oldest first. The database writes this, and it never changes."""
 
     model = PaymentEvent
     verbose_name_plural = "What became of it"
-    extra = 0
     ordering = ["pk"]
     fields = ["at", "was", "became", "attempt", "amount_usdc", "transaction", "error", "actor"]
     readonly_fields = ["was", "became", "transaction"]
-
-    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """The database writes these."""
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """They are history."""
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """They are history."""
-        return False
 
 
 class Ends(admin.SimpleListFilter):
@@ -87,11 +72,9 @@ class Ends(admin.SimpleListFilter):
 class PaymentEventAdmin(WhatHappened, ForReading):
     """Moves of all payments. Of one that was let go because nothing was sent, these are all that is left."""
 
-    list_display = ["at", "payment_link", "was", "became", "amount_usdc", "wallet", "error", "actor"]
-    list_display_links = ["at"]
+    nothing_yet = "The database writes a line here whenever a payment is entered, moves on or is let go."
+    list_display = ["moved", "amount", "wallet", "why", "by_whom", "moment", "transaction", "payment_link"]
     list_filter = [Ends]
-    sortable_by = ()
-    paginator = LongPaginator
     search_fields = ["payer__exact"]
     search_help_text = "The payer's address, a payment's id (pay_...), or a transaction's hash; whole"
     ordering = ["-pk"]
@@ -131,10 +114,35 @@ class PaymentEventAdmin(WhatHappened, ForReading):
             return queryset.filter(payment_id__in=list(theirs.values_list("pk", flat=True)[:100])), False
         return super().get_search_results(request, queryset, term)
 
+    @admin.display(description="Became")
+    def moved(self, event: PaymentEvent) -> str:
+        """The state, and the one before it where there was one."""
+        return f"{self.became(event)}, was {self.was(event)}" if event.before else self.became(event)
+
+    @admin.display(description="USDC")
+    def amount(self, event: PaymentEvent) -> str:
+        """As people write it."""
+        return told(event.amount_usdc)
+
+    @admin.display(description="Error")
+    def why(self, event: PaymentEvent) -> str:
+        """In words, which a narrow column breaks into lines."""
+        return in_words(event.error)
+
+    @admin.display(description="Actor")
+    def by_whom(self, event: PaymentEvent) -> SafeString:
+        """Who moved it; at the signs in it a narrow column breaks into lines."""
+        return breakable(event.actor)
+
+    @admin.display(description="At")
+    def moment(self, event: PaymentEvent) -> str:
+        """In UTC."""
+        return moment_told(event.at)
+
     @admin.display(description="Payment")
     def payment_link(self, event: Any) -> SafeString | str:
         """Its id, which leads to it where it is still there."""
-        name = ids.encode(PREFIX, event.payment_id)
+        name = in_short(ids.encode(PREFIX, event.payment_id))
         if not event.is_there:
             return name
         return format_html(
@@ -144,7 +152,7 @@ class PaymentEventAdmin(WhatHappened, ForReading):
     @admin.display(description="Payer")
     def wallet(self, event: PaymentEvent) -> SafeString:
         """The payer's address in short; whole where the pointer rests."""
-        return format_html('<span title="{}">{}</span>', event.payer, shortened(event.payer))
+        return in_short(event.payer)
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """They are history."""

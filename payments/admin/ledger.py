@@ -6,11 +6,10 @@ from typing import Any
 from django import forms
 from django.contrib import admin, messages
 from django.db.models import Count, DateTimeField, OuterRef, QuerySet, Subquery, Sum
-from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.urls import path
 from django.urls.resolvers import URLPattern
 from django.utils import timezone
-from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.timesince import timesince
 
@@ -18,13 +17,14 @@ from accounts.authentication import staff
 from config.api import ids
 from config.api.refusal import Refusal
 from config.confirming import ask
-from config.long_tables import LongPaginator
-from payments import refunds, sheets
-from payments.admin.events import EventInline
-from payments.admin.reading import ForReading
+from payments import refunds
+from payments.admin.events import EventInline, state_of
+from payments.admin.reading import ForReading, in_short, in_words
 from payments.admin.refunds import RefundInline
-from payments.models import Payment, PaymentEvent, shortened
+from payments.admin.revenue import as_file
+from payments.models import Payment, PaymentEvent
 from payments.models.ledger import PREFIX
+from payments.pricing import moment_told, told
 from payments.rpc import RpcUnavailable
 
 HASH = re.compile(r"0x[0-9a-f]{64}")
@@ -118,10 +118,9 @@ class PaymentAdmin(ForReading):
     """
 
     change_list_template = "payments/ledger.html"
-    list_display = ["created_at", "state", "owed", "amount_usdc", "wallet", "products", "transaction", "form"]
+    list_display = ["amount", "standing", "wallet", "owed", "asked", "sold", "transaction"]
+    nothing_yet = "Requests that are paid for leave a line each."
     list_filter = [Owed, "state", "form"]
-    sortable_by = ()
-    paginator = LongPaginator
     search_fields = ["tx_hash__exact", "payer__exact"]
     search_help_text = "A payment's id (pay_...), a transaction's hash, or the payer's address; whole"
     ordering = ["-pk"]
@@ -149,15 +148,13 @@ class PaymentAdmin(ForReading):
         owed = path("owed.csv", self.admin_site.admin_view(self.owed_csv), name="payments_payment_owed")
         return [owed, *super().get_urls()]
 
-    def owed_csv(self, request: HttpRequest) -> HttpResponse | StreamingHttpResponse:
+    def owed_csv(self, request: HttpRequest) -> HttpResponse:
         """What is to be sent back now, the oldest first: whom, how much, and for which payment."""
         if not self.has_view_permission(request):
             return HttpResponse(status=403)
         owed = Payment.objects.to_be_sent_back(now=timezone.now()).order_by("settled_at", "pk")
         named = ((row.payer, f"{row.amount_usdc:f}", row.public_id) for row in owed.iterator(chunk_size=1000))
-        table = sheets.lines([("payer", "amount_usdc", "payment"), *named])
-        headers = {"Content-Disposition": 'attachment; filename="owed.csv"', "Cache-Control": "no-store"}
-        return HttpResponse("".join(table), content_type="text/csv; charset=utf-8", headers=headers)
+        return as_file([("payer", "amount_usdc", "payment"), *named], "owed.csv")
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         """The list; above it what is to be sent back in all."""
@@ -175,10 +172,25 @@ class PaymentAdmin(ForReading):
         """All of them."""
         return ["public_id", *super().get_readonly_fields(request, obj)]
 
-    def render_change_form(self, request: HttpRequest, context: dict[str, Any], **options: Any) -> HttpResponse:  # type: ignore[override]
-        """Without buttons that would save nothing."""
-        buttons = {"show_save": False, "show_save_and_continue": False, "show_close": True}
-        return super().render_change_form(request, {**context, **buttons}, **options)
+    @admin.display(description="USDC")
+    def amount(self, payment: Payment) -> str:
+        """As people write it."""
+        return told(payment.amount_usdc)
+
+    @admin.display(description="State")
+    def standing(self, payment: Payment) -> str:
+        """In few words."""
+        return state_of(payment.state, instead="-")
+
+    @admin.display(description="Asked for")
+    def asked(self, payment: Payment) -> str:
+        """When it was claimed first, in UTC."""
+        return moment_told(payment.created_at)
+
+    @admin.display(description="Products")
+    def sold(self, payment: Payment) -> str:
+        """Their names."""
+        return ", ".join(payment.products)
 
     @admin.display(description="Owed", empty_value="")
     def owed(self, payment: Any) -> str | None:
@@ -186,7 +198,7 @@ class PaymentAdmin(ForReading):
         if payment.state != State.REFUND_DUE:
             return None
         age = timesince(payment.owed_since or payment.settled_at, depth=1)
-        reason = payment.error.partition(": ")[0].replace("_", " ")
+        reason = in_words(payment.error.partition(": ")[0])
         if payment.block is None:
             todo = "not seen on the chain"
         else:
@@ -196,14 +208,12 @@ class PaymentAdmin(ForReading):
     @admin.display(description="Payer")
     def wallet(self, payment: Payment) -> SafeString:
         """The payer's address in short; whole where the pointer rests."""
-        return format_html('<span title="{}">{}</span>', payment.payer, shortened(payment.payer))
+        return in_short(payment.payer)
 
     @admin.display(description="Transaction", empty_value="")
     def transaction(self, payment: Payment) -> SafeString | None:
         """Its hash in short; whole where the pointer rests."""
-        if not payment.tx_hash:
-            return None
-        return format_html('<span title="{}">{}</span>', payment.tx_hash, shortened(payment.tx_hash))
+        return in_short(payment.tx_hash) if payment.tx_hash else None
 
     @admin.action(description="Owe this back: give a reason", permissions=["change"])
     def owe_back(self, request: HttpRequest, queryset: QuerySet[Payment]) -> HttpResponse | None:
@@ -211,6 +221,10 @@ class PaymentAdmin(ForReading):
         form = OwedForm(request.POST if "confirmed" in request.POST else None)
         if not form.is_valid():
             taken = queryset.filter(state__in=Payment.TAKEN)
+            if not taken.exists():
+                said = "Nothing to owe back: of these nothing was taken, or it is owed or sent back already."
+                self.message_user(request, said, messages.ERROR)
+                return None
             return self.ask_of(request, taken, form, "payments/confirm_owe_back.html", "Owe this back?", "owe_back")
         reason, words = Payment.OwedFor(form.cleaned_data["reason"]), form.cleaned_data["words"].strip()
         chosen = list(queryset.values_list("pk", flat=True))
@@ -236,6 +250,9 @@ class PaymentAdmin(ForReading):
         tx_hash = form.cleaned_data["refund_tx_hash"] if is_named else ""
         if not is_named or form.cleaned_data["looked_at"] != tx_hash:
             owed = queryset.to_be_sent_back(now=timezone.now())  # type: ignore[attr-defined]
+            if not owed.exists():
+                self.message_user(request, "Nothing to note: none of these is to be sent back now.", messages.ERROR)
+                return None
             told = seen_of(tx_hash, owed) if is_named else {}
             if is_named:
                 form = SentBackForm(initial={"refund_tx_hash": tx_hash, "looked_at": tx_hash})

@@ -4,13 +4,17 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin, messages
+from django.core.paginator import Paginator
 from django.db import IntegrityError
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils import timezone
 
+from config.long_tables import LongTableAdmin
 from payments import plans
-from payments.models import Plan, shortened
+from payments.admin.reading import in_short
+from payments.models import Plan
+from payments.pricing import told
 
 # What callers were served on stays as it was.
 AGREED = ["wallet", "account", "tier", "per_minute", "price_factor", "valid_from"]
@@ -66,20 +70,21 @@ class TimeFilter(admin.SimpleListFilter):
 
 
 @admin.register(Plan)
-class PlanAdmin(admin.ModelAdmin[Plan]):
+class PlanAdmin(LongTableAdmin):
     """Terms by contract. One that has begun is ended and followed by another; only its end and words are edited."""
 
     form = PlanForm
-    list_display = ["name", "whose", "is_current", "tier", "per_minute", "price_factor", "valid_from", "valid_until"]
+    nothing_yet = "“Add plan” writes down what was agreed with the owner of a wallet or an account."
+    list_display = ["name", "whose", "is_current", "tier", "rate", "holds"]
+    sortable_by = None
+    # They are few: counted exactly.
+    paginator = Paginator
     list_select_related = ["account"]
     list_filter = [TimeFilter, "tier"]
     search_fields = ["name", "account__name", "wallet__address__startswith"]
     search_help_text = "A part of its name or of the account's, or the beginning of the wallet's address"
     autocomplete_fields = ["wallet", "account"]
     ordering = ["-valid_from", "-pk"]
-    list_per_page = 50
-    show_full_result_count = False
-    show_facets = admin.ShowFacets.NEVER
     actions = ["end"]
     fieldsets = [
         (None, {"fields": ["name", "wallet", "account"], "description": "Of a wallet or of an account, not of both."}),
@@ -90,8 +95,18 @@ class PlanAdmin(admin.ModelAdmin[Plan]):
 
     @admin.display(description="Of", ordering="account")
     def whose(self, plan: Plan) -> str:
-        """The account, or the wallet."""
-        return str(plan.account) if plan.account else shortened(plan.wallet_id or "")
+        """The account, or the wallet in short."""
+        return str(plan.account) if plan.account else in_short(plan.wallet_id or "")
+
+    @admin.display(description="A minute, and prices times")
+    def rate(self, plan: Plan) -> str:
+        """Requests a minute, and the factor of prices, where these were agreed."""
+        return f"{plan.per_minute or '-'}, {'-' if plan.price_factor is None else told(plan.price_factor)}"
+
+    @admin.display(description="Holds (UTC)", ordering="valid_from")
+    def holds(self, plan: Plan) -> str:
+        """From when to when."""
+        return f"{plan.valid_from:%Y-%m-%d} {f'to {plan.valid_until:%Y-%m-%d}' if plan.valid_until else 'on'}"
 
     @admin.display(description="Current", boolean=True)
     def is_current(self, plan: Plan) -> bool:

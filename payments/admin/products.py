@@ -7,6 +7,7 @@ from django import forms
 from django.contrib import admin, messages
 from django.contrib.admin.widgets import AdminSplitDateTime
 from django.core.exceptions import ValidationError
+from django.core.paginator import Paginator
 from django.db.models import QuerySet
 from django.forms import BaseInlineFormSet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -216,6 +217,9 @@ class BegunFilter(admin.SimpleListFilter):
 class PriceAdmin(ForReading):
     """The history of all prices, the newest first."""
 
+    sortable_by = None
+    # They are few: counted exactly.
+    paginator = Paginator
     list_display = ["product", "at_rate", "amount", "begins", "by", "created_at"]
     list_select_related = ["product"]
     list_filter = [BegunFilter, "rate", "product"]

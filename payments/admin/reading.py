@@ -1,18 +1,24 @@
 """How rows look that staff only read."""
 
+import re
 from typing import Any
 
 from django.contrib import admin
+from django.contrib.admin.utils import flatten_fieldsets
 from django.db.models import QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+
+from config.long_tables import LongTableAdmin
+from payments.models import shortened
 
 
-class ForReading(admin.ModelAdmin[Any]):
-    """Rows that the product writes: staff look them up, and act on them by actions only."""
+class ForReading(LongTableAdmin):
+    """Rows that the product writes: staff look them up, and act on them by actions only.
 
-    show_full_result_count = False
-    show_facets = admin.ShowFacets.NEVER
-    list_per_page = 50
+    A field of whom or what a row is of may be left to write; then its page is one to save.
+    """
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         """The product writes these."""
@@ -31,3 +37,50 @@ class ForReading(admin.ModelAdmin[Any]):
     ) -> tuple[QuerySet[Any], bool]:
         """Addresses and hashes are kept in small letters."""
         return super().get_search_results(request, queryset, search_term.lower())
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        """The list, which says that its rows are looked at."""
+        title = f"Select {self.opts.verbose_name} to view"
+        return super().changelist_view(request, {"title": title, **(extra_context or {})})
+
+    def render_change_form(self, request: HttpRequest, context: dict[str, Any], **options: Any) -> HttpResponse:  # type: ignore[override]
+        """Without buttons that would save nothing, and without words that promise a change."""
+        shown = context["adminform"]
+        if set(shown.readonly_fields) >= set(flatten_fieldsets(shown.fieldsets)):
+            title = f"View {self.opts.verbose_name}"
+            buttons = {"show_save": False, "show_save_and_continue": False, "show_close": True}
+            context = {**context, **buttons, "title": title}
+        return super().render_change_form(request, context, **options)
+
+
+class HistoryInline(admin.TabularInline[Any, Any]):
+    """Rows of another's page that are history: nobody adds, changes or deletes them there."""
+
+    extra = 0
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """The product writes these."""
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """They are history."""
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """They are history."""
+        return False
+
+
+def in_short(whole: str, short: str = "") -> SafeString:
+    """An id, an address or a hash in short; whole where the pointer rests."""
+    return format_html('<span title="{}">{}</span>', whole, short or shortened(whole))
+
+
+def in_words(code: str) -> str:
+    """A code as a table shows it: a narrow column breaks words into lines, and no code."""
+    return code.replace("_", " ")
+
+
+def breakable(text: str) -> SafeString:
+    """An actor such as staff:ada@example.com, which a narrow column breaks behind its signs."""
+    return format_html_join("", "{}<wbr>", ((part,) for part in re.split(r"(?<=[:@.])", text)))

@@ -11,10 +11,10 @@ from django.utils.safestring import SafeString
 
 from accounts.authentication import staff
 from config.confirming import ask
-from config.long_tables import LongPaginator
 from payments import ledger
-from payments.admin.reading import ForReading
-from payments.models import Payment, Refund, shortened
+from payments.admin.reading import ForReading, HistoryInline, breakable, in_short
+from payments.models import Refund
+from payments.pricing import moment_told, told
 
 
 class SeenOnTheChain:
@@ -30,35 +30,25 @@ class SeenOnTheChain:
     @admin.display(description="Sent by", empty_value="-")
     def sent_by(self, refund: Refund) -> SafeString | None:
         """Whose money it was, in short; whole where the pointer rests."""
-        names = ((sender, shortened(sender)) for sender in refund.senders)
-        return format_html_join(", ", '<span title="{}">{}</span>', names) if refund.senders else None
+        return (
+            format_html_join(", ", "{}", ((in_short(sender),) for sender in refund.senders))
+            if refund.senders
+            else None
+        )
 
     @admin.display(description="Transaction")
     def transaction(self, refund: Refund) -> SafeString:
         """Its hash in short; whole where the pointer rests."""
-        return format_html('<span title="{}">{}</span>', refund.tx_hash, shortened(refund.tx_hash))
+        return in_short(refund.tx_hash)
 
 
-class RefundInline(SeenOnTheChain, admin.TabularInline[Refund, Payment]):
+class RefundInline(SeenOnTheChain, HistoryInline):
     """What was sent back for a payment."""
 
     model = Refund
     verbose_name = verbose_name_plural = "Sent back"
-    extra = 0
     fields = ["amount_usdc", "transaction", "sent_by", "by", "created_at", "seen"]
     readonly_fields = ["transaction", "sent_by", "seen"]
-
-    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """It is noted by an action of the list."""
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """It is history."""
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """It is history."""
-        return False
 
 
 class OnTheChain(admin.SimpleListFilter):
@@ -87,11 +77,10 @@ class OnTheChain(admin.SimpleListFilter):
 class RefundAdmin(SeenOnTheChain, ForReading):
     """What staff have noted as sent back. What the chain does not bear out can be taken back and noted anew."""
 
-    list_display = ["created_at", "seen", "amount_usdc", "wallet", "payment_link", "transaction", "sent_by", "by"]
+    nothing_yet = "What the payments' action “Note as sent back” notes stands here."
+    list_display = ["amount", "seen", "wallet", "transaction", "sent_by", "whom", "noted", "payment_link"]
     list_select_related = ["payment"]
     list_filter = [OnTheChain]
-    sortable_by = ()
-    paginator = LongPaginator
     search_fields = ["tx_hash__exact", "payment__payer__exact"]
     search_help_text = "A transaction's hash or the payer's address; whole"
     ordering = ["-pk"]
@@ -101,12 +90,27 @@ class RefundAdmin(SeenOnTheChain, ForReading):
     def payment_link(self, refund: Refund) -> SafeString:
         """Its id, which leads to it."""
         where = reverse("admin:payments_payment_change", args=[refund.payment_id])
-        return format_html('<a href="{}">{}</a>', where, refund.payment.public_id)
+        return format_html('<a href="{}">{}</a>', where, in_short(refund.payment.public_id))
+
+    @admin.display(description="USDC")
+    def amount(self, refund: Refund) -> str:
+        """As people write it."""
+        return told(refund.amount_usdc)
+
+    @admin.display(description="By")
+    def whom(self, refund: Refund) -> SafeString:
+        """Who noted it."""
+        return breakable(refund.by)
+
+    @admin.display(description="Noted")
+    def noted(self, refund: Refund) -> str:
+        """When it was noted, in UTC."""
+        return moment_told(refund.created_at)
 
     @admin.display(description="To")
     def wallet(self, refund: Refund) -> SafeString:
         """The payer's address in short; whole where the pointer rests."""
-        return format_html('<span title="{}">{}</span>', refund.to, shortened(refund.to))
+        return in_short(refund.to)
 
     @admin.action(description="Take the note back: the money is owed again", permissions=["change"])
     def take_back(self, request: HttpRequest, queryset: QuerySet[Refund]) -> HttpResponse | None:

@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from payments.admin.reading import ForReading
+from payments.admin.reading import ForReading, in_short
 from payments.models import HoldingSnapshot, Payment, Wallet, WalletSession, shortened
 from payments.pricing import moment_told, told
 
@@ -25,7 +25,9 @@ SESSIONS_LISTED = 10
 class WalletAdmin(ForReading):
     """Addresses that have proven themselves or paid, what they hold and held, and what they paid."""
 
-    list_display = ["address", "account", "tier", "rising", "holdings_usd", "staked", "read_at"]
+    nothing_yet = "A wallet that signs in or pays has a line here from then on."
+    sortable_by = None
+    list_display = ["short", "tier", "usd", "rising", "its_stake", "account", "read"]
     list_select_related = ["account"]
     list_filter = ["tier", "rising_tier"]
     search_fields = ["address__startswith", "account__name"]
@@ -50,6 +52,26 @@ class WalletAdmin(ForReading):
         return super().change_view(
             request, object_id, form_url, {"subtitle": shortened(object_id), **(extra_context or {})}
         )
+
+    @admin.display(description="Address", ordering="address")
+    def short(self, wallet: Wallet) -> SafeString:
+        """Shortened; whole where the pointer rests."""
+        return in_short(wallet.address)
+
+    @admin.display(description="Holdings, in USD", ordering="holdings_usd")
+    def usd(self, wallet: Wallet) -> str:
+        """As people write it."""
+        return told(wallet.holdings_usd)
+
+    @admin.display(description="Staked", ordering="staked")
+    def its_stake(self, wallet: Wallet) -> str:
+        """As people write it."""
+        return told(wallet.staked)
+
+    @admin.display(description="Read", ordering="read_at")
+    def read(self, wallet: Wallet) -> str:
+        """When the chain was read, in UTC."""
+        return moment_told(wallet.read_at) if wallet.read_at else "-"
 
     @admin.display(description="Rises to", ordering="rises_at")
     def rising(self, wallet: Wallet) -> str:
@@ -115,12 +137,19 @@ class WalletAdmin(ForReading):
 class WalletSessionAdmin(ForReading):
     """Wallets that have signed in, without their tokens."""
 
-    list_display = ["wallet", "created_at", "expires_at", "revoked_at"]
+    nothing_yet = "Wallets that sign in with POST /v1/auth/session have a line here."
+    sortable_by = None
+    list_display = ["short", "created_at", "expires_at", "revoked_at"]
     search_fields = ["wallet__exact"]
     search_help_text = "The whole address of the wallet"
     ordering = ["-pk"]
     fields = ["wallet", "created_at", "expires_at", "revoked_at"]
     actions = ["revoke"]
+
+    @admin.display(description="Wallet", ordering="wallet")
+    def short(self, session: WalletSession) -> SafeString:
+        """Its address, shortened; whole where the pointer rests."""
+        return in_short(session.wallet_id)
 
     @admin.action(description="Revoke the selected sessions, at once and for good", permissions=["change"])
     def revoke(self, request: HttpRequest, queryset: QuerySet[WalletSession]) -> None:

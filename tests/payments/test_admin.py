@@ -224,7 +224,7 @@ def test_what_is_owed_stands_above_the_list_and_in_a_table_for_the_treasury(staf
     assert len(found(staff, "owed=later")) == 1
     table = staff.get(f"{PAYMENTS}owed.csv")
     assert table["Content-Disposition"] == 'attachment; filename="owed.csv"'
-    assert table.content.decode().split("\r\n") == [
+    assert table.getvalue().decode().split("\r\n") == [
         "payer,amount_usdc,payment",
         f"{other},1000000.500000,{second.public_id}",
         f"{PAYER},0.002000,{first.public_id}",
