@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-import os
 import re
 import ssl
 import threading
@@ -17,6 +16,7 @@ from pydantic import ValidationError
 from x402.schemas import PaymentPayload, PaymentRequirements, ResourceInfo, SettleResponse
 
 from payments import metrics, patience
+from payments.breaker import THREADS, Breaker
 from payments.connections import DIRECT
 from payments.facilitating import reasons
 
@@ -95,42 +95,13 @@ class Failed:
 Outcome = Settled | Rejected | NotSent | Unknown | Failed
 
 
-# The threads of this process that answer requests, by granian's own variable. All but one may settle at a time:
-# a facilitator that hangs does not silence what needs none.
-THREADS = int(os.environ.get("GRANIAN_BLOCKING_THREADS", "4"))
+# All threads but one may settle at a time.
 slots = threading.BoundedSemaphore(max(1, THREADS - 1))
 # A facilitator that was away or silent so many times in a row is left alone for this long; then one trip tries it.
 FAILURES = 2
 REST_S = 5.0
-
-
-@dataclass
-class Health:
-    """How a facilitator did lately, as this process has met it. Moments are of the monotonic clock."""
-
-    failures: int = 0
-    resting_until: float = 0.0
-    lock: threading.Lock = field(default_factory=threading.Lock)
-
-    def admits(self) -> bool:
-        """Whether it may be asked now. After a rest one caller may, and the others once that trip has ended."""
-        now = time.monotonic()
-        with self.lock:
-            if self.failures >= FAILURES:
-                if now < self.resting_until:
-                    return False
-                self.resting_until = now + TOTAL_S
-            return True
-
-    def note(self, *, answered: bool) -> None:
-        """Remember how a trip ended."""
-        with self.lock:
-            self.failures = 0 if answered else self.failures + 1
-            self.resting_until = time.monotonic() + REST_S
-
-
 # By address.
-healths: dict[str, Health] = {}
+healths: dict[str, Breaker] = {}
 
 
 class NoAnswer(Exception):
@@ -201,7 +172,7 @@ def _by_one_of(asked: list[Server], question: dict[str, object], *, payer: str) 
 
 def _by(server: Server, question: dict[str, object], *, payer: str, within_s: float) -> Outcome:
     """Ask this one, unless it is left alone."""
-    health = healths.setdefault(server.url, Health())
+    health = healths.setdefault(server.url, Breaker(FAILURES, rest_s=REST_S, trip_s=TOTAL_S))
     if not health.admits():
         return NotSent("left alone after failures")
     try:
@@ -213,7 +184,7 @@ def _by(server: Server, question: dict[str, object], *, payer: str, within_s: fl
         health.note(answered=True)
     finally:
         place = "first" if server.url == settings.FACILITATOR_URL else "second"
-        metrics.RESTING.labels(place).set(health.failures >= FAILURES)
+        metrics.RESTING.labels(place).set(health.is_open)
     return _read(status, content, payer=payer)
 
 

@@ -14,7 +14,7 @@ import pytest
 from django.conf import LazySettings
 
 from config import environment
-from payments import evm, facilitator, wire
+from payments import breaker, evm, facilitator, wire
 from payments.devchain.wallets import Wallet
 from payments.facilitator import NotSent, Outcome, Settled, Unknown
 from payments.networks import BASE_SEPOLIA
@@ -111,7 +111,7 @@ def test_an_answer_that_comes_drop_by_drop_is_not_waited_for(
 
 
 def test_one_thread_is_left_for_what_needs_no_facilitator(settings: LazySettings) -> None:
-    over, most = threading.Event(), facilitator.THREADS - 1
+    over, most = threading.Event(), breaker.THREADS - 1
     with serving(never_answers(over)) as server, ThreadPoolExecutor(most) as threads:
         hanging = [threads.submit(settle, server.url, settings) for _ in range(most)]
         try:
