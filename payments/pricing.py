@@ -136,8 +136,15 @@ def set_for(
     return written, opens
 
 
-def open_from(product: Product, tier: Tier) -> bool:
-    """Sell the product from this tier on, to none below it; False where it was so already. One statement."""
+def open_from(product: Product, tier: Tier, *, is_sure: bool = False) -> bool:
+    """Sell the product from this tier on, to none below it; False where it was so already. Two statements.
+
+    Raises Doubtful where that ends the sale to somebody, unless they are sure.
+    """
+    sold_from = Product.objects.values_list("from_tier", flat=True).get(pk=product.pk)
+    ended = [each.name for each in TIERS.values() if TIERS[sold_from] <= each < tier]
+    if ended and not is_sure:
+        raise Doubtful((f"This ends the sale of {product.slug} to {', '.join(ended)}.",))
     return bool(Product.objects.filter(pk=product.pk).exclude(from_tier=tier.name).update(from_tier=tier.name))
 
 
@@ -174,7 +181,9 @@ def _refuse_what_cannot_be(change: NewPrice, begins: datetime, rows: Sequence[Pr
     if change.amount is not None:
         if not change.amount.is_finite() or change.amount <= 0:
             raise InvalidRequest("A price is above zero; what is free is no product.")
-        if change.amount >= MOST or change.amount != change.amount.quantize(DIGITS):
+        if change.amount >= MOST:
+            raise InvalidRequest(f"A price is below {MOST:f} USDC.")
+        if change.amount != change.amount.quantize(DIGITS):
             raise InvalidRequest("USDC has six decimal places: 0.000001 is the smallest price.")
     taken = [price for price in rows if price.rate == change.rate and price.valid_from == begins]
     if taken and taken[0].amount_usdc != change.amount:

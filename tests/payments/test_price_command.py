@@ -55,7 +55,7 @@ def test_what_is_so_already_is_not_set_again() -> None:
     assert "reviews is sold from the free tier on." in price("set", "reviews", "free", "0.004")
     assert price("set", "reviews", "free", "0.00400") == "reviews: that is so already.\n"
     assert price("open", "reviews", "free") == "reviews: that is so already.\n"
-    assert price("take-back", "reviews", "free") == "reviews: that is so already.\n"
+    assert price("take-back", "reviews", "free") == "reviews: there is no price to come.\n"
     assert Price.objects.count() == 20
 
 
@@ -64,7 +64,7 @@ def test_a_price_for_a_tier_above_does_not_withdraw_the_product_from_those_below
 
 
 def test_a_product_is_withdrawn_from_the_tiers_below() -> None:
-    assert price("open", "context", "premium") == "context is sold from the premium tier on.\n"
+    assert price("open", "context", "premium", "--yes") == "context is sold from the premium tier on.\n"
     assert Product.objects.get(pk="context").from_tier == "premium"
 
 
@@ -112,7 +112,12 @@ def test_the_sale_at_a_rate_ends_and_begins_again() -> None:
         (["set", "reviews", "free", "NaN"], "A price is above zero"),
         (["set", "reviews", "free", "0"], "A price is above zero"),
         (["set", "reviews", "free", "0.0000001"], "six decimal places"),
-        (["set", "reviews", "free", "1e30", "--yes"], "six decimal places"),
+        (["set", "reviews", "free", "1e30", "--yes"], "A price is below "),
+        (["set", "reviews", "free", "99999999999999999999", "--yes"], "A price is below "),
+        (
+            ["open", "context", "enterprise"],
+            "This ends the sale of context to free, pro, premium. Nothing was changed.",
+        ),
         (["set", "context", "free", "0.003", "--from", "soon"], "`soon` is no moment"),
         (["set", "context", "free", "0.003", "--from", "2099-12-01T00:00"], "is no moment with its zone"),
         (["set", "context", "free", "0.003", "--from", "2099-13-01T00:00Z"], "is no moment"),

@@ -44,9 +44,10 @@ class Command(BaseCommand):
         for verb in (sold, closed, back, opened):
             verb.add_argument("tier", metavar="TIER", help=", ".join(TIERS))
         sold.add_argument("amount", metavar="USDC", help="a call, as 0.004")
+        for verb in (sold, closed, opened):
+            verb.add_argument("--yes", action="store_true", help="also what hardly anybody means")
         for verb in (sold, closed):
             verb.add_argument("--from", dest="begins", metavar="MOMENT", help="2026-12-01T00:00Z; without it: now")
-            verb.add_argument("--yes", action="store_true", help="also what hardly anybody means")
         for verb in (listed, sold, closed, back, opened, past):
             verb.add_argument("--json", action="store_true", help="print JSON")
 
@@ -105,12 +106,14 @@ class Command(BaseCommand):
         """Forget the prices to come."""
         product, tier = pricing.product_called(options["product"]), tier_called(options["tier"])
         coming = product.prices.filter(rate=tier.rate, valid_from__gt=now).values_list("pk", flat=True)
-        self._answer(options, product, taken_back=pricing.take_back(coming, now=now))
+        self._answer(
+            options, product, taken_back=pricing.take_back(coming, now=now), nothing="there is no price to come"
+        )
 
     def open(self, options: dict[str, Any], now: datetime) -> None:
         """Sell a product from a tier on."""
         product, tier = pricing.product_called(options["product"]), tier_called(options["tier"])
-        self._answer(options, product, opened=pricing.open_from(product, tier))
+        self._answer(options, product, opened=pricing.open_from(product, tier, is_sure=options["yes"]))
 
     def history(self, options: dict[str, Any], now: datetime) -> None:
         """Every price of a product, by rate, the newest first."""
@@ -138,6 +141,7 @@ class Command(BaseCommand):
         written: Iterable[Price] = (),
         opened: bool = False,
         taken_back: int = 0,
+        nothing: str = "that is so already",
     ) -> None:
         """Say what has changed."""
         product.refresh_from_db()
@@ -153,7 +157,7 @@ class Command(BaseCommand):
             lines.append(f"{product.slug}: {taken_back} taken back.")
         if opened:
             lines.append(f"{product.slug} is sold from the {product.from_tier} tier on.")
-        self.stdout.write("\n".join(lines) or f"{product.slug}: that is so already.")
+        self.stdout.write("\n".join(lines) or f"{product.slug}: {nothing}.")
 
     def _print_json(self, told: object) -> None:
         self.stdout.write(json.dumps(told, indent=2))
