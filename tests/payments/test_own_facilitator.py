@@ -157,6 +157,9 @@ def test_what_is_under_way_is_answered_before_it_ends(tmp_path: Path) -> None:
         (["--key-file", "{empty}"], "holds no private key"),
         (["--key-file", "{key}", "--token-file", "{open}"], "can be read by others"),
         (["--key-file", "{key}", "--token-file", "{short}"], "a token of 16 ASCII characters or more"),
+        (["--key-file", "{key}", "--rpc-url", "nonsense"], "is no address that begins with http"),
+        (["--key-file", "{key}", "--rpc-url", "ftp://127.0.0.1/"], "is no address that begins with http"),
+        (["--key-file", "{key}", "--port", "999999"], "must be from 0 to 65535"),
         (["--key-file", "/no/such/file"], "cannot be read: No such file"),
     ],
 )

@@ -5,6 +5,7 @@ import json
 import secrets
 from decimal import Decimal
 from io import StringIO
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -12,6 +13,7 @@ import psycopg
 import pytest
 from django.core.management import CommandError, call_command
 
+from payments.management.commands import pay as pay_command
 from tests.running import Up
 
 places = itertools.count()
@@ -90,3 +92,24 @@ def test_what_is_wrong_is_said_before_anything_is_paid(up: Up) -> None:
 def test_too_low_a_tier_is_told_what_is_missing(up: Up, capsys: pytest.CaptureFixture[str]) -> None:
     assert refused(up, address(up, "reviews"), "--wallet", "free").startswith("403: This is sold from the pro tier on")
     assert "    sold from tier pro on" in capsys.readouterr().out.splitlines()
+
+
+def test_proofs_go_to_nobody_else(up: Up) -> None:
+    for elsewhere in ("http://127.0.0.1:1/v1/restaurants", "https://example.com/v1/restaurants"):
+        assert "its proofs are for nobody else to see" in refused(up, elsewhere, "--sign-in")
+    assert "must be 0 or more" in refused(up, "/v1/restaurants", "--patience=-5")
+
+
+def test_what_does_not_answer_is_told_as_json_too(tmp_path: Path) -> None:
+    wallet = {"name": "pro", "address": f"0x{1:040x}", "private_key": f"0x{1:064x}"}
+    told = {"base_url": "http://127.0.0.1:1", "chain": {"rpc_url": "http://127.0.0.1:1"}, "wallets": [wallet]}
+    (tmp_path / "up.json").write_text(json.dumps(told))
+    out = StringIO()
+    with pytest.raises(CommandError, match="does not answer"):
+        call_command("pay", "/v1/restaurants", "--json", "--state-dir", str(tmp_path), stdout=out)
+    said = json.loads(out.getvalue())
+    assert (said["status"], "refused" in said["error"]) == (None, True)
+
+
+def test_a_page_of_somebody_else_is_one_line() -> None:
+    assert pay_command.reason("<html>\n<h1>Bad\n gateway</h1></html>") == "Bad gateway"

@@ -1,6 +1,5 @@
 """`manage.py up`: everything that Tablewire needs, started on this machine and kept running in the foreground."""
 
-import argparse
 import signal
 from pathlib import Path
 from typing import Any
@@ -8,24 +7,9 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from config.flags import count, port_number
 from config.management.run import REVIEWS_EACH, Run
 from config.stack import StackError
-
-
-def count(text: str) -> int:
-    """Read a number that is zero or more."""
-    number = int(text)
-    if number < 0:
-        raise argparse.ArgumentTypeError("must be 0 or more")
-    return number
-
-
-def port_number(text: str) -> int:
-    """Read a TCP port; 0 stands for any free one."""
-    number = int(text)
-    if not 0 <= number <= 65535:
-        raise argparse.ArgumentTypeError("must be from 0 to 65535")
-    return number
 
 
 class Command(BaseCommand):

@@ -7,6 +7,7 @@ import re
 import secrets
 import signal
 import time
+from collections.abc import Callable
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import IO, Any, cast
@@ -16,6 +17,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from rich.console import Console
 from rich.table import Table
 
+from config.flags import port_number
 from config.stack import StackError, read_json, write_private
 from config.stack.chain import USDC, UTILITY_TOKEN, Chain
 from config.stack.servers import free_port
@@ -26,6 +28,7 @@ from payments.devchain.wallets import Wallet
 from payments.evm import checksummed
 
 ADDRESS = re.compile("0x[0-9a-fA-F]{40}")
+NOBODY = f"0x{'0' * 40}"
 COINS = {"usdc": USDC, "tokens": UTILITY_TOKEN}
 DECIMALS = {"usdc": faucet.USDC_DECIMALS, "tokens": faucet.TOKEN_DECIMALS, "ether": faucet.ETHER_DECIMALS}
 POLL_S = 0.2
@@ -76,7 +79,9 @@ class Command(BaseCommand):
         price.add_argument("usd", type=amount)
         run = parts.add_parser("run", help="a node of its own, without the rest; Ctrl-C stops it")
         run.add_argument("--home", type=Path, required=True, help="directory of its own for transactions and keys")
-        run.add_argument("--port", type=int, default=0, help="0 = any free one, the same each time (default 0)")
+        run.add_argument(
+            "--port", type=port_number, default=0, help="0 = any free one, the same each time (default 0)"
+        )
 
     def handle(self, *args: object, **options: Any) -> None:
         """Do the part that is named."""
@@ -121,13 +126,23 @@ class Command(BaseCommand):
     def stake(self, chain: DevelopmentChain, options: dict[str, Any]) -> dict[str, Any]:
         """Put aside."""
         owner = self.wallet_of(chain, options["wallet"])
-        chain.stake(owner, atomic(options["amount"], faucet.TOKEN_DECIMALS))
-        return self.of(chain, owner.address)
+        return self.moved(chain, owner, chain.stake, options["amount"])
 
     def unstake(self, chain: DevelopmentChain, options: dict[str, Any]) -> dict[str, Any]:
         """Take back."""
         owner = self.wallet_of(chain, options["wallet"])
-        chain.unstake(owner, atomic(options["amount"], faucet.TOKEN_DECIMALS))
+        return self.moved(chain, owner, chain.unstake, options["amount"])
+
+    def moved(
+        self, chain: DevelopmentChain, owner: Wallet, move: Callable[[Wallet, int], str], whole: Decimal
+    ) -> dict[str, Any]:
+        """What a wallet has after this move. Raises CommandError with what it has where it was refused."""
+        try:
+            move(owner, atomic(whole, faucet.TOKEN_DECIMALS))
+        except TransactionRefused as error:
+            held = chain.holdings(owner.address)
+            has = f"{held['tokens']} tokens that are free, {held['staked']} staked, {held['ether']} ether"
+            raise CommandError(f"{error} {owner.name} has {has}.") from error
         return self.of(chain, owner.address)
 
     def price(self, chain: DevelopmentChain, options: dict[str, Any]) -> dict[str, Any]:
@@ -150,6 +165,8 @@ class Command(BaseCommand):
 
     def address_of(self, chain: DevelopmentChain, text: str) -> str:
         """An address as it stands, or that of a wallet. Raises CommandError."""
+        if text.lower() == NOBODY:
+            raise CommandError(f"{NOBODY} is nobody's address: the contracts give it nothing.")
         return text.lower() if ADDRESS.fullmatch(text) else self.wallet_of(chain, text).address
 
     def show(self, told: dict[str, Any]) -> None:

@@ -14,6 +14,7 @@ import httpx
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from config.flags import port_number
 from config.stack.processes import StackError
 from config.stack.servers import package_dir
 from payments.connections import DIRECT
@@ -62,7 +63,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         """Name the flags."""
         parser.add_argument("--host", default="127.0.0.1", help="address to serve on (default 127.0.0.1)")
-        parser.add_argument("--port", type=int, default=4021, help="(default 4021)")
+        parser.add_argument("--port", type=port_number, default=4021, help="(default 4021)")
         parser.add_argument("--rpc-url", default=settings.RPC_URL, help="a node of the chain (default RPC_URL)")
         parser.add_argument(
             "--key-file", type=Path, required=True, help="private key that pays the gas, in a file of mode 600"
@@ -85,6 +86,9 @@ class Command(BaseCommand):
         """Serve until a signal ends it; what is under way by then is answered first."""
         if options["token_file"] is None and not is_loopback(options["host"]):
             raise CommandError(f"Whoever reaches {options['host']} could spend our gas: name a --token-file.")
+        # It is not told: it may hold a key.
+        if not is_address(options["rpc_url"]):
+            raise CommandError("--rpc-url (RPC_URL) is no address that begins with http:// or https://.")
         pay_to = options["pay_to"] or [settings.PAY_TO]
         if not all(pay_to):
             raise CommandError("Nobody is named to be paid: set PAY_TO or name --pay-to.")
@@ -120,6 +124,15 @@ class Command(BaseCommand):
         if found != ours().chain_id:
             raise CommandError(f"The node is of chain {found}; {ours().caip2} is {ours().chain_id}.")
         return f"Settling on {ours().caip2}."
+
+
+def is_address(url: str) -> bool:
+    """Whether a node could be asked there."""
+    try:
+        parts = httpx.URL(url)
+    except httpx.InvalidURL:
+        return False
+    return parts.scheme in ("http", "https") and bool(parts.host)
 
 
 def is_loopback(host: str) -> bool:

@@ -1,6 +1,7 @@
 """`manage.py pay`: buy an answer with a demo wallet, in any of the three forms, and show each step."""
 
 import json
+import re
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -19,6 +20,7 @@ from x402.http.utils import (
     encode_payment_signature_header,
 )
 
+from config.flags import count
 from config.stack import read_up
 from payments.devchain.faucet import DevelopmentChain, TransactionRefused
 from payments.devchain.wallets import Wallet
@@ -52,7 +54,7 @@ class Command(BaseCommand):
         parser.add_argument("--transaction", metavar="HASH", help="a transfer that was made before: nothing is paid")
         parser.add_argument(
             "--patience",
-            type=int,
+            type=count,
             default=30,
             metavar="S",
             help="seconds to ask again while it is pending (default 30)",
@@ -72,6 +74,8 @@ class Command(BaseCommand):
             raise CommandError("--identifier is 16 to 128 letters, digits, - and _, and goes with --form v2.")
         wallet = self._wallet(up, options["wallet"])
         url = urljoin(up["base_url"], options["url"])
+        if origin(url) != origin(up["base_url"]):
+            raise CommandError(f"{url} is not below {up['base_url']}: its proofs are for nobody else to see.")
         steps = Console(highlight=False, quiet=options["json"], soft_wrap=True)
         try:
             with httpx.Client(timeout=TIMEOUT_S, follow_redirects=True) as client:
@@ -91,9 +95,9 @@ class Command(BaseCommand):
                     purchase.sign_in(up["base_url"])
                 told = purchase.make()
         except httpx.HTTPError as error:
+            if options["json"]:
+                self.stdout.write(json.dumps({"status": None, "error": str(error)}))
             raise CommandError(f"{url} does not answer: {error}") from error
-        except httpx.InvalidURL as error:
-            raise CommandError(f"{url} is no address: {error}") from error
         except TransactionRefused as error:
             raise CommandError(f"The chain has refused the transfer: {error}") from error
         if options["json"]:
@@ -154,7 +158,7 @@ class Purchase:
         What is asked for is free, or is refused before a price is told: that answer is the last.
         """
         if self.earlier:
-            return self.told(self.ask({"X-Payment": self.earlier}), None)
+            return self.told(self.until_known({"X-Payment": self.earlier}), None)
         asked = self.ask({})
         if asked.status_code != httpx.codes.PAYMENT_REQUIRED:
             return self.told(asked, None)
@@ -237,6 +241,15 @@ class Purchase:
         }
 
 
+def origin(url: str) -> tuple[str, str, int | None]:
+    """Scheme, host and port. Raises CommandError for what is no address."""
+    try:
+        parts = httpx.URL(url)
+    except httpx.InvalidURL as error:
+        raise CommandError(f"{url} is no address: {error}") from error
+    return parts.scheme, parts.host, parts.port
+
+
 def signed_text(text: str, private_key: str) -> str:
     """The signature of a text, as wallets make it (EIP-191)."""
     from eth_account import Account
@@ -267,4 +280,5 @@ def reason(body: Any) -> str:
         refusal = body.get("error")
         said = refusal.get("message") if isinstance(refusal, dict) else body.get("detail") or refusal
         return str(said)
-    return str(body)
+    # A page of somebody else's as one line.
+    return " ".join(re.sub(r"<[^>]*>", " ", str(body)).split())[:200]

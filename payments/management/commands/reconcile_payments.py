@@ -8,6 +8,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
 from config.api import ids
+from config.flags import count
 from payments import ledger, reconcile
 from payments.models import Payment
 from payments.wire.receipts import PREFIX
@@ -26,7 +27,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         """Name the flags."""
         parser.add_argument("--until-clean", action="store_true", help="go on until none is open")
-        parser.add_argument("--within", type=int, default=300, help="seconds to go on for (default 300)")
+        parser.add_argument("--within", type=count, default=300, help="seconds to go on for (default 300)")
         parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
 
     def handle(self, *args: object, **options: Any) -> None:

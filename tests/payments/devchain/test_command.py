@@ -64,7 +64,7 @@ def test_a_wallet_stakes_and_takes_back() -> None:
     staked = devchain("stake", "free", "3")
     assert (Decimal(staked["tokens"]), Decimal(staked["staked"])) == (before - 3, Decimal(3))
     assert Decimal(devchain("unstake", "free", "3")["tokens"]) == before
-    with pytest.raises(CommandError, match="was reverted"):
+    with pytest.raises(CommandError, match=r"was reverted\. free has .* tokens that are free, 0 staked"):
         devchain("unstake", "free", "1")
     with pytest.raises(CommandError, match="There is no wallet 'nobody'"):
         devchain("stake", "nobody", "1")
@@ -117,6 +117,13 @@ def test_a_part_of_the_smallest_unit_is_refused_and_nothing_is_sent(words: list[
     with pytest.raises(CommandError, match=f"smallest unit, {re.escape(smallest)}"):
         devchain(*words)
     assert devchain("status") == before
+
+
+def test_nobody_is_given_anything_and_a_port_is_one(tmp_path: Path) -> None:
+    with pytest.raises(CommandError, match="is nobody's address"):
+        devchain("fund", f"0x{'0' * 40}")
+    with pytest.raises(CommandError, match="must be from 0 to 65535"):
+        call_command("devchain", "run", "--home", str(tmp_path), "--port", "99999")
 
 
 def test_amounts_of_thirty_digits_are_exact() -> None:
