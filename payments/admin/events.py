@@ -10,7 +10,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from config.api import ids
-from payments.admin.reading import ForReading, HistoryInline, breakable, in_short, in_words
+from payments.admin.reading import ForReading, HistoryInline, breakable, id_in_short, in_short, in_words
 from payments.models import Payment, PaymentEvent
 from payments.models.ledger import PREFIX
 from payments.pricing import moment_told, told
@@ -142,7 +142,7 @@ class PaymentEventAdmin(WhatHappened, ForReading):
     @admin.display(description="Payment")
     def payment_link(self, event: Any) -> SafeString | str:
         """Its id, which leads to it where it is still there."""
-        name = in_short(ids.encode(PREFIX, event.payment_id))
+        name = id_in_short(ids.encode(PREFIX, event.payment_id))
         if not event.is_there:
             return name
         return format_html(

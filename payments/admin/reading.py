@@ -71,9 +71,14 @@ class HistoryInline(admin.TabularInline[Any, Any]):
         return False
 
 
-def in_short(whole: str, short: str = "") -> SafeString:
-    """An id, an address or a hash in short; whole where the pointer rests."""
-    return format_html('<span title="{}">{}</span>', whole, short or shortened(whole))
+def in_short(whole: str) -> SafeString:
+    """An address or a hash in short; whole where the pointer rests."""
+    return format_html('<span title="{}">{}</span>', whole, shortened(whole))
+
+
+def id_in_short(whole: str) -> SafeString:
+    """The end of an id, as those of one time begin alike; whole where the pointer rests."""
+    return format_html('<span title="{}">…{}</span>', whole, whole[-6:])
 
 
 def in_words(code: str) -> str:

@@ -12,7 +12,7 @@ from django.utils.safestring import SafeString
 from accounts.authentication import staff
 from config.confirming import ask
 from payments import ledger
-from payments.admin.reading import ForReading, HistoryInline, breakable, in_short
+from payments.admin.reading import ForReading, HistoryInline, breakable, id_in_short, in_short
 from payments.models import Refund
 from payments.pricing import moment_told, told
 
@@ -90,7 +90,7 @@ class RefundAdmin(SeenOnTheChain, ForReading):
     def payment_link(self, refund: Refund) -> SafeString:
         """Its id, which leads to it."""
         where = reverse("admin:payments_payment_change", args=[refund.payment_id])
-        return format_html('<a href="{}">{}</a>', where, in_short(refund.payment.public_id))
+        return format_html('<a href="{}">{}</a>', where, id_in_short(refund.payment.public_id))
 
     @admin.display(description="USDC")
     def amount(self, refund: Refund) -> str:

@@ -49,7 +49,7 @@ def test_lists_begin_with_amount_state_and_payer_and_shorten_what_is_long(staff:
 
 def test_pages_for_reading_promise_no_change(staff: Client) -> None:
     row = owed(1)
-    refund = Refund.objects.create(payment=row, tx_hash=row.tx_hash, to=PAYER, amount_usdc=1, by="x", created_at=NOW)
+    refund = Refund.objects.create(payment=row, tx_hash=f"0x{1:064x}", to=PAYER, amount_usdc=1, by="x", created_at=NOW)
     wallet, _ = Wallet.objects.get_or_create(address=PAYER)
     session = WalletSession.objects.create(
         wallet=wallet, nonce="n", digest="d", created_at=NOW, expires_at=NOW + timedelta(hours=1)
