@@ -60,12 +60,13 @@ def test_a_wallet_is_funded() -> None:
 
 
 def test_a_wallet_stakes_and_takes_back() -> None:
-    before = Decimal(devchain("mint", "tokens", "free", "3")["tokens"])
-    staked = devchain("stake", "free", "3")
+    # No demo wallet: what these hold is what their names say.
+    before = Decimal(devchain("mint", "tokens", "faucet", "3")["tokens"])
+    staked = devchain("stake", "faucet", "3")
     assert (Decimal(staked["tokens"]), Decimal(staked["staked"])) == (before - 3, Decimal(3))
-    assert Decimal(devchain("unstake", "free", "3")["tokens"]) == before
-    with pytest.raises(CommandError, match=r"was reverted\. free has .* tokens that are free, 0 staked"):
-        devchain("unstake", "free", "1")
+    assert Decimal(devchain("unstake", "faucet", "3")["tokens"]) == before
+    with pytest.raises(CommandError, match=r"was reverted\. faucet has .* tokens that are free, 0 staked"):
+        devchain("unstake", "faucet", "1")
     with pytest.raises(CommandError, match="There is no wallet 'nobody'"):
         devchain("stake", "nobody", "1")
 
