@@ -37,8 +37,8 @@ class RpcError(RpcUnavailable):
 PATIENT_S, WAITED_FOR_S = 5.0, 2.0
 # Less than this says nothing about the node.
 TELLING_S = 1.0
-# A node that is well has answered by then.
-SOON_S = 0.3
+# A node that is well has answered by then, however busy.
+SOON_S = 1.0
 connections = Connections()
 breakers: dict[str, Breaker] = {}
 slots = Slots(max(1, THREADS - 1), soon_s=SOON_S)
