@@ -13,7 +13,9 @@ from tests import embedded
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
     """Django's settings are read here, after the servers' addresses are known and before any model is imported."""
-    if config.option.help:
+    hands_out = config.option.numprocesses and not hasattr(config, "workerinput")
+    if config.option.help or hands_out:
+        # With -n each worker has servers and settings of its own, and who gives them their work needs none.
         return
     embedded.start(config)
     # The wallets' library lets Python recurse until the stack overflows; no process of ours imports it, so what runs

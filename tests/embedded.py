@@ -16,11 +16,8 @@ from payments.devchain import wallets
 def start(config: pytest.Config) -> None:
     """Start what is missing in a temporary directory and point the environment at it, until `config` is cleaned up.
 
-    It stops when pytest ends, also by Ctrl-C or by an error in its configuration. With `-n` each worker has servers of
-    its own, and who only gives them their work needs none.
+    It stops when pytest ends, also by Ctrl-C or by an error in its configuration.
     """
-    if config.option.numprocesses and not hasattr(config, "workerinput"):
-        return
     state_dir = Path(tempfile.mkdtemp(prefix="tablewire-tests-"))
     config.add_cleanup(lambda: shutil.rmtree(state_dir))
     stack = missing(state_dir, os.environ)
