@@ -100,6 +100,11 @@ def once(request: Request, *, scope: str, effect: Callable[[], Response]) -> Res
         operation=f"{request.method} {request.path.rstrip('/')}",
         body_sha256=hashlib.sha256(read_body(request)).digest(),
     )
+    return carried_out(call, effect)
+
+
+def carried_out(call: Call, effect: Callable[[], Response]) -> Response:
+    """The answer to this call, whose effect takes place once; see `once`."""
     with transaction.atomic():
         row = claim(call, now=timezone.now())
         if row is None:

@@ -9,6 +9,7 @@ from django.utils.crypto import salted_hmac
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from catalogue.contents import Content
 from config.api import versions
 from config.api.renderers import JSON
 from payments import gate, wire
@@ -47,6 +48,11 @@ def answer(
         now=now,
     )
     return stamped(wire.Paid(content, receipt), etag, OWN)
+
+
+def served(request: Request, content: Content, *, now: datetime) -> Response:
+    """The answer with this content; see `answer`."""
+    return answer(request, content.body, sold=content.sold, now=now, etag_of=content.etag_of)
 
 
 def require_tier(request: Request, tier: Tier) -> None:

@@ -6,6 +6,7 @@ Every variable that is read here stands in docs/settings.md. A wrong value stops
 import logging
 import secrets
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,8 @@ from config.stack import PRICE_FEED, read_up
 django_stubs_ext.monkeypatch()
 
 BASE_DIR = Path(__file__).resolve().parent.parent
+
+VERSION: str = tomllib.loads((BASE_DIR / "pyproject.toml").read_text())["project"]["version"]
 
 STATE_DIR = Path(env.text("TABLEWIRE_STATE_DIR", str(BASE_DIR / ".state"))).absolute()
 
@@ -95,6 +98,7 @@ PUBLIC_BASE_URL = env.address(
 )
 TRUSTED_PROXIES = env.number("TRUSTED_PROXIES", 0)
 CSRF_TRUSTED_ORIGINS = env.origins("CSRF_TRUSTED_ORIGINS")
+MCP_ALLOWED_ORIGINS = env.origins("MCP_ALLOWED_ORIGINS")
 CSRF_FAILURE_VIEW = "reservations.views.form_refused"
 
 INSTALLED_APPS = [
@@ -121,6 +125,7 @@ MIDDLEWARE = [
     "config.api.cors.Cors",
     "accounts.limits.ManagementDoorway",
     "payments.limits.DataDoorway",
+    "catalogue.mcp.doorway.McpDoorway",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",

@@ -4,7 +4,7 @@ from django.contrib import admin
 from django.urls import include, path, re_path
 from django.views.generic import RedirectView
 
-from catalogue import discovery
+from catalogue import discovery, mcp
 from catalogue.api.discovery import well_known
 from config import metrics
 from config.api import openapi
@@ -20,6 +20,7 @@ data = [path("v1/", include("catalogue.urls")), path("v1/", include("payments.ur
 urlpatterns = [
     *management,
     *data,
+    re_path("^mcp/?$", mcp.serve),
     path("admin/", admin.site.urls),
     re_path("^photos(?:/|$)", include("catalogue.photo_urls")),
     path("guest/", include("reservations.guest_urls")),

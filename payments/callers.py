@@ -236,8 +236,10 @@ def bearer(request: HttpRequest | Request) -> str | None:
 
 def payment_of(request: HttpRequest, *, now: datetime) -> wire.Authorization | None:
     """The payment that came along, where it could pay us now and its payer has signed it, told without the chain."""
+    # Over MCP it comes in the message (catalogue.mcp.doorway).
+    meta = getattr(request, "paid_by_meta", None)
     try:
-        payment = wire.proof(request.headers)
+        payment = wire.proof(request.headers) if meta is None else wire.proof_in(meta)
     except wire.InvalidPayment:
         # On a free request a payment header means nothing; the others will refuse it themselves.
         return None

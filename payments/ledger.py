@@ -163,7 +163,7 @@ def deliver(payment: UUID, *, now: datetime) -> None:
 def spend_after_all(row: Payment, *, now: datetime) -> bool:
     """Money that we owe buys what the row now says, unless it is to be sent back (`refund`)."""
     owed = Payment.objects.filter(pk=row.pk).spendable(now=now)
-    names = ("purchase", "method", "resource", "products", "tier")
+    names = ("purchase", "method", "door", "resource", "products", "tier")
     bought = {name: getattr(row, name) for name in names}
     return bool(owed.update(**bought, state=State.SETTLED, error="", delivered_at=None))
 

@@ -27,13 +27,14 @@ class Apart:
     window_s: int = MINUTE_S
 
 
+# Each takes a table from others. Tries count, so that nobody looks for the last one by trying.
+BOOKINGS = Apart("bookings", re.compile(r"/v1/flow/offers/[^/]+/bookings/?"), limit=10, window_s=HOUR_S)
 APART = (
     # Each try may cost us a trip to the chain. Who comes with an old token can get a new one.
     Apart("auth", re.compile(r"/v1/auth(/.*)?"), limit=30),
     # Fetched in many pieces, by whoever was given the signed link, which needs no token.
     Apart("files", re.compile(r"/v1/exports/[^/]+/files(/.*)?"), limit=600),
-    # Each takes a table from others. Tries count, so that nobody looks for the last one by trying.
-    Apart("bookings", re.compile(r"/v1/flow/offers/[^/]+/bookings/?"), limit=10, window_s=HOUR_S),
+    BOOKINGS,
     # People read each of them. A day has its own bound, by address too (catalogue.reports).
     Apart("reports", re.compile(r"/v1/restaurants/[^/]+/reports/?"), limit=5),
 )
@@ -43,11 +44,6 @@ APART = (
 # caller has either. So many a minute, or as many as the caller's tier has requests: no tier may pay for more.
 CHALLENGES = "challenges"
 MOST_CHALLENGES = 120
-
-
-def is_challenge(request: HttpRequest, response: HttpResponseBase) -> bool:
-    """Whether this answer tells the price to who has sent no payment."""
-    return response.status_code == HTTPStatus.PAYMENT_REQUIRED and wire.header_of(request.headers) is None
 
 
 def apart(request: HttpRequest) -> Apart | None:
@@ -97,7 +93,7 @@ class DataDoorway(Doorway):
         """
         if usage.policy != self.policy:
             return response, usage
-        if is_challenge(request, response):
+        if self.is_challenge(request, response):
             caller = caller_of(request)
             limit = max(MOST_CHALLENGES, caller.terms.per_minute)
             asked = self.count(request, Allowance(caller.bucket, limit, MINUTE_S), policy=CHALLENGES)
@@ -109,6 +105,10 @@ class DataDoorway(Doorway):
             # Challenges that are under way stand in the count: what is refused because of them must not stay there.
             self.give_back(usage)
         return response, usage
+
+    def is_challenge(self, request: HttpRequest, response: HttpResponseBase) -> bool:
+        """Whether this answer tells the price to who has sent no payment."""
+        return response.status_code == HTTPStatus.PAYMENT_REQUIRED and wire.header_of(request.headers) is None
 
     def stamp(self, request: HttpRequest, response: HttpResponseBase, usage: Usage) -> None:
         """Add the tier to the rate headers."""

@@ -8,7 +8,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from catalogue import dictionaries, filters, landmarks, selling, serializers
+from catalogue import contents, dictionaries, filters, selling, serializers
 from catalogue.api.terms import CONDITIONAL, free
 from catalogue.models import Attribute, Cuisine, Landmark, Market
 from config.api.cursors import Listing
@@ -34,8 +34,7 @@ class LandmarkViewSet(DataViewSet[Landmark]):
     def list(self, request: Request) -> Response:
         """Landmarks, museums, parks, neighborhoods and cities: whole matches first, then begun, then misspelt ones."""
         now = timezone.now()
-        found = landmarks.look_up(**filters.LookUp.read(request), now=now)
-        return listed(request, serializers.LandmarkAnswer(found).data)
+        return selling.served(request, contents.places(filters.LookUp.read(request), now=now), now=now)
 
 
 class MarketViewSet(DataViewSet[Market]):

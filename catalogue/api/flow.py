@@ -12,7 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts import idempotency
-from catalogue import identity, selling
+from catalogue import contents, selling
 from catalogue.api.terms import CONDITIONAL, MOVED, SLUG, free
 from catalogue.filters.flow import Offers, Slots
 from catalogue.flow import booking, finding
@@ -22,7 +22,6 @@ from config.api import openapi
 from config.api.addresses import public_url
 from config.api.parsers import json_body
 from config.api.refusal import InvalidRequest
-from config.api.renderers import JSON
 from payments.authentication import DataViewSet
 
 KEY = OpenApiParameter(
@@ -63,17 +62,9 @@ class FlowSlotViewSet(DataViewSet[FlowSlot]):
 
         Those that cannot be booked say why by their `status`. A restaurant that offers nothing has an empty list.
         """
-        parameters = Slots.read(request)
+        asked = Slots.read(request)
         now = timezone.now()
-        found = finding.of_restaurant(
-            identity.find(slug),
-            day=parameters.get("date"),
-            party_size=parameters.get("party_size"),
-            limit=parameters["limit"],
-            cursor=parameters.get("cursor"),
-            now=now,
-        )
-        return listed(request, serializers.FlowSlotAnswer(found).data)
+        return selling.served(request, contents.discounts_of(slug, asked, now=now), now=now)
 
 
 class FlowOfferViewSet(DataViewSet[FlowSlot]):
@@ -95,8 +86,9 @@ class FlowOfferViewSet(DataViewSet[FlowSlot]):
 
         Free; no key. Around a landmark or a point, in a market, or everywhere.
         """
-        question = finding.Question(**Offers.read(request))
-        return listed(request, serializers.FlowOfferAnswer(finding.find(question, now=timezone.now())).data)
+        asked = Offers.read(request)
+        now = timezone.now()
+        return selling.served(request, contents.discounts(asked, now=now), now=now)
 
     @extend_schema(
         operation_id="get_offer",
@@ -186,10 +178,3 @@ def answer(
     """The record of a booking, which no cache keeps."""
     record = serializers.FlowBookingRecord(booked).data
     return Response(record, status=code, headers={**PRIVATE, **(headers or {})})
-
-
-def listed(request: Request, page: Any) -> Response:
-    """A page, whose moment and cursor are no part of what makes it another one."""
-    rest = {name: part for name, part in page.items() if name != "pagination"}
-    content = JSON().render([rest, page["pagination"]["has_more"]])
-    return selling.answer(request, page, now=timezone.now(), etag_of=content)

@@ -1,21 +1,16 @@
 """What guests left and what surrounds them, over HTTP: reviews, photos, context, insight."""
 
-from typing import Any
-
-import orjson
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from catalogue import identity, photos, reviews, selling
+from catalogue import contents, selling
 from catalogue.api.terms import PAYMENT, SLUG, sells, sold
 from catalogue.filters import guests as filters
-from catalogue.groups import context, insights
 from catalogue.models import Insight, Landmark, Photo, Review
 from catalogue.serializers import guests as serializers
 from catalogue.serializers.photos import PhotoAnswer
-from config.api.cursors import Paged
 from payments.authentication import DataViewSet
 
 
@@ -36,11 +31,9 @@ class ReviewViewSet(DataViewSet[Review]):
         """All of them, in the order and of the kind that was asked for, below a summary. Sold from the Pro tier, each
         page by itself; a page without reviews is free.
         """
-        question = reviews.Question(**filters.Reviews.read(request))
+        asked = filters.Reviews.read(request)
         now = timezone.now()
-        page = reviews.page(identity.find(slug), question, now=now)
-        said = {"data": page.rows, "summary": page.summary, "attribution": page.attribution}
-        return listed(request, said, page, product="reviews" if page.rows else None, now=now)
+        return selling.served(request, contents.reviews(slug, asked, now=now), now=now)
 
 
 class PhotoViewSet(DataViewSet[Photo]):
@@ -62,9 +55,7 @@ class PhotoViewSet(DataViewSet[Photo]):
         """
         asked = filters.Photos.read(request)
         now = timezone.now()
-        page = photos.page(identity.find(slug), **asked, now=now)
-        said = {"data": page.rows, "attribution": page.attribution}
-        return listed(request, said, page, product="photos" if page.rows else None, now=now)
+        return selling.served(request, contents.pictures(slug, asked, now=now), now=now)
 
 
 class ContextViewSet(DataViewSet[Landmark]):
@@ -85,17 +76,7 @@ class ContextViewSet(DataViewSet[Landmark]):
         is nothing it is free.
         """
         asked = filters.Around.read(request)
-        restaurant = identity.find(slug)
-        kinds = asked.get("kind", context.KINDS)
-        found = context.nearest(restaurant, kinds=kinds, radius_m=asked["radius"], most=asked["limit"])
-        said = {
-            "slug": restaurant.slug,
-            "radius_m": asked["radius"],
-            "neighborhood": context.neighborhood(restaurant),
-            "entries": found,
-            "attribution": reviews.attribution({entry["source"] for entry in found}),
-        }
-        return selling.answer(request, said, sold=("context",) if found else (), now=timezone.now())
+        return selling.served(request, contents.context(slug, asked), now=timezone.now())
 
 
 class InsightViewSet(DataViewSet[Insight]):
@@ -117,20 +98,4 @@ class InsightViewSet(DataViewSet[Insight]):
         Premium tier; null is free, and says why.
         """
         now = timezone.now()
-        restaurant = identity.find(slug)
-        found = insights.insight(restaurant, now)
-        said = serializers.InsightAnswer({"slug": restaurant.slug, **found}).data
-        return selling.answer(request, said, sold=("ai_insight",) if found["ai_insight"] else (), now=now)
-
-
-def listed(request: Request, said: dict[str, Any], page: Paged, *, product: str | None, now: Any) -> Response:
-    """A page of a list, paid for where it holds something; its cursor and moment are new each time."""
-    content = orjson.dumps(said, option=orjson.OPT_UTC_Z)
-    pagination = {
-        "limit": page.limit,
-        "next_cursor": page.next_cursor,
-        "has_more": page.has_more,
-        "as_of": page.as_of.replace(microsecond=0),
-    }
-    body = content[:-1] + b',"pagination":' + orjson.dumps(pagination, option=orjson.OPT_UTC_Z) + b"}"
-    return selling.answer(request, body, sold=(product,) if product else (), now=now, etag_of=content)
+        return selling.served(request, contents.insight(slug, now=now), now=now)

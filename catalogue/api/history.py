@@ -5,7 +5,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from catalogue import groups, history, selling, serializers
+from catalogue import contents, groups, history, selling, serializers
 from catalogue.api.terms import PAYMENT, SLUG, sells, sold
 from catalogue.filters.history import Changes, Versions
 from catalogue.models import Version
@@ -30,11 +30,7 @@ class HistoryViewSet(DataViewSet[Version]):
         with the old values. Sold from the Premium tier; a page on which nothing has changed is free.
         """
         now = timezone.now()
-        page = history.page(slug, **Versions.read(request), now=now)
-        content = serializers.HistoryAnswer(page).data
-        products = (groups.HISTORY,) if history.has_changes(page.rows) else ()
-        # The cursor and the moment of the list are new each time.
-        return selling.answer(request, content, sold=products, now=now, etag_of=repr(page.rows).encode())
+        return selling.served(request, contents.versions(slug, Versions.read(request), now=now), now=now)
 
 
 class ChangeViewSet(DataViewSet[Version]):

@@ -6,7 +6,7 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from catalogue import filters, groups, openings, search, selling, serializers
+from catalogue import contents, filters, groups, openings, search, selling, serializers
 from catalogue.api.terms import CONDITIONAL, MOVED, PAYMENT, SLUG, free, sells, sold
 from catalogue.filters.history import LookBack
 from catalogue.models import Restaurant
@@ -49,8 +49,7 @@ class RestaurantViewSet(DataViewSet[Restaurant]):
         if "slugs" in given:
             selling.require_tier(request, PREMIUM)
             return selling.answer(request, search.look_up(**given, now=now).to_json(), now=now)
-        page = search.find(search.Query(**given), now=now)
-        return selling.answer(request, page.to_json(), etag_of=page.content(), now=now)
+        return selling.served(request, contents.found(given, now=now), now=now)
 
     @extend_schema(
         operation_id="get_restaurant",
@@ -69,9 +68,7 @@ class RestaurantViewSet(DataViewSet[Restaurant]):
         """
         selection = LookBack.read(request)
         now = timezone.now()
-        record = groups.record(slug, groups=selection["fields"], now=now, at=selection.get("at"))
-        body, content = serializers.document(record), serializers.content(record)
-        return selling.answer(request, body, sold=record.sold, now=now, etag_of=content)
+        return selling.served(request, contents.restaurant(slug, selection, now=now), now=now)
 
     @extend_schema(
         operation_id="get_restaurant_hours",

@@ -71,6 +71,7 @@ class Listed(Read):
     """Several values with commas between them; read as a tuple without repetitions."""
 
     def __init__(self, *, of: str, **options: Any) -> None:
+        self.of = of
         super().__init__(pattern=f"^({of})(,({of}))*$", **options)
 
     def to_internal_value(self, data: Any) -> Any:

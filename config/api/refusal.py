@@ -29,6 +29,7 @@ class Code(StrEnum):
     PAYMENT_ALREADY_USED = "payment_already_used"
     TRANSACTION_NOT_FOUND = "transaction_not_found"
     TIER_REQUIRED = "tier_required"
+    FOREIGN_ORIGIN = "foreign_origin"
     NOT_FOUND = "not_found"
     METHOD_NOT_ALLOWED = "method_not_allowed"
     EXPORT_NOT_READY = "export_not_ready"
@@ -66,6 +67,7 @@ STATUS: Mapping[Code, int] = {
     Code.PAYMENT_ALREADY_USED: 402,
     Code.TRANSACTION_NOT_FOUND: 402,
     Code.TIER_REQUIRED: 403,
+    Code.FOREIGN_ORIGIN: 403,
     Code.NOT_FOUND: 404,
     Code.METHOD_NOT_ALLOWED: 405,
     Code.EXPORT_NOT_READY: 409,

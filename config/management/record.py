@@ -56,7 +56,7 @@ def describe(
         "base_url": base_url,
         "management": {"base_url": f"{base_url}/api/v1", **{name: management.get(name) for name in KEYS}},
         "data": {"base_url": base_url},
-        "mcp_url": None,
+        "mcp_url": f"{base_url}/mcp",
         "admin": {
             "url": f"{base_url}/admin/",
             "username": admin.get("username"),

@@ -109,6 +109,7 @@ class Sale:
         return Payment(
             purchase=self.purchase.key,
             method=self.purchase.method,
+            door=self.purchase.door,
             resource=self.purchase.url,
             products=list(self.prices.products),
             created_at=self.now,

@@ -135,6 +135,7 @@ def spent_after_all(sale: Sale, row: Payment) -> Receipt | None:
     if problem is not None:
         raise owed(sale, row, problem=problem, terms=best)
     row.purchase, row.method, row.resource = sale.purchase.key, sale.purchase.method, sale.purchase.url
+    row.door = sale.purchase.door
     row.tier = best.tier.name
     row.products = list(sale.prices.products)
     if not ledger.spend_after_all(row, now=timezone.now()):

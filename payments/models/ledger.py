@@ -65,6 +65,10 @@ class Payment(models.Model):
         REFUND_DUE = "refund_due", "Refund due"
         REFUNDED = "refunded", "Refunded"
 
+    class Door(models.TextChoices):
+        REST = "rest", "REST"
+        MCP = "mcp", "MCP"
+
     class OwedFor(models.TextChoices):
         GOODWILL = "goodwill", "Goodwill"
         FAILED_JOB = "failed_job", "A job that failed"
@@ -105,6 +109,9 @@ class Payment(models.Model):
     )
     purchase = models.CharField(max_length=64)
     method = models.CharField(max_length=10, default="GET", db_default="GET", help_text="By which it was asked for")
+    door = models.CharField(
+        max_length=4, choices=Door, default=Door.REST, db_default="rest", help_text="Through which it was asked for"
+    )
     resource = models.TextField(help_text="What was asked for, as an address")
     products = ArrayField(models.CharField(max_length=40))
     tier = models.CharField(max_length=20, choices=TIER_CHOICES, help_text="Of the payer when paying")

@@ -12,6 +12,7 @@ from payments import evm, statements
 from payments.models import Payment, Refund
 from payments.models.ledger import PREFIX
 from payments.networks import NETWORKS
+from payments.purchases import TOOL_CALL
 from payments.serializers.amounts import TIER_NAMES, Amount
 
 HASH = "^0x[0-9a-f]{64}$"
@@ -35,7 +36,7 @@ class ResourceRecord(serializers.Serializer[Payment]):
         """The payment, which says so; nothing of one that nobody has claimed."""
         return instance if instance.resource else None
 
-    method = serializers.ChoiceField(choices=["GET", "POST"])
+    method = serializers.ChoiceField(choices=["GET", "POST", TOOL_CALL], help_text=f"`{TOOL_CALL}` of MCP.")
     url = serializers.CharField(source="resource")
 
 
@@ -77,6 +78,7 @@ class PaymentRecord(serializers.Serializer[Payment]):
     payer = Address()
     pay_to = Address()
     products = serializers.ListField(child=serializers.CharField())
+    door = serializers.ChoiceField(choices=Payment.Door.values, help_text="Through which it was asked for.")
     resource = ResourceRecord(source="*", allow_null=True)
     tier = serializers.ChoiceField(choices=TIER_NAMES, help_text="Of the payer when paying.")
     form = serializers.ChoiceField(

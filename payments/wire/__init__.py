@@ -14,8 +14,8 @@ from payments.wire.challenges import (
     requirement,
     resource,
 )
-from payments.wire.proofs import Authorization, InvalidPayment, Proof, Sent, header_of, proof
-from payments.wire.receipts import Paid, Receipt, receipt_of
+from payments.wire.proofs import Authorization, InvalidPayment, Proof, Sent, header_of, proof, proof_in
+from payments.wire.receipts import Paid, Receipt, deliver, receipt_of
 
 __all__ = [
     "CALLER",
@@ -29,8 +29,10 @@ __all__ = [
     "Receipt",
     "Sent",
     "TransactionNotFound",
+    "deliver",
     "header_of",
     "proof",
+    "proof_in",
     "receipt_of",
     "requirement",
     "resource",

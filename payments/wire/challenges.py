@@ -43,7 +43,10 @@ class PaymentRequired(Refusal):
         refund: str | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> None:
-        super().__init__(message, headers={**challenge(quote, purchase, error=self.code), **(headers or {})})
+        self.required = required(quote, purchase, error=self.code)
+        super().__init__(message, headers={**challenge(self.required, quote), **(headers or {})})
+        self.reason = reason
+        self.refund = refund
         self.own_body = {
             "x402Version": 1,
             "error": self.code.value,
@@ -78,7 +81,19 @@ class TransactionNotFound(PaymentRequired):
     title = "Transaction not found"
 
 
-def challenge(quote: Quote, purchase: Purchase, *, error: str) -> dict[str, str]:
+def required(quote: Quote, purchase: Purchase, *, error: str) -> RequiredV2:
+    """The challenge of version 2."""
+    network = ours()
+    return RequiredV2(
+        error=error,
+        resource=resource(purchase, description=quote.description),
+        accepts=[requirement(network, network.atomic(quote.amount))],
+        # More of them would not fit: proxies refuse long headers.
+        extensions={PAYMENT_IDENTIFIER: declare_payment_identifier_extension()},
+    )
+
+
+def challenge(required: RequiredV2, quote: Quote) -> dict[str, str]:
     """The headers of a 402."""
     network = ours()
     seeds = {
@@ -91,13 +106,6 @@ def challenge(quote: Quote, purchase: Purchase, *, error: str) -> dict[str, str]
         "decimals": network.decimals,
         "expires_in": EXPIRES_IN_S,
     }
-    required = RequiredV2(
-        error=error,
-        resource=resource(purchase, description=quote.description),
-        accepts=[requirement(network, network.atomic(quote.amount))],
-        # More of them would not fit: proxies refuse long headers.
-        extensions={PAYMENT_IDENTIFIER: declare_payment_identifier_extension()},
-    )
     return {
         "x402": orjson.dumps(seeds).decode(),
         "PAYMENT-REQUIRED": encode_payment_required_header(required),
@@ -146,4 +154,6 @@ def resource(purchase: Purchase, *, description: str | None = None) -> ResourceI
 
 def url(purchase: Purchase) -> str:
     """The address of what is sold, short enough for a header."""
+    if purchase.told is not None:
+        return purchase.told
     return purchase.url if len(purchase.url) <= LONGEST_URL else purchase.url.partition("?")[0][:LONGEST_URL]

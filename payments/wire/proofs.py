@@ -20,6 +20,8 @@ from payments.models import Payment
 from payments.networks import NETWORKS, ours
 
 MOST_BYTES = 8 * 1024
+# Where a message of MCP has it, in its `_meta` (x402, transport MCP).
+PAYMENT_META = "x402/payment"
 HASH = re.compile(r"0x[0-9a-fA-F]{64}")
 ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}")
 BYTES = re.compile(r"0x(?:[0-9a-fA-F]{2})+")
@@ -109,16 +111,31 @@ def proof(headers: Mapping[str, str]) -> Proof | None:
     return Reader(name).read(headers[name].strip()) if name else None
 
 
+def proof_in(meta: Mapping[str, Any]) -> Proof | None:
+    """The payment that came with a message of MCP, in its `_meta`; None where there is none.
+
+    A payment of version 2 or 1, or `{"transaction": "0x..."}` for one that was sent already. Raises InvalidPayment.
+    """
+    content = meta.get(PAYMENT_META)
+    if content is None:
+        return None
+    reader = Reader(PAYMENT_META)
+    if isinstance(content, str):
+        return reader.read(content.strip())
+    return reader.of_json(content)
+
+
 def header_of(headers: Mapping[str, str]) -> str | None:
     """The name of the header that a payment came in, whatever it holds; None where none came."""
     return next((name for name in ("PAYMENT-SIGNATURE", "X-Payment") if headers.get(name, "").strip()), None)
 
 
 class Reader:
-    """Reads one header, and names it where it cannot be read."""
+    """Reads one payment, and names where it stood where it cannot be read."""
 
     def __init__(self, name: str) -> None:
         self.name = name
+        self.called = f'`_meta["{name}"]`' if name == PAYMENT_META else f"The header {name}"
 
     def read(self, text: str) -> Proof:
         """A transaction's hash, or JSON, or JSON in base64."""
@@ -126,7 +143,12 @@ class Reader:
             raise self.invalid(f"is longer than {MOST_BYTES} bytes")
         if HASH.fullmatch(text):
             return Sent(text.lower())
-        content = self.content(text)
+        return self.of_json(self.content(text))
+
+    def of_json(self, content: Any) -> Proof:
+        """A payment in JSON that was read."""
+        if not isinstance(content, dict):
+            raise self.invalid("is not a JSON object")
         told = content.get("transaction")
         if isinstance(told, str) and HASH.fullmatch(told):
             return Sent(told.lower())
@@ -141,8 +163,8 @@ class Reader:
             raise self.invalid(f"is no payment of x402 version {version}: see `{where}`") from error
         raise self.invalid("holds neither a transaction nor a payment of x402 version 1 or 2")
 
-    def content(self, text: str) -> Mapping[str, Any]:
-        """The JSON object."""
+    def content(self, text: str) -> Any:
+        """The JSON."""
         if not text.startswith("{"):
             padded = text.translate(str.maketrans("-_", "+/")) + "=" * (-len(text) % 4)
             try:
@@ -153,8 +175,6 @@ class Reader:
             content = orjson.loads(text)
         except orjson.JSONDecodeError as error:
             raise self.invalid("is neither a transaction's hash nor JSON nor base64 of it") from error
-        if not isinstance(content, dict):
-            raise self.invalid("is not a JSON object")
         return content
 
     def version_2(self, payload: PaymentPayload) -> Authorization:
@@ -237,5 +257,5 @@ class Reader:
         return number
 
     def invalid(self, what: str) -> InvalidPayment:
-        """The refusal, with the header's name."""
-        return InvalidPayment(f"The header {self.name} {what}.", param=self.name)
+        """The refusal, with the name of what was read."""
+        return InvalidPayment(f"{self.called} {what}.", param=self.name)

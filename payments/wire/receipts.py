@@ -40,17 +40,22 @@ class Receipt:
         return signer.sign(ids.encode(PREFIX, self.payment))
 
     @property
-    def headers(self) -> dict[str, str]:
-        """The headers of a paid answer, which no shared cache may keep."""
+    def settled(self) -> SettleResponse:
+        """The settlement, as version 2 words it."""
         network = NETWORKS[self.network]
-        settled = SettleResponse(
+        return SettleResponse(
             success=True,
             payer=self.payer,
             transaction=self.transaction,
             network=network.caip2,
             amount=str(network.atomic(self.amount)),
         )
-        version_1 = settled.model_copy(update={"network": network.name, "amount": None})
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """The headers of a paid answer, which no shared cache may keep."""
+        settled = self.settled
+        version_1 = settled.model_copy(update={"network": NETWORKS[self.network].name, "amount": None})
         return {
             "PAYMENT-RESPONSE": encode_payment_response_header(settled),
             "X-PAYMENT-RESPONSE": encode_payment_response_header(version_1),
@@ -70,6 +75,14 @@ def receipt_of(row: Payment) -> Receipt:
     )
 
 
+def deliver(receipt: Receipt) -> None:
+    """Note that the answer was made. What is not marked may be asked for again for a day instead of ten minutes."""
+    try:
+        ledger.deliver(receipt.payment, now=timezone.now())
+    except DatabaseError:
+        logger.warning("delivery is not noted: %s", ids.encode(PREFIX, receipt.payment), exc_info=True)
+
+
 def is_receipt(token: str | None, payment: UUID) -> bool:
     """Whether this token was given out with an answer to this payment."""
     try:
@@ -87,9 +100,5 @@ class Paid(Response):
 
     def close(self) -> None:
         """Called by the server when the answer was made and handed on; whether the caller got it, nobody can know."""
-        try:
-            ledger.deliver(self.receipt.payment, now=timezone.now())
-        except DatabaseError:
-            # The answer was made; what is not marked may be asked for again for a day instead of ten minutes.
-            logger.warning("delivery is not noted: %s", ids.encode(PREFIX, self.receipt.payment), exc_info=True)
+        deliver(self.receipt)
         super().close()

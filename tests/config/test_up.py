@@ -36,7 +36,7 @@ SHAPE = {
         "wide_other_api_key": str,
     },
     "data": {"base_url": str},
-    "mcp_url": None,
+    "mcp_url": str,
     "admin": {"url": str, "username": str, "password": str},
     "dashboard": None,
     "docs": {"management": str, "data": str},

@@ -1,0 +1,128 @@
+"""What the answers of the data API say, and what in each is sold; REST and MCP both hand on these very bytes."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import orjson
+
+from catalogue import groups, history, identity, landmarks, photos, search, serializers
+from catalogue import reviews as guests
+from catalogue.flow import finding
+from catalogue.groups import context as surroundings
+from catalogue.groups import insights
+from catalogue.serializers import flow as offers
+from catalogue.serializers import guests as left
+from config.api.cursors import Paged
+from config.api.renderers import JSON
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """The body of an answer in JSON, and the products in it that are paid for.
+
+    `etag_of` is what counts as its content where the body also tells what changes by itself, a cursor or a moment.
+    """
+
+    body: bytes
+    sold: tuple[str, ...] = ()
+    etag_of: bytes | None = None
+
+
+def found(asked: dict[str, Any], *, now: datetime) -> Content:
+    """A page of a search; `asked` are the parameters of filters.Search. Raises what search.find raises."""
+    page = search.find(search.Query(**asked), now=now)
+    return Content(page.to_json(), etag_of=page.content())
+
+
+def restaurant(slug: str, asked: dict[str, Any], *, now: datetime) -> Content:
+    """A restaurant with the field groups that were asked for; `asked` are the parameters of LookBack."""
+    record = groups.record(slug, groups=asked["fields"], now=now, at=asked.get("at"))
+    return Content(serializers.document(record), record.sold, serializers.content(record))
+
+
+def places(asked: dict[str, Any], *, now: datetime) -> Content:
+    """Landmarks by what they are called; `asked` are the parameters of filters.LookUp."""
+    answer = serializers.LandmarkAnswer(landmarks.look_up(**asked, now=now)).data
+    return Content(JSON().render(answer), etag_of=JSON().render(answer["data"]))
+
+
+def reviews(slug: str, asked: dict[str, Any], *, now: datetime) -> Content:
+    """A page of reviews; sold where it has any. `asked` are the parameters of filters.guests.Reviews."""
+    page = guests.page(identity.find(slug), guests.Question(**asked), now=now)
+    said = {"data": page.rows, "summary": page.summary, "attribution": page.attribution}
+    return paged(said, page, product="reviews", now=now)
+
+
+def pictures(slug: str, asked: dict[str, Any], *, now: datetime) -> Content:
+    """A page of photos; sold where it has any. `asked` are the parameters of filters.guests.Photos."""
+    page = photos.page(identity.find(slug), **asked, now=now)
+    return paged({"data": page.rows, "attribution": page.attribution}, page, product="photos", now=now)
+
+
+def paged(said: dict[str, Any], page: Paged, *, product: str, now: datetime) -> Content:
+    """A page of a list that is sold where it holds something; its cursor and moment are new each time."""
+    content = orjson.dumps(said, option=orjson.OPT_UTC_Z)
+    pagination = {
+        "limit": page.limit,
+        "next_cursor": page.next_cursor,
+        "has_more": page.has_more,
+        "as_of": page.as_of.replace(microsecond=0),
+    }
+    body = content[:-1] + b',"pagination":' + orjson.dumps(pagination, option=orjson.OPT_UTC_Z) + b"}"
+    return Content(body, (product,) if said["data"] else (), content)
+
+
+def context(slug: str, asked: dict[str, Any]) -> Content:
+    """What lies around a restaurant; sold where there is anything. `asked` are the parameters of Around."""
+    place = identity.find(slug)
+    kinds = asked.get("kind", surroundings.KINDS)
+    entries = surroundings.nearest(place, kinds=kinds, radius_m=asked["radius"], most=asked["limit"])
+    said = {
+        "slug": place.slug,
+        "radius_m": asked["radius"],
+        "neighborhood": surroundings.neighborhood(place),
+        "entries": entries,
+        "attribution": guests.attribution({entry["source"] for entry in entries}),
+    }
+    return Content(JSON().render(said), ("context",) if entries else ())
+
+
+def insight(slug: str, *, now: datetime) -> Content:
+    """What the reviews of a restaurant say; sold where they say something."""
+    place = identity.find(slug)
+    said = insights.insight(place, now)
+    record = left.InsightAnswer({"slug": place.slug, **said}).data
+    return Content(JSON().render(record), ("ai_insight",) if said["ai_insight"] else ())
+
+
+def versions(slug: str, asked: dict[str, Any], *, now: datetime) -> Content:
+    """A page of what a restaurant was; sold where anything has changed. `asked` are the parameters of Versions."""
+    page = history.page(slug, **asked, now=now)
+    sold = (groups.HISTORY,) if history.has_changes(page.rows) else ()
+    # The cursor and the moment of the list are new each time.
+    return Content(JSON().render(serializers.HistoryAnswer(page).data), sold, repr(page.rows).encode())
+
+
+def discounts(asked: dict[str, Any], *, now: datetime) -> Content:
+    """A page of offers of all restaurants; `asked` are the parameters of filters.flow.Offers."""
+    return steady(offers.FlowOfferAnswer(finding.find(finding.Question(**asked), now=now)).data)
+
+
+def discounts_of(slug: str, asked: dict[str, Any], *, now: datetime) -> Content:
+    """A page of the offers of one restaurant; `asked` are the parameters of filters.flow.Slots."""
+    page = finding.of_restaurant(
+        identity.find(slug),
+        day=asked.get("date"),
+        party_size=asked.get("party_size"),
+        limit=asked["limit"],
+        cursor=asked.get("cursor"),
+        now=now,
+    )
+    return steady(offers.FlowSlotAnswer(page).data)
+
+
+def steady(page: Any) -> Content:
+    """A page whose moment and cursor are no part of what makes it another one."""
+    rest = {name: part for name, part in page.items() if name != "pagination"}
+    return Content(JSON().render(page), etag_of=JSON().render([rest, page["pagination"]["has_more"]]))

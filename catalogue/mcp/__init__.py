@@ -1,0 +1,20 @@
+"""The data API as an MCP endpoint: tools for agents, on the same content, gate, limits and ledger as REST."""
+
+from django.http import HttpRequest
+from django.views.decorators.csrf import csrf_exempt
+
+from catalogue.mcp.server import SERVER
+from config.mcp import answers
+from config.mcp.answers import Answer
+
+__all__ = ["serve"]
+
+
+# Programs call it, which have no token of a page; the doorway judges who they are and where they come from.
+@csrf_exempt
+def serve(request: HttpRequest) -> Answer:
+    """Answer the message that the doorway has read (catalogue.mcp.doorway)."""
+    fault = getattr(request, "fault", None)
+    if fault is not None:
+        return answers.error(fault, id=fault.id)
+    return SERVER.answer(request, request.message)  # type: ignore[attr-defined]  # read at the door
