@@ -76,6 +76,7 @@ def test_a_payer_sees_all_there_is_of_a_payment(caller: Client, payer: str) -> N
         "payer": checksummed(payer),
         "pay_to": checksummed("0x" + "22" * 20),
         "products": ["context", "photos"],
+        "door": "rest",
         "resource": {"method": "GET", "url": "https://api.example.com/v1/restaurants/noma?fields=context"},
         "tier": "free",
         "form": "tx",
