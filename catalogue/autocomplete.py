@@ -1,7 +1,7 @@
 """What somebody who is typing may mean: restaurants, landmarks, neighborhoods and cuisines."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from math import log2
@@ -103,14 +103,21 @@ GROUP BY l.id ORDER BY l.market_id IS NULL, l.prominence DESC, l.name, l.id LIMI
 
 
 def suggest(
-    q: str, *, ll: tuple[float, float] | None = None, market: str | None = None, limit: int = 10
+    q: str,
+    *,
+    ll: tuple[float, float] | None = None,
+    market: str | None = None,
+    limit: int = 10,
+    of: Collection[Kind] = tuple(Kind),
 ) -> list[Suggestion]:
     """What a text that is being typed may become, likeliest first.
 
     Whole names before begun ones before begun words; then by what is best known, restaurants near `ll` before those
     far from it. With `ll` in a market of ours, and with `market`, only what lies in that market. Two letters are the
-    least; where nothing begins so, one letter may be wrong in a word of five to fourteen. Two queries, and no table is
-    read as a whole; two more for each of at most five spellings. Raises InvalidRequest for an unknown market.
+    least; where nothing begins so, one letter may be wrong in a word of five to fourteen. Only these dictionaries are
+    asked: that of landmarks has the neighborhoods and cities that `near` understands, and NEIGHBORHOOD is what
+    restaurants name. A query each for landmarks and restaurants, and no table is read as a whole; as many more for
+    each of at most five spellings. Raises InvalidRequest for an unknown market.
     """
     known = names.Names.load()
     center = Location(*ll) if ll else None
@@ -118,7 +125,7 @@ def suggest(
     typed = matching.fold(q)
     if len(typed) < FEWEST_LETTERS:
         return []
-    asking = Asking(typed=typed, market=area.slug if area else None, center=center)
+    asking = Asking(typed=typed, market=area.slug if area else None, center=center, of=frozenset(of))
     found = asking.all(q)
     if not found:
         spelt = [(text, replace(asking, typed=text)) for text in Words.load().corrected(typed)]
@@ -128,18 +135,25 @@ def suggest(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asking:
-    """What was typed, folded, and where."""
+    """What was typed, folded, and where, of which dictionaries."""
 
     typed: str
     market: str | None
     center: Location | None
+    of: frozenset[Kind]
 
     def all(self, q: str) -> list[Suggestion]:
         """All that begins so; `q` is what was typed as the database is to fold it."""
         patterns = [
             _pattern(words, form) for words in {self.typed, _lower(q) or self.typed} for form in ("{}%", "% {}%")
         ]
-        return [*self.cuisines(q), *self.neighborhoods(), *self.landmarks(patterns), *self.restaurants(q, patterns)]
+        asked: dict[Kind, Callable[[], list[Suggestion]]] = {
+            Kind.CUISINE: lambda: self.cuisines(q),
+            Kind.NEIGHBORHOOD: self.neighborhoods,
+            Kind.LANDMARK: lambda: self.landmarks(patterns),
+            Kind.RESTAURANT: lambda: self.restaurants(q, patterns),
+        }
+        return [each for kind, found in asked.items() if kind in self.of for each in found()]
 
     def cuisines(self, q: str) -> list[Suggestion]:
         """Those whose label begins so, in any language that we have: in its own letters, for sushi is no 素食."""

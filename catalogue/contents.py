@@ -11,10 +11,14 @@ from catalogue import reviews as guests
 from catalogue.flow import finding
 from catalogue.groups import context as surroundings
 from catalogue.groups import insights
+from catalogue.models import Market
 from catalogue.serializers import flow as offers
 from catalogue.serializers import guests as left
-from config.api.cursors import Paged
+from config.api.cursors import Listing, Paged
 from config.api.renderers import JSON
+
+# A dictionary is listed whole; it would have to be paged beyond this.
+DICTIONARY = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +48,13 @@ def restaurant(slug: str, asked: dict[str, Any], *, now: datetime) -> Content:
 def places(asked: dict[str, Any], *, now: datetime) -> Content:
     """Landmarks by what they are called; `asked` are the parameters of filters.LookUp."""
     answer = serializers.LandmarkAnswer(landmarks.look_up(**asked, now=now)).data
+    return Content(JSON().render(answer), etag_of=JSON().render(answer["data"]))
+
+
+def markets(*, now: datetime) -> Content:
+    """The cities that the catalogue covers, by name."""
+    rows = list(Market.objects.order_by("name", "slug")[:DICTIONARY])
+    answer = serializers.MarketAnswer(Listing(rows=rows, limit=DICTIONARY, as_of=now)).data
     return Content(JSON().render(answer), etag_of=JSON().render(answer["data"]))
 
 

@@ -6,7 +6,7 @@ the OpenAPI document names its products (`x-products`), and is served with their
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -20,6 +20,7 @@ from catalogue.groups import GROUPS
 from catalogue.lately import Lately
 from catalogue.models import SearchRow, Version
 from config.api import openapi
+from config.mcp import eras
 from payments import evm, prices
 from payments.models import Product
 from payments.networks import ours
@@ -32,36 +33,54 @@ LOOKED_FOR_S = 600.0
 # Of so many restaurants with the most reviews the first is shown that has what is sold.
 LOOKED_AT = 20
 RECORD = "/v1/restaurants/{slug}"
+# Where agents speak MCP, and where they read of it before they do.
+MCP = "/mcp"
+CARD = f"{MCP}/server-card"
+# Of the document, what a price list says.
+PRICE_LIST = (
+    *("network", "network_name", "asset", "asset_address", "decimals", "pay_to"),
+    *("tiers", "products", "mcp"),
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """A way to ask for a product: an operation of the data API, and its address, of a restaurant by `{slug}`."""
+    """A way to ask for a product: an operation of the data API, and its address, of a restaurant by `{slug}`.
+
+    `tool` is the tool over MCP that gives the same, with these arguments; None where there is none.
+    """
 
     operation: str
     path: str
+    tool: str | None = None
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def group(cls, name: str) -> "Way":
+        """As a field group of the record."""
+        return cls("get_restaurant", f"{RECORD}?fields={name}", "get_restaurant", {"fields": [name]})
 
 
 WAYS: Mapping[str, Sequence[Way]] = {
     "reviews": (
-        Way("get_restaurant", f"{RECORD}?fields=reviews"),
-        Way("list_reviews", f"{RECORD}/reviews"),
+        Way.group("reviews"),
+        Way("list_reviews", f"{RECORD}/reviews", "list_reviews"),
     ),
     "photos": (
-        Way("get_restaurant", f"{RECORD}?fields=photos"),
-        Way("list_photos", f"{RECORD}/photos"),
+        Way.group("photos"),
+        Way("list_photos", f"{RECORD}/photos", "list_photos"),
     ),
     "context": (
-        Way("get_restaurant", f"{RECORD}?fields=context"),
-        Way("get_restaurant_context", f"{RECORD}/context"),
+        Way.group("context"),
+        Way("get_restaurant_context", f"{RECORD}/context", "get_surroundings"),
     ),
     "ai_insight": (
-        Way("get_restaurant", f"{RECORD}?fields=ai_insight"),
-        Way("get_restaurant_insight", f"{RECORD}/insight"),
+        Way.group("ai_insight"),
+        Way("get_restaurant_insight", f"{RECORD}/insight", "get_insight"),
     ),
     "history": (
-        Way("get_restaurant", f"{RECORD}?fields=history"),
-        Way("get_restaurant_history", f"{RECORD}/history"),
+        Way.group("history"),
+        Way("get_restaurant_history", f"{RECORD}/history", "get_history"),
         Way("list_changes", "/v1/changes"),
     ),
 }
@@ -100,12 +119,18 @@ def document(*, now: datetime) -> dict[str, Any]:
             for tier in TIERS.values()
         ],
         "products": products,
+        "mcp": {
+            "url": absolute(MCP),
+            "transport": "streamable-http",
+            "protocol_versions": list(eras.SUPPORTED),
+            "server_card": absolute(CARD),
+        },
         "openapi": absolute("/docs/openapi/data.json"),
     }
 
 
 def described(product: Product, priced: Mapping[str, Decimal], *, slug: str | None) -> dict[str, Any]:
-    """A product with its prices in USDC, how it is asked for, and where: at a restaurant, by its slug, that has it."""
+    """A product with its prices in USDC, how it is asked for, by tools of MCP too, and a restaurant that has it."""
     ways = WAYS.get(product.slug, ())
     return {
         "product": product.slug,
@@ -116,6 +141,7 @@ def described(product: Product, priced: Mapping[str, Decimal], *, slug: str | No
         "asked_for_by": [
             {"method": "GET", "url_template": absolute(way.path), "operation_id": way.operation} for way in ways
         ],
+        "tools": [{"name": way.tool, "arguments": dict(way.arguments)} for way in ways if way.tool],
         "resources": [absolute(way.path.format(slug=slug)) for way in ways] if slug else [],
     }
 
@@ -218,3 +244,9 @@ def written() -> bytes:
             raise
         lately.kept = (time.monotonic(), lately.kept[1])
         return lately.kept[1]
+
+
+def price_list() -> bytes:
+    """Of the document what is sold to whom for how much, and how it is asked for. Raises as `written` does."""
+    told = orjson.loads(written())
+    return orjson.dumps({name: told[name] for name in PRICE_LIST})

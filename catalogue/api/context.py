@@ -10,13 +10,11 @@ from rest_framework.response import Response
 
 from catalogue import contents, dictionaries, filters, selling, serializers
 from catalogue.api.terms import CONDITIONAL, free
+from catalogue.contents import DICTIONARY
 from catalogue.models import Attribute, Cuisine, Landmark, Market
 from config.api.cursors import Listing
 from config.api.renderers import JSON
 from payments.authentication import DataViewSet
-
-# A dictionary is listed whole; it would have to be paged beyond this.
-DICTIONARY = 1_000
 
 
 class LandmarkViewSet(DataViewSet[Landmark]):
@@ -52,8 +50,8 @@ class MarketViewSet(DataViewSet[Market]):
     )
     def list(self, request: Request) -> Response:
         """The cities that the catalogue covers, by name."""
-        rows = Market.objects.order_by("name", "slug")[:DICTIONARY]
-        return listed(request, serializers.MarketAnswer(whole(rows)).data)
+        now = timezone.now()
+        return selling.served(request, contents.markets(now=now), now=now)
 
 
 class CuisineViewSet(DataViewSet[Cuisine]):

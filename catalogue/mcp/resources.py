@@ -1,7 +1,79 @@
 """What agents read beside the tools: prices, markets, their own account, and restaurants."""
 
+import re
 from collections.abc import Sequence
 
-from config.mcp.resources import Resource
+from django.http import HttpRequest
+from django.utils import timezone
 
-RESOURCES: Sequence[Resource] = ()
+from catalogue import contents, discovery
+from catalogue.filters import SLUG
+from catalogue.mcp import completing
+from config.api.refusal import NotFound
+from config.api.renderers import JSON
+from config.mcp.resources import Resource
+from payments import me
+from payments.callers import caller_of
+from payments.serializers.me import MeRecord
+
+# Anything else cannot be a slug, and need not be looked up.
+IS_SLUG = re.compile(f"(?=.{{1,120}}$){SLUG}")
+
+
+def prices(_request: HttpRequest) -> bytes:
+    """What is sold, as GET /.well-known/x402 tells it: at most a minute old."""
+    return discovery.price_list()
+
+
+def markets(_request: HttpRequest) -> bytes:
+    """The body of GET /v1/markets."""
+    return contents.markets(now=timezone.now()).body
+
+
+def account(request: HttpRequest) -> bytes:
+    """The body of GET /v1/me."""
+    standing = me.standing(caller_of(request), usage=request.usage, now=timezone.now())  # type: ignore[attr-defined]
+    return JSON().render(MeRecord(standing).data)
+
+
+def restaurant(_request: HttpRequest, *, slug: str) -> bytes:
+    """The body of GET /v1/restaurants/{slug}, which is free. Raises NotFound, Renamed and Gone."""
+    if not IS_SLUG.fullmatch(slug):
+        raise NotFound("There is no restaurant of this slug.")
+    return contents.restaurant(slug, {"fields": ("core",)}, now=timezone.now()).body
+
+
+RESOURCES: Sequence[Resource] = (
+    Resource(
+        uri="restaurants://prices",
+        name="prices",
+        title="What is sold, and for how much",
+        description=(
+            "Each product with its prices in USDC by tier, from which tier it is sold, and the tools that give it; how"
+            " a tier is reached; the network, asset and receiver of payments. The price that a tool tells counts."
+        ),
+        read=prices,
+    ),
+    Resource(
+        uri="restaurants://markets",
+        name="markets",
+        title="Markets",
+        description="The cities that are covered, with the slugs that the argument `market` takes, and their zones.",
+        read=markets,
+    ),
+    Resource(
+        uri="restaurants://account",
+        name="account",
+        title="Your account",
+        description="Who you are to us: your tier, its limit and what is left of it, your prices, and the next tier.",
+        read=account,
+    ),
+    Resource(
+        uri="restaurants://restaurant/{slug}",
+        name="restaurant",
+        title="A restaurant",
+        description="The free record of one restaurant, as get_restaurant gives it. A former slug says the new one.",
+        read=restaurant,
+        completes={"slug": completing.slug},
+    ),
+)

@@ -8,9 +8,26 @@ from typing import Any
 
 from django.http import HttpRequest
 
-# The values that begin with what was typed, for an argument of this name beside others that are filled in already.
-Complete = Callable[[HttpRequest, str, Mapping[str, str]], Sequence[str]]
 MOST_VALUES = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Values:
+    """What an argument may be, likeliest first; `has_more` where there are some that were not looked for."""
+
+    found: Sequence[str]
+    has_more: bool = False
+
+    @property
+    def members(self) -> dict[str, Any]:
+        """How they are told: at most a hundred, and of how many, where that is known."""
+        total = {} if self.has_more else {"total": len(self.found)}
+        has_more = self.has_more or len(self.found) > MOST_VALUES
+        return {"values": list(self.found[:MOST_VALUES]), **total, "hasMore": has_more}
+
+
+# The values that begin with what was typed, for an argument of this name beside others that are filled in already.
+Complete = Callable[[HttpRequest, str, Mapping[str, str]], Values]
 
 
 @dataclass(frozen=True, kw_only=True)

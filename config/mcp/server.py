@@ -16,7 +16,7 @@ from config.mcp.answers import Answer, Result
 from config.mcp.asking import Asked, Asker
 from config.mcp.eras import Era
 from config.mcp.messages import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, REFUSED, Fault, Id, Message
-from config.mcp.resources import MOST_VALUES, Complete, Prompt, Resource
+from config.mcp.resources import Complete, Prompt, Resource, Values
 from config.mcp.tools import Call, Tool
 
 logger = logging.getLogger("tablewire.mcp")
@@ -189,9 +189,8 @@ class Server:
             {key: value for key, value in given.items() if isinstance(value, str)} if isinstance(given, dict) else {}
         )
         complete = self.completion(ref, name)
-        found = list(complete(request, typed, others)) if complete else []
-        told = {"values": found[:MOST_VALUES], "total": len(found), "hasMore": len(found) > MOST_VALUES}
-        return {"completion": told}
+        found = complete(request, typed, others) if complete else Values(())
+        return {"completion": found.members}
 
     def completion(self, ref: Members, name: str) -> Complete | None:
         """How an argument is completed; None where it is not. Raises Fault for what there is not."""
