@@ -15,6 +15,7 @@ from config.api.refusal import InvalidRequest
 
 MAX_DEPTH = 32
 LONGEST_PATH = 200
+LOWEST, HIGHEST = -(2**63), 2**64 - 1
 LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 UNCLEAN = "Text holds a NUL or half a surrogate pair, which no text may hold."
 # A text that does not end is taken to the end at once: tried anew from each of its quotes, 1 MiB would last hours.
@@ -23,6 +24,14 @@ BRACKET = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[\[{\]}]', re.DOTALL)
 
 class Malformed(InvalidRequest):
     """A body that is not one well-formed JSON object."""
+
+
+class NotAnObject(Malformed):
+    """JSON, and something else than an object."""
+
+
+class TooLarge(Malformed):
+    """A body that is not read to its end."""
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -48,17 +57,17 @@ def _float(text: str) -> float:
 
 
 def _int(text: str) -> int:
-    # Python refuses to read more than 4,300 digits at once; nobody means more than 64 bits.
-    if len(text) > 20:
+    # Python refuses to read more than 4,300 digits at once; nobody means more than 64 bits, and orjson writes no more.
+    if len(text) > 20 or not LOWEST <= (number := int(text)) <= HIGHEST:
         raise Malformed(f"The number {text[:40]} is too large.")
-    return int(text)
+    return number
 
 
 def parse(raw: bytes) -> Mapping[str, Any]:
     """Read one JSON object.
 
     Raises Malformed for bad UTF-8, bad JSON, anything but an object, keys that stand twice, NaN and infinities,
-    numbers beyond a double or 20 digits, nesting deeper than 32, NUL and lone surrogates.
+    numbers beyond a double or 64 bits, nesting deeper than 32, NUL and lone surrogates.
     """
     try:
         text = raw.decode("utf-8")
@@ -73,7 +82,7 @@ def parse(raw: bytes) -> Mapping[str, Any]:
     except json.JSONDecodeError as error:
         raise Malformed(f"The body is not JSON: {error.msg} at line {error.lineno}, column {error.colno}.") from error
     if not isinstance(value, dict):
-        raise Malformed("The body must be a JSON object.")
+        raise NotAnObject("The body must be a JSON object.")
     # JSON and UTF-8 know both of these only as an escape.
     if "\\u" in text:
         for path, words in _texts(value, ""):
@@ -111,13 +120,14 @@ def _texts(value: Any, path: str) -> Any:
             yield from _texts(inner, f"{path}[{index}]"[:LONGEST_PATH])
 
 
-def read_body(request: HttpRequest | Request) -> bytes:
-    """The raw body, at most MAX_BODY_BYTES of it; also one sent in chunks, and also when it is asked for again.
+def read_body(request: HttpRequest | Request, *, limit: int | None = None) -> bytes:
+    """The raw body, at most `limit` or MAX_BODY_BYTES of it; also one sent in chunks, and also when it is asked for
+    again.
 
-    Raises Malformed when it is larger, or when its length cannot be known.
+    Raises TooLarge, and Malformed when its length cannot be known.
     """
-    limit: int = settings.MAX_BODY_BYTES
-    too_large = Malformed(f"The body is larger than {limit} bytes.")
+    limit = settings.MAX_BODY_BYTES if limit is None else limit
+    too_large = TooLarge(f"The body is larger than {limit} bytes.")
     length = request.META.get("CONTENT_LENGTH") or ""
     if length:
         if not (length.isascii() and length.isdigit()):
@@ -164,6 +174,15 @@ def json_body(request: HttpRequest | Request) -> Mapping[str, Any]:
     Views call this rather than `request.data`, which is an empty object for a body in chunks or without a type.
     Raises Malformed.
     """
+    hold_to_json(request)
+    raw = read_body(request)
+    if not raw.strip():
+        raise Malformed("The body is empty; send a JSON object.")
+    return parse(raw)
+
+
+def hold_to_json(request: HttpRequest | Request) -> None:
+    """Raise Malformed where the headers call the body anything but plain JSON in UTF-8."""
     # A missing type is read as JSON.
     kind, _, options = request.META.get("CONTENT_TYPE", "").partition(";")
     if kind.strip().lower() not in ("", "application/json"):
@@ -173,7 +192,3 @@ def json_body(request: HttpRequest | Request) -> Mapping[str, Any]:
         raise Malformed(f"The charset must be utf-8, not {charset[1][:40]}.")
     if request.META.get("HTTP_CONTENT_ENCODING", "identity").lower() != "identity":
         raise Malformed("A compressed body is not understood; send it plain.")
-    raw = read_body(request)
-    if not raw.strip():
-        raise Malformed("The body is empty; send a JSON object.")
-    return parse(raw)

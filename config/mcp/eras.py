@@ -40,42 +40,44 @@ class Era:
 
 
 def of(request: HttpRequest, message: Message) -> Era:
-    """The era of a message. Raises Fault where its headers and its body do not agree, as 2026-07-28 asks."""
+    """The era of a message. Raises Fault where its headers and its body do not agree, as 2026-07-28 asks.
+
+    A header that was sent twice comes here as one with a comma in it, and agrees with nothing.
+    """
     told = request.headers.get("MCP-Protocol-Version")
     if told in HANDSHAKE:
         return Era(told)
-    if told is None and VERSION not in message.meta:
+    if told is None:
+        if VERSION in message.meta:
+            raise Fault(HEADER_MISMATCH, "The header MCP-Protocol-Version is missing.")
         # Clients of 2025-03-26 send no such header.
         return Era(HANDSHAKE[-1])
-    agree(request, message, told)
     if told != STATELESS:
-        raise Fault(
-            UNSUPPORTED_VERSION,
-            "Unsupported protocol version",
-            more={"supported": list(SUPPORTED), "requested": told},
-        )
-    return Era(STATELESS, asks=can_be_asked(message.meta[CAPABILITIES]))
+        supported = {"supported": list(SUPPORTED), "requested": told}
+        raise Fault(UNSUPPORTED_VERSION, "Unsupported protocol version", more=supported)
+    # Of notifications nothing but the version is asked.
+    if message.id is not None:
+        agree(request, message)
+    return Era(STATELESS, asks=can_be_asked(message.meta.get(CAPABILITIES)))
 
 
-def agree(request: HttpRequest, message: Message, told: str | None) -> None:
-    """Hold the headers against the body. Raises Fault."""
-    if message.id is None:
-        # Of notifications nothing but the version is asked.
-        return
-    if told is None:
-        raise Fault(HEADER_MISMATCH, "The header MCP-Protocol-Version is missing.")
+def agree(request: HttpRequest, message: Message) -> None:
+    """Hold the headers of a request of 2026-07-28 against its body. Raises Fault."""
     meta = message.meta
-    if told in SUPPORTED:
-        if missing := [name for name in (VERSION, CAPABILITIES) if name not in meta]:
-            raise Fault(INVALID_PARAMS, f"`params._meta` lacks {' and '.join(missing)}.")
-        if meta[VERSION] != told:
-            raise Fault(HEADER_MISMATCH, f"MCP-Protocol-Version is {told}, and `params._meta` says another version.")
-        named = {"Mcp-Method": message.method}
-        if key := NAMED_BY.get(message.method):
-            named["Mcp-Name"] = message.params.get(key)  # type: ignore[assignment]  # what is no text agrees with none
-        for header, value in named.items():
-            if decoded(request.headers.get(header)) != value:
-                raise Fault(HEADER_MISMATCH, f"The header {header} is missing, or does not say what the body says.")
+    if missing := [name for name in (VERSION, CAPABILITIES) if name not in meta]:
+        raise Fault(INVALID_PARAMS, f"`params._meta` lacks {' and '.join(missing)}.")
+    if meta[VERSION] != STATELESS:
+        raise Fault(HEADER_MISMATCH, f"MCP-Protocol-Version is {STATELESS}, and `params._meta` says another version.")
+    if request.headers.get("Mcp-Method") != message.method:
+        raise disagrees("Mcp-Method")
+    name = NAMED_BY.get(message.method)
+    if name and decoded(request.headers.get("Mcp-Name")) != message.params.get(name):
+        raise disagrees("Mcp-Name")
+
+
+def disagrees(header: str) -> Fault:
+    """The fault of a header that proxies would have been misled by."""
+    return Fault(HEADER_MISMATCH, f"The header {header} is missing, or does not say what the body says.")
 
 
 def can_be_asked(capabilities: Any) -> bool:

@@ -26,8 +26,11 @@ def test_an_unfinished_text_of_half_a_megabyte_of_quotes_is_read_once() -> None:
         parse(b'{"a": "' + b'\\"' * 500_000)
 
 
-def test_a_number_of_more_than_20_places_is_refused() -> None:
-    assert parse(b'{"a": 99999999999999999999}') == {"a": 99999999999999999999}
+def test_a_whole_number_beyond_64_bits_is_refused() -> None:
+    assert parse(b'{"a": [18446744073709551615, -9223372036854775808]}') == {"a": [2**64 - 1, -(2**63)]}
+    for beyond in (b'{"a": 18446744073709551616}', b'{"a": -9223372036854775809}'):
+        with pytest.raises(Malformed, match="too large"):
+            parse(beyond)
     with pytest.raises(Malformed, match="too large"):
         parse(b'{"a": 100000000000000000000}')
 
