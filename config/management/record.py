@@ -106,6 +106,7 @@ def show(up: Mapping[str, Any], *, state_dir: Path, is_default_dir: bool, logs: 
     table = Table.grid(padding=(0, 2))
     rows = {
         "Data API": f"{base_url}/v1",
+        "  for agents": f"{up['mcp_url']} (MCP)",
         "Management API": up["management"]["base_url"],
         "  key": key or "none: run without --no-seed",
         "  with a menu": up["management"]["menu_api_key"] or "none",
