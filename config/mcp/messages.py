@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from django.http import HttpRequest
 
-from config.api.parsers import Malformed, parse, read_body
+from config.api.parsers import Malformed, NotAnObject, TooLarge, hold_to_json, parse, read_body
 
 # In bytes; a message of ours has arguments and a payment, and no files.
 MOST_BYTES = 256 * 1024
@@ -27,7 +27,15 @@ Id = str | int
 class Fault(Exception):
     """A message that breaks the protocol; `status` is that of HTTP where the era tells faults by it."""
 
-    STATUS: ClassVar[Mapping[int, int]] = {METHOD_NOT_FOUND: 404, INTERNAL_ERROR: 500, REFUSED: 200}
+    # Of all else, as where our own code broke, the body alone tells: what HTTP calls broken, few clients read.
+    STATUS: ClassVar[Mapping[int, int]] = {
+        PARSE_ERROR: 400,
+        INVALID_REQUEST: 400,
+        METHOD_NOT_FOUND: 404,
+        INVALID_PARAMS: 400,
+        HEADER_MISMATCH: 400,
+        UNSUPPORTED_VERSION: 400,
+    }
 
     def __init__(
         self,
@@ -42,7 +50,7 @@ class Fault(Exception):
         self.code = code
         self.message = message
         self.more = more
-        self.status = status or self.STATUS.get(code, 400)
+        self.status = status or self.STATUS.get(code, 200)
         self.id = id
 
 
@@ -67,44 +75,49 @@ class Message:
             raise Fault(INVALID_PARAMS, f"`params.{name}` must be a string.")
         return found
 
+    def members(self, name: str) -> Mapping[str, Any]:
+        """A parameter that must be an object; an empty one where it is left out. Raises Fault."""
+        found = self.params.get(name)
+        if found is None:
+            return {}
+        if not isinstance(found, dict):
+            raise Fault(INVALID_PARAMS, f"`params.{name}` must be an object.")
+        return found
+
 
 def read(request: HttpRequest) -> Message:
     """The message in the body of a POST. Raises Fault."""
-    length = request.META.get("CONTENT_LENGTH") or ""
-    if length.isascii() and length.isdigit() and int(length) > MOST_BYTES:
-        raise too_large()
     try:
-        raw = read_body(request)
+        hold_to_json(request)
+        raw = read_body(request, limit=MOST_BYTES)
     except Malformed as refusal:
-        raise Fault(INVALID_REQUEST, refusal.message) from refusal
-    if len(raw) > MOST_BYTES:
-        raise too_large()
+        status = 413 if isinstance(refusal, TooLarge) else None
+        raise Fault(INVALID_REQUEST, refusal.message, status=status) from refusal
     if raw.lstrip()[:1] == b"[":
         raise Fault(INVALID_REQUEST, "A batch is not understood: send each message in a POST of its own.")
     try:
-        return of_json(parse(raw))
+        told = parse(raw)
     except Malformed as refusal:
-        raise Fault(PARSE_ERROR, refusal.message) from refusal
+        code = INVALID_REQUEST if isinstance(refusal, NotAnObject) else PARSE_ERROR
+        raise Fault(code, refusal.message) from refusal
+    return of_json(told)
 
 
 def of_json(told: Mapping[str, Any]) -> Message:
-    """The message that this object is. Raises Fault."""
+    """The message that this object is. Raises Fault, with the id of the message where it has one."""
     id_ = told.get("id")
-    known = id_ if isinstance(id_, str | int) and not isinstance(id_, bool) else None
+    if isinstance(id_, bool) or not isinstance(id_, str | int):
+        id_ = None
     if told.get("jsonrpc") != "2.0":
-        raise Fault(INVALID_REQUEST, '`jsonrpc` must be "2.0".', id=known)
-    if "id" in told and known is None:
+        raise Fault(INVALID_REQUEST, '`jsonrpc` must be "2.0".', id=id_)
+    if "id" in told and id_ is None:
         raise Fault(INVALID_REQUEST, "`id` must be a string or a whole number.")
-    if not isinstance(told.get("method"), str):
-        raise Fault(
-            INVALID_REQUEST, "`method` must be a string: only requests and notifications are sent here.", id=known
-        )
-    params = told.get("params", {})
+    method = told.get("method")
+    if not isinstance(method, str):
+        words = "`method` must be a string: only requests and notifications are sent here."
+        raise Fault(INVALID_REQUEST, words, id=id_)
+    # The official SDKs take null for nothing.
+    params = {} if told.get("params") is None else told["params"]
     if not isinstance(params, dict):
-        raise Fault(INVALID_REQUEST, "`params` must be an object.", id=known)
-    return Message(method=told["method"], id=known, params=params)
-
-
-def too_large() -> Fault:
-    """The fault of a body that is not read."""
-    return Fault(INVALID_REQUEST, f"The body is larger than {MOST_BYTES} bytes.", status=413)
+        raise Fault(INVALID_REQUEST, "`params` must be an object.", id=id_)
+    return Message(method=method, id=id_, params=params)

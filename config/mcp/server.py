@@ -92,7 +92,6 @@ class Server:
         """What stands beside each result."""
         return {eras.SERVER_INFO: self.info} if era.is_stateless else {}
 
-    # Everything but calls ---------------------------------------------------------------------------------------
     def listed(self, request: HttpRequest, message: Message, era: Era) -> Members:
         """The members of the result of any method but tools/call. Raises Fault, and what a resource raises."""
         match message.method:
@@ -100,7 +99,7 @@ class Server:
                 return self.initialized(message)
             case "ping" if not era.is_stateless:
                 return {}
-            case "server/discover":
+            case "server/discover" if era.is_stateless:
                 return {
                     "supportedVersions": list(eras.SUPPORTED),
                     "capabilities": self.capabilities,
@@ -157,9 +156,9 @@ class Server:
     def prompted(self, message: Message) -> Members:
         """A prompt with its arguments filled in."""
         prompt = self.prompt(message.text("name"))
-        given = message.params.get("arguments") or {}
+        given = message.members("arguments")
         known = {one.name for one in prompt.arguments}
-        if not isinstance(given, dict) or not all(isinstance(value, str) for value in given.values()):
+        if not all(isinstance(value, str) for value in given.values()):
             raise Fault(INVALID_PARAMS, "`params.arguments` must be an object of strings.")
         if strangers := sorted(set(given) - known):
             raise Fault(INVALID_PARAMS, f"Unknown argument `{strangers[0][:80]}`. Known: {', '.join(sorted(known))}.")
@@ -177,18 +176,14 @@ class Server:
 
     def completed(self, request: HttpRequest, message: Message) -> Members:
         """What an argument of a prompt or a template may be, by its beginning."""
-        ref, argument = message.params.get("ref"), message.params.get("argument")
-        if not isinstance(ref, dict) or not isinstance(argument, dict):
-            raise Fault(INVALID_PARAMS, "`params.ref` and `params.argument` must be objects.")
+        argument = message.members("argument")
         name, typed = argument.get("name"), argument.get("value")
         if not isinstance(name, str) or not isinstance(typed, str):
             raise Fault(INVALID_PARAMS, "`params.argument` must have a name and a value.")
-        context = message.params.get("context")
-        given = context.get("arguments") if isinstance(context, dict) else None
-        others = (
-            {key: value for key, value in given.items() if isinstance(value, str)} if isinstance(given, dict) else {}
-        )
-        complete = self.completion(ref, name)
+        given = message.members("context").get("arguments")
+        others = given if isinstance(given, dict) else {}
+        others = {key: value for key, value in others.items() if isinstance(value, str)}
+        complete = self.completion(message.members("ref"), name)
         found = complete(request, typed, others) if complete else Values(())
         return {"completion": found.members}
 
@@ -202,7 +197,6 @@ class Server:
                 return resource.completes.get(name)
         raise Fault(INVALID_PARAMS, "`params.ref` names nothing that can be completed.")
 
-    # Calls ------------------------------------------------------------------------------------------------------
     def called(self, request: HttpRequest, message: Message, id_: Id, era: Era) -> Answer:
         """The answer to a call of a tool. Raises Fault for one that cannot be made."""
         result = self.result(request, message, era)
@@ -219,12 +213,11 @@ class Server:
 
     def result(self, request: HttpRequest, message: Message, era: Era) -> Result:
         """What a tool gives; its refusals are results that its caller's model reads."""
-        tool = self.by_name.get(message.text("name"))
+        name = message.text("name")
+        tool = self.by_name.get(name)
         if tool is None:
-            raise Fault(INVALID_PARAMS, f"There is no tool `{message.text('name')[:80]}`.")
-        told = message.params.get("arguments") or {}
-        if not isinstance(told, dict):
-            raise Fault(INVALID_PARAMS, "`params.arguments` must be an object.")
+            raise Fault(INVALID_PARAMS, f"There is no tool `{name[:80]}`.")
+        told = message.members("arguments")
         call = self.call(request, message, era, tool.name, told)
         try:
             return tool.run(call, tool.read(told))
@@ -263,7 +256,7 @@ def fault_of(refusal: Refusal, request: HttpRequest) -> Fault:
     """A refusal of anything but a tool, as an error of the protocol."""
     codes = {Code.INTERNAL_ERROR: INTERNAL_ERROR, Code.INVALID_REQUEST: INVALID_PARAMS}
     told = errors.body(refusal, request_id=errors.id_of(request))
-    return Fault(codes.get(refusal.code, REFUSED), refusal.message, more=told.get("error", told), status=200)
+    return Fault(codes.get(refusal.code, REFUSED), refusal.message, more=told.get("error", told))
 
 
 def in_words(refusal: Refusal, *, request_id: str, words: str | None = None) -> Result:
