@@ -29,11 +29,12 @@ from config.api.renderers import JSON
 HEADER = "Idempotency-Key"
 REPLAYED = "Idempotent-Replayed"
 VISIBLE = re.compile(r"[\x21-\x7e]{1,255}")
+SCHEMA = {"type": "string", "pattern": "^[\\x21-\\x7e]{1,255}$"}
 
 PARAMETERS = [
     OpenApiParameter(
         HEADER,
-        {"type": "string", "pattern": "^[\\x21-\\x7e]{1,255}$"},
+        SCHEMA,
         OpenApiParameter.HEADER,
         description="Any text of yours. Sent again within 24 hours, the same request has no second effect.",
     ),
@@ -73,12 +74,16 @@ class InProgress(Refusal):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """What makes a call the same as another: whose it is, its key, its method and path, and the bytes of its body."""
+    """What makes a call the same as another: whose it is, its key, its method and path, and the bytes of its body.
+
+    `named` is what its caller calls the key.
+    """
 
     scope: str
     key: str
     operation: str
     body_sha256: bytes
+    named: str = HEADER
 
 
 def once(request: Request, *, scope: str, effect: Callable[[], Response]) -> Response:
@@ -103,12 +108,26 @@ def once(request: Request, *, scope: str, effect: Callable[[], Response]) -> Res
     return carried_out(call, effect)
 
 
-def carried_out(call: Call, effect: Callable[[], Response]) -> Response:
-    """The answer to this call, whose effect takes place once; see `once`."""
+def always(_: Response) -> bool:
+    """What was answered once is answered for as long as it is kept."""
+    return True
+
+
+def carried_out(
+    call: Call, effect: Callable[[], Response], *, stands: Callable[[Response], bool] = always
+) -> Response:
+    """The answer to this call, whose effect takes place once; see `once`.
+
+    Where an earlier answer does not stand any more the effect takes place anew, and what that answers is kept in its
+    place. Of two at once who find that out one waits for the other, and then finds an answer that stands.
+    """
     with transaction.atomic():
         row = claim(call, now=timezone.now())
         if row is None:
-            return replay(call)
+            earlier = replay(call)
+            if stands(earlier):
+                return earlier
+            row = renew(call, now=timezone.now())
         return keep(row, effect())
 
 
@@ -134,7 +153,7 @@ def claim(call: Call, *, now: datetime) -> UUID | None:
         if not isinstance(error.__cause__, psycopg.errors.LockNotAvailable):
             raise
         raise InProgress(
-            f"The first request with this `{HEADER}` is still under way. Send it again in a second.",
+            f"The first request with this `{call.named}` is still under way. Send it again in a second.",
             headers={"Retry-After": "1"},
         ) from error
     return claimed[0] if claimed else None
@@ -144,10 +163,17 @@ def replay(call: Call) -> Response:
     """The answer to the earlier call with this key. Raises Reused where that was another request."""
     row = IdempotentCall.objects.get(scope=call.scope, key=call.key)
     if row.operation != call.operation:
-        raise Reused(f"This `{HEADER}` came with `{row.operation}` before. Use a new one.", param=HEADER)
+        raise Reused(f"This `{call.named}` came with `{row.operation}` before. Use a new one.", param=call.named)
     if bytes(row.body_sha256) != call.body_sha256:
-        raise Reused(f"This `{HEADER}` came with another body before. Use a new one.", param=HEADER)
+        raise Reused(f"This `{call.named}` came with another body before. Use a new one.", param=call.named)
     return Response(bytes(row.body or b""), status=row.status, headers={**row.headers, REPLAYED: "true"})
+
+
+def renew(call: Call, *, now: datetime) -> UUID:
+    """The row of a call whose answer is to be replaced; `claim` has locked it. Two statements."""
+    rows = IdempotentCall.objects.filter(scope=call.scope, key=call.key)
+    rows.update(created_at=now)
+    return rows.values_list("pk", flat=True).get()
 
 
 def keep(row: UUID, response: Response) -> Response:

@@ -20,7 +20,6 @@ from catalogue.tasks import ring_for_export
 from config.api import openapi, versions
 from config.api.addresses import public_url
 from config.api.parsers import json_body
-from config.api.refusal import NotFound
 from payments.authentication import DataViewSet
 from payments.callers import caller_of, identify
 
@@ -67,13 +66,6 @@ class ExportViewSet(DataViewSet[Export]):
             self.wallet = start.exporter(caller_of(request))
         super().initial(request, *args, **kwargs)
 
-    def export(self, public_id: str) -> Export:
-        """The caller's export. Raises NotFound for an unknown, a malformed and another wallet's id alike."""
-        export = Export.objects.of(self.wallet).known_as(public_id).first()
-        if export is None:
-            raise NotFound("There is no such export.")
-        return export
-
     @extend_schema(
         operation_id="create_export",
         summary="Export in bulk",
@@ -117,7 +109,7 @@ class ExportViewSet(DataViewSet[Export]):
     )
     def retrieve(self, request: Request, id: str) -> Response:  # noqa: A002  # the name in the path
         """Its progress; once it has succeeded, its files with their checksums and fresh links."""
-        return self.answer(self.export(id))
+        return self.answer(record.find(self.wallet, id))
 
     @extend_schema(
         operation_id="cancel_export",
@@ -130,7 +122,7 @@ class ExportViewSet(DataViewSet[Export]):
     )
     def destroy(self, request: Request, id: str) -> Response:  # noqa: A002  # the name in the path
         """Stop it and remove its files; one that has succeeded expires at once. The record stays."""
-        start.cancel(self.export(id), now=timezone.now())
+        start.cancel(record.find(self.wallet, id), now=timezone.now())
         return Response(status=status.HTTP_204_NO_CONTENT)
 
     @extend_schema(
@@ -162,7 +154,7 @@ class ExportViewSet(DataViewSet[Export]):
         else:
             # The doorway lets files pass without asking who it is (payments.limits).
             self.wallet = start.exporter(identify(request, now=now))
-            export = self.export(id)
+            export = record.find(self.wallet, id)
         return sent(request, links.kept(export, name, now=now))
 
     def answer(self, export: Export, code: int = status.HTTP_200_OK) -> Response:

@@ -1,12 +1,9 @@
 """Offers and bookings over HTTP."""
 
 from functools import partial
-from hashlib import sha256
-from typing import Any
 
 from django.utils import timezone
 from drf_spectacular.utils import OpenApiParameter, extend_schema
-from rest_framework import status
 from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -15,18 +12,18 @@ from accounts import idempotency
 from catalogue import contents, selling
 from catalogue.api.terms import CONDITIONAL, MOVED, SLUG, free
 from catalogue.filters.flow import Offers, Slots
-from catalogue.flow import booking, finding
+from catalogue.flow import booking, finding, once
+from catalogue.flow.once import Wish, answer
 from catalogue.models import FlowBooking, FlowSlot
 from catalogue.serializers import flow as serializers
 from config.api import openapi
-from config.api.addresses import public_url
 from config.api.parsers import json_body
 from config.api.refusal import InvalidRequest
 from payments.authentication import DataViewSet
 
 KEY = OpenApiParameter(
     idempotency.HEADER,
-    {"type": "string", "pattern": "^[\\x21-\\x7e]{1,255}$"},
+    idempotency.SCHEMA,
     OpenApiParameter.HEADER,
     required=True,
     description="Any text of yours, a new one for each booking. Sent again within 24 hours, the same request has no"
@@ -39,8 +36,6 @@ TOKEN = OpenApiParameter(
     required=True,
     description="`manage_token` of the booking.",
 )
-# An answer about a person, with the key to it.
-PRIVATE = {"Cache-Control": "no-store, private"}
 # Anything else cannot be an id, and need not be looked up.
 ID = "[a-z0-9_]{1,40}"
 
@@ -123,19 +118,8 @@ class FlowOfferViewSet(DataViewSet[FlowSlot]):
             )
         form = serializers.NewFlowBooking(data=json_body(request))
         form.is_valid(raise_exception=True)
-        wish = form.validated_data
-        contact = booking.contact_of(
-            customer_email=wish.get("customer_email"), customer_phone=wish.get("customer_phone")
-        )
-        # Strangers who choose the same key do not meet: they would have to come with the same contact.
-        scope = sha256(f"{id} {contact}".encode()).hexdigest()
-        return idempotency.once(request, scope=scope, effect=partial(self.book, id, wish))
-
-    def book(self, id: str, wish: dict[str, Any]) -> Response:  # noqa: A002  # the name in the path
-        """Book as the body says."""
-        booked = booking.book(booking.offer_key(id), now=timezone.now(), **wish)
-        location = public_url(f"/v1/flow/bookings/{booked.id}")
-        return answer(booked, code=status.HTTP_201_CREATED, headers={"Location": location})
+        wish = Wish(at=id, guest=form.validated_data)
+        return idempotency.once(request, scope=wish.scope, effect=partial(once.book, wish, now=timezone.now()))
 
 
 class FlowBookingViewSet(DataViewSet[FlowBooking]):
@@ -170,11 +154,3 @@ class FlowBookingViewSet(DataViewSet[FlowBooking]):
 def token_of(request: Request) -> str:
     """What proves that a booking is the caller's; empty without it."""
     return request.headers.get("X-Manage-Token", "")
-
-
-def answer(
-    booked: booking.Booked, *, code: int = status.HTTP_200_OK, headers: dict[str, str] | None = None
-) -> Response:
-    """The record of a booking, which no cache keeps."""
-    record = serializers.FlowBookingRecord(booked).data
-    return Response(record, status=code, headers={**PRIVATE, **(headers or {})})

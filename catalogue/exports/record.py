@@ -9,6 +9,7 @@ from catalogue.exports import links, manifest
 from catalogue.models import Export, ExportPart
 from config.api import cursors
 from config.api.cursors import Listing
+from config.api.refusal import NotFound
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,14 @@ def page(wallet: str, *, limit: int, cursor: str | None, now: datetime) -> Listi
         exports.pop()
         next_cursor = cursors.write([str(exports[-1].pk)], as_of=as_of, question=question)
     return Listing(rows=show_all(exports, now=now), limit=limit, next_cursor=next_cursor, as_of=as_of)
+
+
+def find(wallet: str, public_id: str) -> Export:
+    """The wallet's export. Raises NotFound for an unknown, a malformed and another wallet's id alike."""
+    export = Export.objects.of(wallet).known_as(public_id).first()
+    if export is None:
+        raise NotFound("There is no such export.")
+    return export
 
 
 def show(export: Export, *, now: datetime) -> Shown:

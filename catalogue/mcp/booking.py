@@ -1,24 +1,205 @@
 """Tools for offers, and for the tables that are booked at them."""
 
+from collections.abc import Mapping
+from typing import Any
+
+from rest_framework import serializers
+
+from accounts import idempotency
 from catalogue import contents
 from catalogue.filters.flow import Offers
+from catalogue.flow import choosing, once
+from catalogue.flow.once import Minute
+from catalogue.mcp.doorway import caller_name
+from catalogue.serializers import SLUG
+from catalogue.serializers.flow import NewFlowBooking
+from config.api.errors import invalid, problems
+from config.api.fields import ClockTime, Day, Text
+from config.api.refusal import InvalidRequest, Problem
 from config.mcp import schemas
 from config.mcp.answers import Result
+from config.mcp.schemas import Schema
 from config.mcp.tools import Call, Tool, Values
+from payments.callers import caller_of
+
+# What goes with a restaurant; the others are of a search.
+OF_RESTAURANT = ("date", "party_size", "limit", "cursor")
+# Of the restaurant of an offer the schema tells what one chooses by.
+CHOSEN_BY = ("slug", "name", "cuisine", "rating", "distance_m", "walking_minutes")
+SLUG_SCHEMA: Schema = {"type": "string", "pattern": SLUG, "maxLength": 120}
 
 
 def list_offers(call: Call, asked: Values) -> Result:
-    """A page of offers."""
-    return Result(contents.discounts(asked, now=call.now).body)
+    """A page of offers, of one restaurant or of all."""
+    slug = asked.pop("slug", None)
+    if slug is None:
+        return Result(contents.discounts(asked, now=call.now).body)
+    if strangers := [name for name in asked if name not in OF_RESTAURANT]:
+        words = "does not go with `slug`: leave it out, or leave `slug` out and search around a place."
+        raise invalid([Problem(name, f"`{name}` {words}") for name in strangers])
+    return Result(contents.discounts_of(slug, asked, now=call.now).body)
+
+
+def offered() -> Schema:
+    """The schema of a page of offers. In that of one restaurant each has its slug, and there was no place to find."""
+    page = schemas.result("FlowOfferAnswer", opaque=("PlaceRecord",), only={"FlowPlaceRecord": CHOSEN_BY})
+    page["properties"]["data"]["items"]["properties"]["restaurant"]["type"] = ["string", "object"]
+    page["required"].remove("query")
+    return page
 
 
 LIST_OFFERS = Tool(
     name="list_offers",
     title="Find offers",
-    description="Discounts at a time of day that can be booked now, with the seats that are left. Free.",
+    description=(
+        "Finds discounts at a time of day that can be booked: of one restaurant by `slug`, or around a place, in a"
+        " market or everywhere. Free; at most 50 on a page. The `id` of an offer is what book_table takes, and"
+        " `seats_left` how many guests it still has room for."
+    ),
     operation="search_offers",
-    takes={"near": "Around a place."},
+    takes={
+        "slug": "Of this restaurant alone, also those that are sold out; goes with date, party_size, limit, cursor.",
+        "near": "Around a place by name, as in search_restaurants.",
+        "ll": "Or around a point: latitude,longitude.",
+        "radius": "Metres around it; 1500 when left out.",
+        "market": "Slug of a market.",
+        "date": "One day, on the restaurants' calendar; the next 14 days when left out.",
+        "time": "From this time of the day on: 18:30.",
+        "party_size": "Guests: offers that take so many.",
+        "percent_min": "Lowest percentage.",
+        "limit": "Offers on a page.",
+        "cursor": "`next_cursor` of the page before, with the same arguments.",
+    },
+    presets={"limit": 10},
+    beside={"slug": SLUG_SCHEMA},
     reads=Offers,
-    gives=lambda: schemas.result("FlowOfferAnswer"),
+    gives=offered,
     run=list_offers,
+)
+
+
+MOMENT = ("slug", "date", "time")
+
+
+class Wished(NewFlowBooking):
+    """What book_table is told: an offer or a moment, and of the guest what is known. The person may add the rest."""
+
+    id = Text(required=False, max_length=40)
+    slug = Text(required=False, max_length=120, pattern=SLUG)
+    date = Day(required=False)
+    time = ClockTime(required=False)
+    customer_name = Text(min_length=1, max_length=200, required=False)
+    idempotency_key = Text(required=False, pattern=idempotency.SCHEMA["pattern"])
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Ask for an offer, or for a restaurant, a day and a time."""
+        given = [name for name in MOMENT if name in attrs]
+        if "id" in attrs and given:
+            raise serializers.ValidationError({given[0]: ["This does not go with `offer_id`: leave one of them out."]})
+        if "id" not in attrs and len(given) < len(MOMENT):
+            missing = "id" if not given else next(name for name in MOMENT if name not in attrs)
+            raise serializers.ValidationError(
+                {missing: ["Give `offer_id`, as list_offers has it, or `slug`, `date` and `time`."]}
+            )
+        return attrs
+
+
+GUEST = tuple(NewFlowBooking().fields)
+NAME, EMAIL, PHONE = "customer_name", "customer_email", "customer_phone"
+# The question to the person, and its form; that an address or a number is enough a form cannot say.
+ASKED = "guest"
+WHO = "Who is coming? The restaurant needs a name, and an e-mail address or a phone number."
+FORM: Mapping[str, Schema] = {
+    NAME: {"type": "string", "title": "Name", "minLength": 1, "maxLength": 200},
+    EMAIL: {"type": "string", "title": "E-mail address", "format": "email"},
+    PHONE: {"type": "string", "title": "Phone number", "description": "With the country's: +45 12 34 56 78"},
+}
+
+
+def book_table(call: Call, asked: Values) -> Result:
+    """The booking."""
+    at = asked["id"] if "id" in asked else Minute(*(asked[name] for name in MOMENT))
+    told = {name: asked[name] for name in GUEST if asked.get(name) is not None}
+    if lacking := lacks(told):
+        if isinstance(at, str) and call.asker.state is None:
+            choosing.check(at, now=call.now)
+        told = answered(call, told, lacking=lacking)
+    wish = once.Wish(at=at, guest=judged(told))
+    caller = caller_name(call.request) or caller_of(call.request).bucket
+    return Result(once.book_once(wish, key=asked.get("idempotency_key"), caller=caller, now=call.now))
+
+
+def lacks(told: Values) -> dict[str, str]:
+    """What is not known of the guest yet, with how it is asked for."""
+    lacking = {} if NAME in told else {NAME: f"`{NAME}`"}
+    return lacking if EMAIL in told or PHONE in told else {**lacking, EMAIL: f"`{EMAIL}` or `{PHONE}`"}
+
+
+def answered(call: Call, told: Values, *, lacking: Mapping[str, str]) -> Values:
+    """The guest with what the person behind the call has answered.
+
+    Raises Asked and Declined, and InvalidRequest where the client shows no forms.
+    """
+    if not call.asker.can_ask:
+        wanted = " and ".join(lacking.values())
+        raise InvalidRequest(
+            f"Nothing was booked: ask the guest, and call again with {wanted}.", param=next(iter(lacking))
+        )
+    known = {name: {"default": told[name]} if name in told else {} for name in FORM}
+    form: Schema = {
+        "type": "object",
+        "properties": {name: {**schema, **known[name]} for name, schema in FORM.items()},
+        "required": [NAME],
+    }
+    content = call.asker.ask(ASKED, WHO, form)
+    # What is left empty in a form may come as an empty text.
+    guest = {**told, **{name: content[name] for name in FORM if content.get(name) not in (None, "")}}
+    try:
+        judged(guest)
+    except serializers.ValidationError as error:
+        wrong = invalid(list(problems(error.detail)))
+        raise call.asker.again(ASKED, f"{wrong.message} {WHO}", form) from error
+    return guest
+
+
+def judged(told: Values) -> Values:
+    """The guest as REST reads it. Raises ValidationError."""
+    form = NewFlowBooking(data=told)
+    form.is_valid(raise_exception=True)
+    return dict(form.validated_data)
+
+
+BOOK_TABLE = Tool(
+    name="book_table",
+    title="Book a table",
+    description=(
+        "Books a table at an offer in the restaurant's own book: confirmed at once, or nothing is stored; free."
+        " Needs the guest's name and an e-mail address or phone number: ask for them, never invent them."
+        " The same call again is the same booking; its `manage_token` is the guest's secret, by which it is cancelled."
+    ),
+    operation="book_offer",
+    takes={
+        "offer_id": "`id` of an offer, as list_offers gives it.",
+        "slug": "Or the restaurant, with `date` and `time`: books the highest discount that takes the party.",
+        "date": "On the restaurant's calendar: 2026-11-21.",
+        "time": "On the restaurant's clock: 19:30.",
+        "party_size": "Guests.",
+        NAME: "Who is coming.",
+        EMAIL: "This or the phone number is needed.",
+        PHONE: "International, with a leading plus.",
+        "special_requests": "A wish, in the guest's words.",
+        "idempotency_key": "A text of yours, new for each booking: sent again within 24 hours it books nothing more.",
+    },
+    needs=["party_size"],
+    known_as={"offer_id": "id"},
+    beside={
+        "slug": SLUG_SCHEMA,
+        "date": {"type": "string", "format": "date"},
+        "time": {"type": "string", "pattern": ClockTime().pattern},
+        "idempotency_key": idempotency.SCHEMA,
+    },
+    reads=Wished,
+    gives=lambda: schemas.result("FlowBookingRecord"),
+    run=book_table,
+    is_read_only=False,
 )

@@ -2,7 +2,7 @@
 
 from django.conf import settings
 
-from catalogue.mcp import booking, finding, guests, prompts, resources, selling
+from catalogue.mcp import booking, exports, finding, guests, prompts, resources, selling
 from catalogue.mcp.doorway import caller_name
 from config.mcp.server import Server
 
@@ -26,10 +26,13 @@ SERVER = Server(
         finding.FIND_LANDMARK,
         guests.GET_SURROUNDINGS,
         booking.LIST_OFFERS,
+        booking.BOOK_TABLE,
         guests.LIST_REVIEWS,
         guests.LIST_PHOTOS,
         guests.GET_INSIGHT,
         guests.GET_HISTORY,
+        exports.START_EXPORT,
+        exports.GET_EXPORT,
     ],
     resources=resources.RESOURCES,
     prompts=prompts.PROMPTS,
