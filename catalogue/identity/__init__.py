@@ -1,9 +1,20 @@
 """Which restaurant a slug means, and how restaurants are renamed, merged and erased."""
 
 from catalogue.identity.erasing import erase
-from catalogue.identity.finding import Gone, find, missing
+from catalogue.identity.finding import Gone, NoSuchRestaurant, find, missing
 from catalogue.identity.merging import CannotMerge, merge
 from catalogue.identity.renaming import SlugTaken, rename
 from config.api.refusal import Renamed
 
-__all__ = ["CannotMerge", "Gone", "Renamed", "SlugTaken", "erase", "find", "merge", "missing", "rename"]
+__all__ = [
+    "CannotMerge",
+    "Gone",
+    "NoSuchRestaurant",
+    "Renamed",
+    "SlugTaken",
+    "erase",
+    "find",
+    "merge",
+    "missing",
+    "rename",
+]

@@ -30,10 +30,17 @@ class Gone(Refusal):
     code = Code.GONE
 
 
+class NoSuchRestaurant(NotFound):
+    """There is no restaurant of this slug, and there was none."""
+
+    def __init__(self) -> None:
+        super().__init__("There is no restaurant of this slug.")
+
+
 def find(slug: str) -> Restaurant:
     """The restaurant of this slug, with its market and cuisine. One query, and one more where there is none.
 
-    Raises Renamed, Gone and NotFound.
+    Raises Renamed, Gone and NoSuchRestaurant.
     """
     restaurant = (
         Restaurant.objects.select_related("market", "cuisine")
@@ -51,7 +58,7 @@ def missing(slug: str) -> Refusal:
         cursor.execute(TRAIL, {"slug": slug})
         row: tuple[Any, ...] | None = cursor.fetchone()
     if row is None:
-        return NotFound("There is no restaurant of this slug.")
+        return NoSuchRestaurant()
     survivor, is_erased = row
     if is_erased:
         return Gone("This restaurant was erased: nothing about it is told any more.", headers=HEADERS)

@@ -84,8 +84,8 @@ GET_EXPORT = Tool(
     name="get_export",
     title="Follow an export",
     description=(
-        "The progress of an export of this wallet; once it has succeeded, its files with checksums and signed links that"
-        " are good for an hour. For the Enterprise tier; nothing is charged."
+        "The progress of an export of this wallet; once it has succeeded, its files with checksums and signed links"
+        " that are good for an hour. For the Enterprise tier; nothing is charged."
     ),
     operation="get_export",
     takes={"export_id": "`id` of start_export."},
