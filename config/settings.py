@@ -250,13 +250,14 @@ SPECTACULAR_SETTINGS = {
     ],
 }
 # Both APIs may be called from any page; neither takes cookies, so no page can act for who is signed in here.
-CORS_URLS_REGEX = r"^/(api|v1|\.well-known|docs/openapi|openapi\.json)(/|$)"
+CORS_URLS_REGEX = r"^/(api|v1|mcp|\.well-known|docs|llms\.txt|openapi\.json)(/|$)"
 CORS_ALLOW_ALL_ORIGINS = True
 CORS_ALLOW_METHODS = ["GET", "HEAD", "POST", "PUT", "DELETE"]
 CORS_ALLOW_HEADERS = [
     *("authorization", "content-type", "idempotency-key", "if-match", "if-none-match"),
     *("payment-signature", "x-payment", "x-receipt", "sign-in-with-x", "x-manage-token"),
     *("range", "if-range"),
+    *("mcp-method", "mcp-name", "mcp-protocol-version", "mcp-session-id", "last-event-id"),
     # Official x402 clients in a browser send it with a payment.
     "access-control-expose-headers",
 ]

@@ -1,11 +1,11 @@
 """Who calls the data API, and on which tier: a session, a signed challenge, a key, a payment, or nobody."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import cast
+from typing import Any, cast
 from uuid import UUID
 
 from django.conf import settings
@@ -91,9 +91,10 @@ class Caller:
         return self.by_account
 
 
-def identify(request: HttpRequest, *, now: datetime) -> Caller:
+def identify(request: HttpRequest, *, meta: Mapping[str, Any] | None = None, now: datetime) -> Caller:
     """The caller behind a request: a wallet by its session or by a challenge that it has signed for this request, an
-    account by its key, else a known wallet by its payment, else the address, free.
+    account by its key, else a known wallet by its payment, else the address, free. `meta` is where the payment of a
+    message of MCP stands; its headers hold none.
 
     One query for a session or a signed payment, two for a challenge, of which one writes, and for a key at most two
     beside those of the ring; none otherwise. A tier that is not believed any more costs a trip to the chain, and so
@@ -115,7 +116,7 @@ def identify(request: HttpRequest, *, now: datetime) -> Caller:
     if sign_in is not None:
         wallet = holdings.find(proving.prove(sign_in), now=now)
         return of_wallet(request, wallet, by=By.CHALLENGE, proven=wallet.address, now=now)
-    return of_payment(request, now=now) or anonymous(request)
+    return of_payment(request, meta=meta, now=now) or anonymous(request)
 
 
 def signed_by(header: str, *, now: datetime) -> siwx.SignIn:
@@ -206,12 +207,12 @@ def plan_of(account: UUID, wallets: Sequence[Wallet], *, now: datetime) -> Plan 
     return Plan.objects.current(now).filter(account=account).first()
 
 
-def of_payment(request: HttpRequest, *, now: datetime) -> Caller | None:
+def of_payment(request: HttpRequest, *, meta: Mapping[str, Any] | None, now: datetime) -> Caller | None:
     """The tier of who has signed the payment that came along, where that is above free and known without the chain.
 
     Anybody may hold a copy of a payment, so it gives tier and rate, and nothing else of what its payer has agreed on.
     """
-    payment = payment_of(request, now=now)
+    payment = payment_of(request, meta=meta, now=now)
     wallet = payer_of(payment, now=now) if payment else None
     if wallet is None:
         return None
@@ -234,10 +235,8 @@ def bearer(request: HttpRequest | Request) -> str | None:
     return text.strip() if scheme.lower() == "bearer" else None
 
 
-def payment_of(request: HttpRequest, *, now: datetime) -> wire.Authorization | None:
+def payment_of(request: HttpRequest, *, meta: Mapping[str, Any] | None, now: datetime) -> wire.Authorization | None:
     """The payment that came along, where it could pay us now and its payer has signed it, told without the chain."""
-    # Over MCP it comes in the message (catalogue.mcp.doorway).
-    meta = getattr(request, "paid_by_meta", None)
     try:
         payment = wire.proof(request.headers) if meta is None else wire.proof_in(meta)
     except wire.InvalidPayment:

@@ -1,8 +1,10 @@
 """The doorway of the data API: no key needed, a rate a minute by tier."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
+from typing import Any
 
 from django.http import HttpRequest, HttpResponseBase
 from django.utils import timezone
@@ -19,36 +21,30 @@ HOUR_S = 3600
 
 @dataclass(frozen=True, slots=True)
 class Apart:
-    """Paths that have a limit of their own, by address, which no tier raises."""
+    """A limit beside those of the tiers: by address, and no tier raises it."""
 
     policy: str
-    paths: re.Pattern[str]
     limit: int
     window_s: int = MINUTE_S
 
 
 # Each takes a table from others. Tries count, so that nobody looks for the last one by trying.
-BOOKINGS = Apart("bookings", re.compile(r"/v1/flow/offers/[^/]+/bookings/?"), limit=10, window_s=HOUR_S)
-APART = (
+BOOKINGS = Apart("bookings", limit=10, window_s=HOUR_S)
+APART: Mapping[re.Pattern[str], Apart] = {
     # Each try may cost us a trip to the chain. Who comes with an old token can get a new one.
-    Apart("auth", re.compile(r"/v1/auth(/.*)?"), limit=30),
+    re.compile(r"/v1/auth(/.*)?"): Apart("auth", limit=30),
     # Fetched in many pieces, by whoever was given the signed link, which needs no token.
-    Apart("files", re.compile(r"/v1/exports/[^/]+/files(/.*)?"), limit=600),
-    BOOKINGS,
+    re.compile(r"/v1/exports/[^/]+/files(/.*)?"): Apart("files", limit=600),
+    re.compile(r"/v1/flow/offers/[^/]+/bookings/?"): BOOKINGS,
     # People read each of them. A day has its own bound, by address too (catalogue.reports).
-    Apart("reports", re.compile(r"/v1/restaurants/[^/]+/reports/?"), limit=5),
-)
+    re.compile(r"/v1/restaurants/[^/]+/reports/?"): Apart("reports", limit=5),
+}
 
 
 # A paid request is often two, and the first one, which is told the price, gets nothing: it takes nothing of what its
 # caller has either. So many a minute, or as many as the caller's tier has requests: no tier may pay for more.
 CHALLENGES = "challenges"
 MOST_CHALLENGES = 120
-
-
-def apart(request: HttpRequest) -> Apart | None:
-    """The limit that this request falls under, if it is not that of its caller's tier."""
-    return next((one for one in APART if one.paths.fullmatch(request.path_info)), None)
 
 
 class DataDoorway(Doorway):
@@ -65,24 +61,32 @@ class DataDoorway(Doorway):
     def enter(self, request: HttpRequest) -> Entry:
         """Find the caller; a credential that is refused is counted on the address."""
         request.caller = anonymous(request)  # type: ignore[attr-defined]
-        if apart(request):
+        if self.apart(request):
             return Entry(self.unknown(request))
+        return self.known(request)
+
+    def known(self, request: HttpRequest, *, meta: Mapping[str, Any] | None = None) -> Entry:
+        """Find the caller, also by a payment in the `meta` of a message, and what they may call."""
         try:
-            caller = identify(request, now=timezone.now())
+            caller = identify(request, meta=meta, now=timezone.now())
         except Refusal as refusal:
             return Entry(self.unknown(request), refusal)
         request.caller = caller  # type: ignore[attr-defined]
         return Entry(Allowance(bucket=caller.bucket, limit=caller.terms.per_minute, window_s=MINUTE_S))
 
+    def apart(self, request: HttpRequest) -> Apart | None:
+        """The limit that this request falls under, if it is not that of its caller's tier."""
+        return next((one for paths, one in APART.items() if paths.fullmatch(request.path_info)), None)
+
     def unknown(self, request: HttpRequest) -> Allowance:
-        """Free, by address, or the limit of the path."""
-        own = apart(request)
+        """Free, by address, or the limit apart."""
+        own = self.apart(request)
         limit, window_s = (own.limit, own.window_s) if own else (FREE.per_minute, MINUTE_S)
         return Allowance(bucket=address_bucket(request), limit=limit, window_s=window_s)
 
     def policy_of(self, request: HttpRequest) -> str:
-        """The tier's, or that of the path."""
-        own = apart(request)
+        """The tier's, or that apart."""
+        own = self.apart(request)
         return own.policy if own else self.policy
 
     def recount(

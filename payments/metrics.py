@@ -25,7 +25,9 @@ MOST_REASONS = 60
 
 disable_created_metrics()  # type: ignore[no-untyped-call]
 registry = CollectorRegistry()
-CHALLENGES = Counter("tablewire_payment_challenges", "Answers 402 that told a price.", ["product"], registry=registry)
+CHALLENGES = Counter(
+    "tablewire_payment_challenges", "Answers 402 that told a price.", ["product", "door"], registry=registry
+)
 REFUSALS = Counter("tablewire_payment_refusals", "Payments that bought nothing.", ["reason"], registry=registry)
 SETTLEMENTS = Histogram(
     "tablewire_settle_seconds",
@@ -58,13 +60,13 @@ def counting_sales(collect: Function) -> Function:
     """Count the refusals of a function that sells `products` for a `proof`, a challenge where there was none."""
 
     @wraps(collect)
-    def counted(*args: Any, products: Sequence[str], proof: object, **rest: Any) -> Any:
+    def counted(purchase: Any, *, products: Sequence[str], proof: object, **rest: Any) -> Any:
         try:
-            return collect(*args, products=products, proof=proof, **rest)
+            return collect(purchase, products=products, proof=proof, **rest)
         except Refusal as refusal:
             if proof is None and refusal.code == Code.PAYMENT_REQUIRED:
                 for product in products:
-                    CHALLENGES.labels(product).inc()
+                    CHALLENGES.labels(product, purchase.door).inc()
             else:
                 REFUSALS.labels(reason_of(refusal)).inc()
             raise

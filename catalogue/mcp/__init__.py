@@ -3,9 +3,11 @@
 from django.http import HttpRequest
 from django.views.decorators.csrf import csrf_exempt
 
+from catalogue.mcp.doorway import arrived
 from catalogue.mcp.server import SERVER
 from config.mcp import answers
 from config.mcp.answers import Answer
+from config.mcp.messages import Fault
 
 __all__ = ["serve"]
 
@@ -14,7 +16,7 @@ __all__ = ["serve"]
 @csrf_exempt
 def serve(request: HttpRequest) -> Answer:
     """Answer the message that the doorway has read (catalogue.mcp.doorway)."""
-    fault = getattr(request, "fault", None)
-    if fault is not None:
-        return answers.error(fault, id=fault.id)
-    return SERVER.answer(request, request.message)  # type: ignore[attr-defined]  # read at the door
+    message = arrived(request)
+    if isinstance(message, Fault):
+        return answers.error(message, id=message.id)
+    return SERVER.answer(request, message)

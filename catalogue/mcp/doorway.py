@@ -1,31 +1,35 @@
 """The doorway of the MCP endpoint: the callers, tiers and counts of the data API, and refusals that a model reads."""
 
-from urllib.parse import urlsplit
+from typing import cast
 
-from django.conf import settings
 from django.http import HttpRequest, HttpResponseBase
-from django.http.request import validate_host
-from django.utils import timezone
 
 from accounts.authentication import Unauthorized
-from config.api import errors
+from catalogue.mcp.selling import worded
+from config.api import errors, origins
 from config.api.limits import Allowance, Entry, TooManyRequests, Usage, address_bucket
-from config.api.refusal import Code, Refusal, Unavailable
+from config.api.parsers import Malformed, read_body
+from config.api.refusal import Code, Refusal
 from config.mcp import answers, eras, messages
 from config.mcp.answers import Answer
 from config.mcp.eras import HANDSHAKE, Era
-from config.mcp.messages import Fault, Message
+from config.mcp.messages import MOST_BYTES, Fault, Message
 from config.mcp.server import fault_of, in_words
-from payments.callers import anonymous, bearer, caller_of, identify
-from payments.limits import BOOKINGS, MINUTE_S, DataDoorway
+from payments.callers import anonymous, bearer, caller_of
+from payments.limits import BOOKINGS, Apart, DataDoorway
 
 # What gives data counts as a request of the data API does.
 CALL, READ = "tools/call", "resources/read"
-# Everything else: lists, prompts, completion, and what cannot be read.
-POLICY = "mcp"
-MOST_A_MINUTE = 240
 BOOKS = "book_table"
+# Everything else: lists, prompts, completion, and what cannot be read.
+MESSAGES = Apart("mcp", limit=240)
+# A message is read before it is known what it counts on. To read a small one costs as little as to refuse it; of
+# others, which cost up to 60 ms, an address has so many: arguments and a payment never need one.
+SMALL_BYTES = 16 * 1024
+LARGE = Apart("mcp-large", limit=30)
 OURS = ("ws_", "rk_")
+# What HTTP itself tells. A model would read none of these, and its client goes by the status.
+OF_HTTP = (401, 403, 405)
 
 
 class ForeignOrigin(Refusal):
@@ -42,46 +46,36 @@ class McpDoorway(DataDoorway):
     def enter(self, request: HttpRequest) -> Entry:
         """Find the message and the caller. What is wrong with the message the view tells."""
         request.caller = anonymous(request)  # type: ignore[attr-defined]
+        if request.path_info not in (self.prefix, f"{self.prefix}/"):
+            return Entry(self.unknown(request))
         if request.method != "POST":
             words = f"This address has no {request.method}; it has POST."
             return Entry(self.unknown(request), errors.MethodNotAllowed(words, headers={"Allow": "POST"}))
-        if not is_from_us(request.headers.get("Origin")):
+        if not origins.may_call(request.headers.get("Origin")):
             return Entry(self.unknown(request), ForeignOrigin("Pages of other sites may not call this address."))
+        if is_large(request):
+            large = self.count(request, allowance(LARGE, request), policy=LARGE.policy)
+            if large.count > large.limit:
+                return Entry(self.unknown(request), over(large, f"{large.limit} large messages a minute"))
+        token = bearer(request)
         try:
             request.message = messages.read(request)  # type: ignore[attr-defined]
-            request.paid_by_meta = request.message.meta  # type: ignore[attr-defined]
         except Fault as fault:
-            request.fault = fault  # type: ignore[attr-defined]
-        try:
-            if (token := bearer(request)) is not None and not token.startswith(OURS):
-                # A client that means to be somebody must learn that it is nobody.
-                raise Unauthorized("The Bearer token is neither a session nor an API key of ours.")
-            caller = identify(request, now=timezone.now())
-        except Refusal as refusal:
-            return Entry(self.unknown(request), refusal)
-        request.caller = caller  # type: ignore[attr-defined]
-        if self.policy_of(request) != self.policy:
-            return Entry(self.unknown(request))
-        return Entry(Allowance(bucket=caller.bucket, limit=caller.terms.per_minute, window_s=MINUTE_S))
+            request.message = fault  # type: ignore[attr-defined]
+        if token is not None and not token.startswith(OURS):
+            # A client that means to be somebody must learn that it is nobody.
+            words = "The Bearer token is neither a session nor an API key of ours."
+            return Entry(self.unknown(request), Unauthorized(words))
+        message = message_of(request)
+        entry = self.known(request, meta=message.meta if message else {})
+        return Entry(self.unknown(request)) if self.apart(request) and not entry.refusal else entry
 
-    def unknown(self, request: HttpRequest) -> Allowance:
-        """By address: as many as the kind of message has."""
-        bucket = address_bucket(request)
-        policy = self.policy_of(request)
-        if policy == POLICY:
-            return Allowance(bucket=bucket, limit=MOST_A_MINUTE, window_s=MINUTE_S)
-        if policy == BOOKINGS.policy:
-            return Allowance(bucket=bucket, limit=BOOKINGS.limit, window_s=BOOKINGS.window_s)
-        return super().unknown(request)
-
-    def policy_of(self, request: HttpRequest) -> str:
-        """What the message counts on: a booking as at REST, other calls and reads as requests do."""
+    def apart(self, request: HttpRequest) -> Apart | None:
+        """What the message counts on, if not on what the caller's tier has: a booking as at REST."""
         message = message_of(request)
         if message is None or message.id is None or message.method not in (CALL, READ):
-            return POLICY
-        if message.method == CALL and message.params.get("name") == BOOKS:
-            return BOOKINGS.policy
-        return self.policy
+            return MESSAGES
+        return BOOKINGS if message.method == CALL and message.params.get("name") == BOOKS else None
 
     def answer(self, request: HttpRequest, entry: Entry, usage: Usage) -> HttpResponseBase:
         """Refuse, or go on inwards."""
@@ -89,39 +83,75 @@ class McpDoorway(DataDoorway):
             return refused(request, entry.refusal)
         return super().answer(request, entry, usage)
 
-    def too_many(self, request: HttpRequest, usage: Usage, *, of: str = "requests") -> HttpResponseBase:
-        """In the words of the limit. No client shows a 429 to its model, so only floods get one."""
-        tier = caller_of(request).tier.name
-        limits = {
-            self.policy: f"{usage.limit} calls a minute on the {tier} tier",
+    def too_many(self, request: HttpRequest, usage: Usage, *, of: str = "") -> HttpResponseBase:
+        """In the words of the limit."""
+        words = {
+            self.policy: f"{usage.limit} calls a minute on the {caller_of(request).tier.name} tier",
             BOOKINGS.policy: f"{usage.limit} tries to book an hour",
+            MESSAGES.policy: f"{usage.limit} messages a minute",
         }
-        words = limits.get(usage.policy, f"{usage.limit} {of if of != 'requests' else 'messages'} a minute")
-        refusal = TooManyRequests(
-            f"Rate limit: {words}; next call in {usage.wait_s} s.",
-            headers={"Retry-After": str(max(usage.wait_s, 1))},
-        )
-        return refused(request, refusal, in_band=usage.policy != POLICY)
+        return refused(request, over(usage, words.get(usage.policy, f"{usage.limit} {of} a minute")))
 
     def is_challenge(self, request: HttpRequest, response: HttpResponseBase) -> bool:
         """Whether this answer tells the price to who has sent no payment."""
         return isinstance(response, Answer) and response.is_challenge
 
 
-def is_from_us(origin: str | None) -> bool:
-    """Whether a page with this Origin may call: programs send none, our own pages come from one of our hosts."""
-    if origin is None or origin in settings.MCP_ALLOWED_ORIGINS:
-        return True
-    try:
-        host = urlsplit(origin).hostname
-    except ValueError:
-        return False
-    return bool(host) and validate_host(f"[{host}]" if ":" in str(host) else str(host), settings.ALLOWED_HOSTS)
+def arrived(request: HttpRequest) -> Message | Fault:
+    """What the doorway has read: the message, or what is wrong with it."""
+    return cast("Message | Fault", request.message)  # type: ignore[attr-defined]
 
 
 def message_of(request: HttpRequest) -> Message | None:
-    """The message that the doorway has read, None where it could not."""
-    return getattr(request, "message", None)
+    """The message, None where there is none that can be read."""
+    found = getattr(request, "message", None)
+    return found if isinstance(found, Message) else None
+
+
+def is_large(request: HttpRequest) -> bool:
+    """Whether to read the message costs more than to refuse it."""
+    length = request.META.get("CONTENT_LENGTH") or ""
+    if length.isascii() and length.isdigit() and int(length) > MOST_BYTES:
+        # Refused by this alone.
+        return False
+    try:
+        return len(read_body(request)) > SMALL_BYTES
+    except Malformed:
+        return False
+
+
+def allowance(limit: Apart, request: HttpRequest) -> Allowance:
+    """What the address of a request has of a limit."""
+    return Allowance(bucket=address_bucket(request), limit=limit.limit, window_s=limit.window_s)
+
+
+def over(usage: Usage, words: str) -> TooManyRequests:
+    """The refusal of who has used up a limit."""
+    wait_s = max(usage.wait_s, 1)
+    said = f"Rate limit: {words}; next call in {wait_s} s."
+    return TooManyRequests(said, headers={"Retry-After": str(wait_s)})
+
+
+def refused(request: HttpRequest, refusal: Refusal) -> Answer:
+    """A refusal before any tool was asked. Of a call its model reads it, as no client shows it the status of HTTP."""
+    message, request_id = message_of(request), errors.id_of(request)
+    id_ = message.id if message else None
+    if message is None or id_ is None or refusal.status in OF_HTTP:
+        return failed(request, refusal, id_=id_)
+    era = era_of(request, message)
+    if message.method == CALL:
+        said = in_words(refusal, request_id=request_id, words=worded(refusal, meta=message.meta))
+        return answers.result(id_, said.members, era=era, meta=said.meta, headers=refusal.headers)
+    if message.method == READ and isinstance(refusal, TooManyRequests):
+        return answers.error(fault_of(refusal, request), id=id_, era=era, headers=refusal.headers)
+    return failed(request, refusal, id_=id_)
+
+
+def failed(request: HttpRequest, refusal: Refusal, *, id_: messages.Id | None) -> Answer:
+    """An error of the protocol with the status that the refusal has at REST."""
+    fault = fault_of(refusal, request)
+    fault.status = refusal.status
+    return answers.error(fault, id=id_, headers=refusal.headers)
 
 
 def era_of(request: HttpRequest, message: Message) -> Era:
@@ -130,23 +160,6 @@ def era_of(request: HttpRequest, message: Message) -> Era:
         return eras.of(request, message)
     except Fault:
         return Era(HANDSHAKE[0])
-
-
-def refused(request: HttpRequest, refusal: Refusal, *, in_band: bool = True) -> Answer:
-    """A refusal before any tool was asked: of a call its model reads it, where HTTP does not have to tell it."""
-    message = message_of(request)
-    request_id = errors.id_of(request)
-    id_ = message.id if message else None
-    tells = in_band and isinstance(refusal, TooManyRequests | Unavailable)
-    if message and id_ is not None and tells:
-        era = era_of(request, message)
-        if message.method == CALL:
-            said = in_words(refusal, request_id=request_id)
-            return answers.result(id_, said.members, era=era, meta=said.meta, headers=refusal.headers)
-        return answers.error(fault_of(refusal, request), id=id_, era=era, headers=refusal.headers)
-    fault = fault_of(refusal, request)
-    fault.status = refusal.status
-    return answers.error(fault, id=id_, headers=refusal.headers)
 
 
 def caller_name(request: HttpRequest) -> str:

@@ -3,6 +3,12 @@
 from corsheaders.middleware import CorsMiddleware
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
+from django.utils.cache import patch_vary_headers
+
+from config.api import origins
+
+# What acts for whoever runs the program that calls: not every page may. What is below it is for everybody to read.
+GUARDED = "/mcp"
 
 
 class Cors(CorsMiddleware):
@@ -15,3 +21,11 @@ class Cors(CorsMiddleware):
             response.status_code = 204
             del response["Content-Type"]
         return response
+
+    def add_response_headers(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+        """Let the page read the answer, unless it may not call there."""
+        is_guarded = request.path_info.rstrip("/") == GUARDED
+        if is_guarded and not origins.may_call(request.headers.get("Origin")):
+            patch_vary_headers(response, ("origin",))
+            return response
+        return super().add_response_headers(request, response)

@@ -118,9 +118,9 @@ class PaymentAdmin(ForReading):
     """
 
     change_list_template = "payments/ledger.html"
-    list_display = ["amount", "standing", "wallet", "owed", "asked", "sold", "transaction"]
+    list_display = ["amount", "standing", "wallet", "owed", "asked", "sold", "door", "transaction"]
     nothing_yet = "Requests that are paid for leave a line each."
-    list_filter = [Owed, "state", "form"]
+    list_filter = [Owed, "state", "form", "door"]
     search_fields = ["tx_hash__exact", "payer__exact"]
     search_help_text = "A payment's id (pay_...), a transaction's hash, or the payer's address; whole"
     ordering = ["-pk"]

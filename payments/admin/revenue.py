@@ -18,7 +18,14 @@ from payments.models import Payment, Revenue
 from payments.revenue import FIRST_DAY, LAST_DAY, MOST_STEPS, PER, TABLES, Period, Sum
 
 LAST = {"7": "Last 7 days", "30": "Last 30 days", "90": "Last 90 days", "365": "Last 12 months"}
-HEADINGS = {"moment": "Time", "product": "Product", "tier": "Tier", "form": "Form", "network": "Network"}
+HEADINGS = {
+    "moment": "Time",
+    "product": "Product",
+    "tier": "Tier",
+    "form": "Form",
+    "door": "Door",
+    "network": "Network",
+}
 COLUMNS = ("payments", "usdc", "average", "refunded", "refunded_usdc", "owed", "owed_usdc", "unknown")
 WORDS = ("Payments", "USDC", "Average", "Sent back", "USDC", "Owed back", "USDC", "Unknown")
 LEDGER = (
@@ -30,6 +37,7 @@ LEDGER = (
     "amount_usdc",
     "products",
     "tier",
+    "door",
     "resource",
     "tx_hash",
     "block",

@@ -3,6 +3,7 @@
 import base64
 import binascii
 import hashlib
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -122,6 +123,9 @@ def proof_in(meta: Mapping[str, Any]) -> Proof | None:
     reader = Reader(PAYMENT_META)
     if isinstance(content, str):
         return reader.read(content.strip())
+    # As long as a header may be: it goes on to the facilitator, and the signature to the chain.
+    if len(json.dumps(content)) > MOST_BYTES:
+        raise reader.too_long()
     return reader.of_json(content)
 
 
@@ -140,7 +144,7 @@ class Reader:
     def read(self, text: str) -> Proof:
         """A transaction's hash, or JSON, or JSON in base64."""
         if len(text) > MOST_BYTES:
-            raise self.invalid(f"is longer than {MOST_BYTES} bytes")
+            raise self.too_long()
         if HASH.fullmatch(text):
             return Sent(text.lower())
         return self.of_json(self.content(text))
@@ -255,6 +259,10 @@ class Reader:
         if number >= 2**256:
             raise self.invalid(f"has a `{name}` that cannot be read")
         return number
+
+    def too_long(self) -> InvalidPayment:
+        """The refusal of what is not read."""
+        return self.invalid(f"is longer than {MOST_BYTES} bytes")
 
     def invalid(self, what: str) -> InvalidPayment:
         """The refusal, with the name of what was read."""

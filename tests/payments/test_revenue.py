@@ -1,4 +1,4 @@
-"""The revenue report: what payments came to, by day, product, tier, form and network; its chart and its files."""
+"""The revenue report: what payments came to, by day, product, tier, form, door, network; its chart and its files."""
 
 import csv
 import io
@@ -60,7 +60,7 @@ def a_week() -> None:
     """Six payments of four days, one of which the outcome is open."""
     paid(1, "0.002")
     paid(2, "0.006", products=["reviews", "context"], tier="pro", form=Payment.Form.TX)
-    paid(3, "0.004", products=["context", "reviews"], at=NOW - timedelta(days=1), network="eip155:8453")
+    paid(3, "0.004", products=["context", "reviews"], at=NOW - timedelta(days=1), network="eip155:8453", door="mcp")
     paid(4, "0.5", state=State.REFUND_DUE)
     paid(5, "0.25", state=State.REFUNDED, refunded_at=NOW)
     paid(6, "9", state=State.UNKNOWN, settled_at=None, tx_hash=None)
@@ -94,6 +94,7 @@ def test_each_table_comes_to_the_whole_and_several_products_are_one_name() -> No
         "product": {"context + reviews": Decimal("0.010"), "context": Decimal("0.002")},
         "tier": {"pro": Decimal("0.006"), "free": Decimal("0.006")},
         "form": {"tx": Decimal("0.006"), "v2": Decimal("0.006")},
+        "door": {"rest": Decimal("0.008"), "mcp": Decimal("0.004")},
         "network": {"eip155:84532": Decimal("0.008"), "eip155:8453": Decimal("0.004")},
     }
     for sums in tables.values():
@@ -131,7 +132,16 @@ def test_the_page_shows_a_chart_that_is_also_words_and_every_table(
     assert page.count("<rect ") == 7
     assert "<title>2026-11-18: 0.008 USDC, 2 payments</title>" in page
     assert "The best day is 2026-11-18 with 0.008 USDC." in page
-    for told in ("By time", "By product", "By tier", "By form", "By network", "context + reviews", "days in UTC"):
+    for told in (
+        "By time",
+        "By product",
+        "By tier",
+        "By form",
+        "By door",
+        "By network",
+        "context + reviews",
+        "days in UTC",
+    ):
         assert told in page
 
 
