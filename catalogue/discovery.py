@@ -4,7 +4,6 @@ The document has the shape that indexes of x402 read (`version`, `resources`); a
 the OpenAPI document names its products (`x-products`), and is served with their prices (`x-payment-info`).
 """
 
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -13,13 +12,13 @@ from typing import Any
 
 import orjson
 from django.conf import settings
-from django.db import Error as DatabaseError
 from django.utils import timezone
 
 from catalogue.groups import GROUPS
 from catalogue.lately import Lately
 from catalogue.models import SearchRow, Version
 from config.api import openapi
+from config.api.refusal import Unavailable
 from config.mcp import eras
 from payments import evm, prices
 from payments.models import Product
@@ -33,7 +32,8 @@ LOOKED_FOR_S = 600.0
 # Of so many restaurants with the most reviews the first is shown that has what is sold.
 LOOKED_AT = 20
 RECORD = "/v1/restaurants/{slug}"
-# Where agents speak MCP, and where they read of it before they do.
+# Where this is read; where agents speak MCP, and where they read of it before they do.
+DOCUMENT = "/.well-known/x402"
 MCP = "/mcp"
 CARD = f"{MCP}/server-card"
 # Of the document, what a price list says.
@@ -176,11 +176,7 @@ def amount(of: Decimal | None) -> str | None:
 # The OpenAPI document ----------------------------------------------------------------------------------------------
 def with_prices(content: bytes) -> bytes:
     """The document of the data API with what each operation costs now; without prices while there are none to read."""
-    try:
-        priced = lately_priced.not_older(REMEMBERED_S)
-    except DatabaseError:
-        # Old ones are better than none.
-        priced = lately_priced.kept[1] if lately_priced.kept else {}
+    priced = lately_priced.as_known(REMEMBERED_S) or {}
     if lately_told and lately_told[0][:2] == (content, priced):
         return lately_told[0][2]
     told: dict[str, Any] = orjson.loads(content)
@@ -236,17 +232,14 @@ lately: Lately[bytes] = Lately(read_document)
 
 
 def written() -> bytes:
-    """The document as it was at most a minute ago. Raises the errors of the database where it was never read."""
-    try:
-        return lately.not_older(REMEMBERED_S)
-    except DatabaseError:
-        if lately.kept is None:
-            raise
-        lately.kept = (time.monotonic(), lately.kept[1])
-        return lately.kept[1]
+    """The document as it was at most a minute ago, or before the database went away. Raises Unavailable."""
+    content = lately.as_known(REMEMBERED_S)
+    if content is None:
+        raise Unavailable
+    return content
 
 
 def price_list() -> bytes:
-    """Of the document what is sold to whom for how much, and how it is asked for. Raises as `written` does."""
+    """Of the document what is sold to whom for how much, and how it is asked for. Raises Unavailable."""
     told = orjson.loads(written())
     return orjson.dumps({name: told[name] for name in PRICE_LIST})

@@ -4,6 +4,8 @@ import time
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
+from django.db import Error as DatabaseError
+
 Found = TypeVar("Found")
 
 
@@ -20,3 +22,14 @@ class Lately(Generic[Found]):
         if kept is None or now - kept[0] >= than_s:
             kept = self.kept = (now, self.read())
         return kept[1]
+
+    def as_known(self, than_s: float) -> Found | None:
+        """As `not_older`, but while the database is away what was read last, None where nothing was."""
+        try:
+            return self.not_older(than_s)
+        except DatabaseError:
+            if self.kept is None:
+                return None
+            # Not every reader has to wait until it is back.
+            self.kept = (time.monotonic(), self.kept[1])
+            return self.kept[1]

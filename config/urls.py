@@ -5,7 +5,8 @@ from django.urls import include, path, re_path
 from django.views.generic import RedirectView
 
 from catalogue import discovery, mcp
-from catalogue.api.discovery import well_known
+from catalogue.api.discovery import llms, page, well_known
+from catalogue.mcp.card import serve_card, serve_catalog
 from config import metrics
 from config.api import openapi
 
@@ -21,6 +22,12 @@ urlpatterns = [
     *management,
     *data,
     re_path("^mcp/?$", mcp.serve),
+    # Where agents find it, by SEP-2127 and by what was there before; and what there is to read of it.
+    path("mcp/server-card", serve_card),
+    path(".well-known/mcp/server-card.json", serve_card),
+    path(".well-known/ai-catalog.json", serve_catalog),
+    path("llms.txt", llms),
+    re_path(r"^docs/(?P<name>[a-z0-9-]{1,60})\.md$", page),
     path("admin/", admin.site.urls),
     re_path("^photos(?:/|$)", include("catalogue.photo_urls")),
     path("guest/", include("reservations.guest_urls")),

@@ -1,12 +1,13 @@
-"""Where programs that look for things to buy begin: /.well-known/x402."""
+"""What programs and models read before they call: /.well-known/x402, /llms.txt and the pages behind it."""
 
-from django.db import Error as DatabaseError
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.csrf import csrf_exempt
 
-from catalogue import discovery
+from catalogue import discovery, signposts
 from config.api import documents, errors
-from config.api.refusal import Unavailable
+from config.api.refusal import NotFound, Unavailable
+
+MARKDOWN = "text/markdown; charset=utf-8"
 
 
 # A POST is refused as what it is, not for the token that pages send.
@@ -17,6 +18,25 @@ def well_known(request: HttpRequest) -> HttpResponse:
         return refusal
     try:
         content = discovery.written()
-    except DatabaseError:
-        return errors.undoored(Unavailable(), request)
+    except Unavailable as away:
+        return errors.undoored(away, request)
     return documents.given(request, content)
+
+
+@csrf_exempt
+def llms(request: HttpRequest) -> HttpResponse:
+    """What we are, and where everything is."""
+    if refusal := errors.only_read(request):
+        return refusal
+    return documents.given(request, signposts.written(), kind=MARKDOWN)
+
+
+@csrf_exempt
+def page(request: HttpRequest, name: str) -> HttpResponse:
+    """A page of the documentation, as it is written."""
+    if refusal := errors.only_read(request):
+        return refusal
+    content = signposts.content_of(name)
+    if content is None:
+        return errors.undoored(NotFound(), request)
+    return documents.given(request, content, kind=MARKDOWN)

@@ -51,6 +51,6 @@ def slugs(request: HttpRequest, typed: str, others: Mapping[str, str]) -> Values
 
 def suggested(typed: str, of: Kind) -> list[Suggestion]:
     """What begins so in one dictionary; nothing for what is longer than any name."""
-    # A slug has hyphens where its name has spaces; text of PostgreSQL has no NUL.
-    words = " ".join(typed.replace("\x00", " ").replace("-", " ").split())
+    # A slug has hyphens where its name has spaces.
+    words = " ".join(typed.replace("-", " ").split())
     return autocomplete.suggest(words, limit=MOST_VALUES, of=(of,)) if len(words) <= LONGEST else []

@@ -17,6 +17,7 @@ from x402.schemas import PaymentRequired as RequiredV2
 from x402.schemas.v1 import PaymentRequiredV1
 
 from catalogue import discovery
+from catalogue.mcp.server import SERVER
 from config import urls
 from config.api import openapi
 from payments import seed
@@ -127,6 +128,31 @@ def test_a_catalogue_without_content_lists_no_resource_and_every_price(client: C
         "operation_id": "list_reviews",
     }
     assert [one["tier"] for one in listed["tiers"]] == ["free", "pro", "premium", "enterprise"]
+
+
+@pytest.mark.django_db
+def test_it_says_where_mcp_is_and_which_tools_sell_each_product(client: Client) -> None:
+    seed.load()
+    listed = told(client)
+    assert listed["mcp"] == {
+        "url": f"{BASE}/mcp",
+        "transport": "streamable-http",
+        "protocol_versions": ["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26"],
+        "server_card": f"{BASE}/mcp/server-card",
+    }
+    reviews = next(one for one in listed["products"] if one["product"] == "reviews")
+    assert reviews["tools"] == [
+        {"name": "get_restaurant", "arguments": {"fields": ["reviews"]}},
+        {"name": "list_reviews", "arguments": {}},
+    ]
+    assert client.get(listed["mcp"]["server_card"].removeprefix(BASE)).status_code == 200
+
+
+def test_a_tool_is_listed_beside_the_operation_that_it_shares_if_and_only_if_it_sells() -> None:
+    ways = {(way.tool, way.operation) for each in discovery.WAYS.values() for way in each if way.tool}
+    assert ways == {(tool.name, tool.operation) for tool in SERVER.tools if tool.is_sold}
+    for way in (way for each in discovery.WAYS.values() for way in each if way.tool):
+        assert SERVER.by_name[way.tool or ""].read({"slug": "noma", **way.arguments})["slug"] == "noma"
 
 
 @pytest.mark.django_db

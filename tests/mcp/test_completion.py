@@ -1,0 +1,138 @@
+"""What is suggested while a person fills an argument in: as REST suggests it, in a query or two."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from catalogue import landmarks, names, spelling
+from catalogue.mcp.prompts import PROMPTS
+from tests.catalogue import make
+from tests.mcp.calling import Era, rpc
+
+ERAS: list[Era] = ["2025-11-25", "2026-07-28"]
+DINNER = {"type": "ref/prompt", "name": "plan_dinner"}
+COMPARE = {"type": "ref/prompt", "name": "compare"}
+RECORD = {"type": "ref/resource", "uri": "restaurants://restaurant/{slug}"}
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def _remembering(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """As in the product: what a process has read it knows for a while."""
+    names._lately.kept = spelling._lately.kept = None  # noqa: SLF001  # what the process remembers
+    monkeypatch.setattr("catalogue.names.REMEMBERED_S", 30.0)
+    monkeypatch.setattr("catalogue.spelling.REMEMBERED_S", 30.0)
+    yield
+    names._lately.kept = spelling._lately.kept = None  # noqa: SLF001
+
+
+def completed(client: Client, ref: dict[str, str], name: str, typed: str, *, era: Era = "2025-11-25") -> Any:
+    """The completion of what was typed."""
+    answer = rpc(client, "completion/complete", {"ref": ref, "argument": {"name": name, "value": typed}}, era=era)
+    return answer["result"]["completion"]
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_near_becomes_landmarks_neighborhoods_and_cities(client: Client, era: Era) -> None:
+    make.market()
+    make.landmark("Tivoli Gardens", "Tivoli")
+    make.landmark("Tivoliparken", kind="neighborhood")
+    make.restaurant(name="Tivoli Hallen")
+    told = completed(client, DINNER, "near", "tivo", era=era)
+    assert told["total"] == len(told["values"])
+    assert told["hasMore"] is False
+    assert {*told["values"]} == {"Tivoli Gardens", "Tivoliparken"}
+    for value in told["values"]:
+        assert landmarks.resolve(value, market=None).place.name == value
+
+
+def test_equal_names_are_told_with_their_markets_and_a_search_understands_them(client: Client) -> None:
+    make.market("london", name="London")
+    make.market("new-york", name="New York")
+    make.landmark("Soho", kind="neighborhood", market_id="london")
+    make.landmark("SoHo", kind="neighborhood", market_id="new-york", at=(40.72, -74.0))
+    told = completed(client, DINNER, "near", "soho")
+    assert {*told["values"]} == {"Soho, London", "SoHo, New York"}
+    assert landmarks.resolve("SoHo, New York", market=None).place.market == "new-york"
+
+
+def test_before_two_letters_near_is_one_of_the_markets(client: Client) -> None:
+    make.market("paris", name="Paris")
+    make.market()
+    assert completed(client, DINNER, "near", "") == {"values": ["Copenhagen", "Paris"], "total": 2, "hasMore": False}
+    assert completed(client, DINNER, "near", "p")["values"] == ["Paris"]
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_a_name_becomes_the_slug_the_best_known_first(client: Client, era: Era) -> None:
+    make.restaurant(name="Noma", slug="noma", review_count=900)
+    make.restaurant(name="Noma Bar", slug="noma-bar-london", review_count=20)
+    make.restaurant(name="Geranium", slug="geranium")
+    assert completed(client, RECORD, "slug", "Nom", era=era) == {
+        "values": ["noma", "noma-bar-london"],
+        "total": 2,
+        "hasMore": False,
+    }
+    assert completed(client, RECORD, "slug", "noma-b", era=era)["values"] == ["noma-bar-london"]
+    assert completed(client, RECORD, "slug", "", era=era) == {"values": [], "total": 0, "hasMore": False}
+
+
+def test_of_several_slugs_the_last_is_completed_and_none_is_given_twice(client: Client) -> None:
+    make.restaurant(name="Noma", slug="noma")
+    make.restaurant(name="Noma Bar", slug="noma-bar")
+    make.restaurant(name="Geranium", slug="geranium")
+    assert completed(client, COMPARE, "slugs", "ger")["values"] == ["geranium"]
+    assert completed(client, COMPARE, "slugs", "noma,ger")["values"] == ["noma,geranium"]
+    assert completed(client, COMPARE, "slugs", "noma, nom")["values"] == ["noma, noma-bar"]
+    assert completed(client, COMPARE, "slugs", "noma,")["values"] == []
+
+
+def test_more_than_are_looked_for_are_said_to_be_there(client: Client) -> None:
+    for number in range(45):
+        make.restaurant(name=f"Bistro {number:02}", slug=f"bistro-{number:02}")
+    told = completed(client, RECORD, "slug", "bistro")
+    assert (len(told["values"]), told["hasMore"]) == (40, True)
+    assert "total" not in told
+
+
+@pytest.mark.usefixtures("_remembering")
+@pytest.mark.parametrize(
+    ("ref", "name", "typed"), [(DINNER, "near", "tivo"), (RECORD, "slug", "noma"), (COMPARE, "slugs", "a,noma")]
+)
+def test_a_completion_is_one_query(client: Client, ref: dict[str, str], name: str, typed: str) -> None:
+    make.landmark("Tivoli Gardens", "Tivoli")
+    make.restaurant(name="Noma", slug="noma")
+    completed(client, ref, name, typed)
+    with CaptureQueriesContext(connection) as queries:
+        assert len(completed(client, ref, name, typed)["values"]) == 1
+    assert len(queries) == 1
+
+
+@pytest.mark.usefixtures("_remembering")
+def test_a_completion_of_nothing_asks_nothing(client: Client) -> None:
+    completed(client, DINNER, "near", "")
+    with CaptureQueriesContext(connection) as queries:
+        for ref, name, typed in ((DINNER, "near", ""), (RECORD, "slug", "n"), (COMPARE, "slugs", "noma,")):
+            completed(client, ref, name, typed)
+    assert len(queries) == 0
+
+
+@pytest.mark.parametrize("typed", ["x" * 61, "\x07ti", "%_%", "\\", "'; --", "å" * 60, " , , "])
+def test_no_text_breaks_it(client: Client, typed: str) -> None:
+    for ref, name in ((DINNER, "near"), (RECORD, "slug"), (COMPARE, "slugs")):
+        assert completed(client, ref, name, typed)["hasMore"] is False
+
+
+def test_arguments_in_words_of_ones_own_are_not_completed(client: Client) -> None:
+    assert completed(client, DINNER, "budget", "4") == {"values": [], "total": 0, "hasMore": False}
+    assert {one.name for prompt in PROMPTS for one in prompt.arguments if one.complete} == {"near", "slugs"}
+
+
+def test_what_there_is_not_cannot_be_completed(client: Client) -> None:
+    for ref in ({"type": "ref/prompt", "name": "nope"}, {"type": "ref/resource", "uri": "restaurants://nope"}):
+        answer = rpc(client, "completion/complete", {"ref": ref, "argument": {"name": "near", "value": "t"}})
+        assert answer["error"]["code"] == -32602

@@ -1,0 +1,169 @@
+"""What agents read by its URI: the very bodies of REST."""
+
+import json
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from django.conf import LazySettings
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from catalogue import discovery, identity
+from payments import seed
+from payments.models import Payment
+from tests.catalogue import make
+from tests.mcp.calling import STATELESS, Era, call, price_of, rpc
+
+ERAS: list[Era] = ["2025-11-25", "2026-07-28"]
+BASE = "https://api.example.com"
+
+
+@pytest.fixture(autouse=True)
+def _forgetful(monkeypatch: pytest.MonkeyPatch, settings: LazySettings) -> Any:
+    """No test knows what another has read."""
+    monkeypatch.setattr(discovery, "REMEMBERED_S", 0.0)
+    monkeypatch.setattr(discovery, "LOOKED_FOR_S", 0.0)
+    settings.PUBLIC_BASE_URL = BASE
+    yield
+    discovery.lately.kept = discovery.lately_priced.kept = discovery.lately_with_content.kept = None
+
+
+@pytest.fixture
+def place(db: None) -> Any:
+    """A restaurant that has all that is sold."""
+    seed.load()
+    restaurant = make.restaurant(slug="noma", review_count=800, rating=Decimal("4.5"))
+    for _ in range(6):
+        make.review(restaurant)
+    make.photo(restaurant)
+    make.landmark("Tivoli Gardens")
+    make.insight(restaurant)
+    return restaurant
+
+
+def read(client: Client, uri: str, **rest: Any) -> Any:
+    """The answer to a read."""
+    return rpc(client, "resources/read", {"uri": uri}, **rest)
+
+
+def text_of(client: Client, uri: str, **rest: Any) -> str:
+    """The text at a URI."""
+    answer = read(client, uri, **rest)
+    (content,) = answer["result"]["contents"]
+    assert (content["uri"], content["mimeType"]) == (uri, "application/json")
+    return str(content["text"])
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_three_resources_and_one_template_are_listed(client: Client, era: Era) -> None:
+    listed = rpc(client, "resources/list", era=era)["result"]["resources"]
+    assert [one["uri"] for one in listed] == [
+        "restaurants://prices",
+        "restaurants://markets",
+        "restaurants://account",
+    ]
+    (template,) = rpc(client, "resources/templates/list", era=era)["result"]["resourceTemplates"]
+    assert template["uriTemplate"] == "restaurants://restaurant/{slug}"
+    assert all(set(one) == {"uri", "name", "title", "description", "mimeType"} for one in listed)
+
+
+@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.usefixtures("place")
+def test_markets_are_those_of_rest(client: Client, era: Era) -> None:
+    make.market("lisbon", name="Lisbon")
+    theirs = client.get("/v1/markets").json()
+    ours = json.loads(text_of(client, "restaurants://markets", era=era))
+    assert [one["slug"] for one in ours["data"]] == ["copenhagen", "lisbon"]
+    assert ours["pagination"].pop("as_of") >= theirs["pagination"].pop("as_of")
+    assert ours == theirs
+
+
+@pytest.mark.usefixtures("place")
+def test_a_restaurant_is_the_free_record_to_the_letter(client: Client) -> None:
+    theirs = client.get("/v1/restaurants/noma")
+    assert text_of(client, "restaurants://restaurant/noma") == theirs.content.decode()
+    called = call(client, "get_restaurant", slug="noma")
+    assert called["structuredContent"] == theirs.json()
+    assert Payment.objects.count() == 0
+
+
+@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.usefixtures("place")
+def test_what_is_not_there_is_the_resource_that_is_not_found(client: Client, era: Era) -> None:
+    for slug in ("nope", "NOMA", "n" * 121, "noma%2F", "-", "å"):
+        uri = f"restaurants://restaurant/{slug}"
+        error = read(client, uri, era=era)["error"]
+        assert (error["code"], error["data"]["uri"]) == (-32602, uri), uri
+    for uri in ("restaurants://nope", "restaurants://restaurant/", "restaurants://restaurant/noma/x", "https://x.dk"):
+        error = read(client, uri, era=era)["error"]
+        assert (error["code"], error["data"]) == (-32602, {"uri": uri}), uri
+
+
+@pytest.mark.usefixtures("place")
+def test_a_text_that_cannot_be_a_slug_asks_nothing_of_the_catalogue(client: Client) -> None:
+    with CaptureQueriesContext(connection) as queries:
+        read(client, "restaurants://restaurant/NOMA")
+    assert not [query for query in queries if "catalogue_" in query["sql"]]
+
+
+def test_a_former_slug_says_the_new_one_and_an_erased_one_that_it_is_gone(client: Client, place: Any) -> None:
+    identity.rename(place, "noma-refshaleoen", actor="tests", now=make.NOW)
+    error = read(client, "restaurants://restaurant/noma")["error"]
+    assert error["message"] == "The restaurant of this slug is `noma-refshaleoen` now."
+    assert (error["data"]["code"], error["data"]["slug"]) == ("renamed", "noma-refshaleoen")
+    assert text_of(client, "restaurants://restaurant/noma-refshaleoen").startswith('{"slug":"noma-refshaleoen"')
+
+
+@pytest.mark.usefixtures("place")
+def test_the_account_is_that_of_the_caller_and_the_read_counts_as_a_request(client: Client) -> None:
+    theirs = client.get("/v1/me").json()
+    ours = json.loads(text_of(client, "restaurants://account"))
+    assert (theirs["limits"].pop("used"), ours["limits"].pop("used")) == (1, 2)
+    assert ours == theirs
+    assert (ours["by"], ours["tier"], ours["prices"]["rate"]) == ("nobody", "free", "standard")
+
+
+@pytest.mark.usefixtures("place")
+def test_prices_are_those_of_the_x402_document_with_the_tools_that_sell(client: Client) -> None:
+    document = client.get("/.well-known/x402").json()
+    told = json.loads(text_of(client, "restaurants://prices", era=STATELESS))
+    assert told == {name: document[name] for name in discovery.PRICE_LIST}
+    assert {"network", "pay_to", "tiers", "products", "mcp"} <= told.keys()
+    assert {one["product"]: [tool["name"] for tool in one["tools"]] for one in told["products"]} == {
+        "ai_insight": ["get_restaurant", "get_insight"],
+        "context": ["get_restaurant", "get_surroundings"],
+        "history": ["get_restaurant", "get_history"],
+        "photos": ["get_restaurant", "list_photos"],
+        "reviews": ["get_restaurant", "list_reviews"],
+    }
+
+
+@pytest.mark.usefixtures("place")
+def test_each_tool_of_the_price_list_asks_for_the_price_that_stands_there(client: Client) -> None:
+    told = json.loads(text_of(client, "restaurants://prices"))
+    asked = 0
+    for number, product in enumerate(told["products"]):
+        for tool in product["tools"]:
+            headers = {"X-Forwarded-For": f"203.0.113.{number}"}
+            result = call(client, tool["name"], headers=headers, slug="noma", **tool["arguments"])
+            (accepts,) = price_of(result).accepts
+            amount = Decimal(accepts.amount).scaleb(-told["decimals"])
+            assert amount == Decimal(product["prices"]["standard"]), tool
+            assert (accepts.network, accepts.asset, accepts.pay_to) == (
+                told["network"],
+                told["asset_address"],
+                told["pay_to"],
+            )
+            asked += 1
+    assert asked == 10
+
+
+@pytest.mark.django_db
+def test_a_read_is_refused_where_the_limit_is_reached(client: Client) -> None:
+    for _ in range(10):
+        assert "result" in read(client, "restaurants://markets")
+    error = read(client, "restaurants://markets")["error"]
+    assert error["data"]["code"] == "rate_limit_exceeded"
+    assert error["message"].startswith("Rate limit: 10 calls a minute on the free tier; next call in ")
