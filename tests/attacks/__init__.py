@@ -17,4 +17,15 @@ a flood of headers                                        test_from_outside: ..f
 shared caches                                             test_from_outside: ..shared_cache.. ..without_a_payment..
 somebody else's hash                                      test_copies: ..harvested_hash.. ; payments/test_transactions
 a hash again after the caches were emptied                test_copies: ..caches_were_emptied..
+
+Through the MCP endpoint, and across its door and that of REST (test_doors; those of chaos kill and freeze):
+
+a payment of REST copied to MCP, replayed either way      ..spent_at_rest.. ..spent_at_mcp.. ..at_both_doors..
+a payment for a cheap tool used for a dear one            ..for_a_cheap_tool..
+arguments swapped after the quote                         ..changed_after_the_quote..
+somebody else's requestState                              ..question_of_another_caller..
+instructions written into a review                        ..instructions_in_a_review..
+a page of a foreign origin, a name bound to us anew       ..foreign_origin.. ..bound_to_our_address..
+killed under paid calls, counts frozen                    chaos/test_mcp
+hostile and random bodies and headers                     mcp/test_fuzz ; chaos/test_mcp (time and memory)
 """

@@ -50,13 +50,14 @@ class World:
 def world(books: None, settings: Settings) -> Iterator[World]:
     """Restaurants with all that is sold and a table that can be booked, and somebody who may do everything."""
     settings.TRUSTED_PROXIES = 1
+    tomorrow = timezone.now() + timedelta(days=1)
     for slug in ("noma", "geranium"):
         place = make.restaurant(slug=slug, hours=make.week("12:00", "22:00"))
         make.review(place, "The ramen is good.")
         make.photo(place)
         make.insight(place)
         make.listing(place)
-        make.slot(place, starts_at=timezone.now() + timedelta(hours=2))
+        make.slot(place, starts_at=tomorrow.replace(hour=18, minute=0, second=0, microsecond=0))
     make.landmark("Tivoli Gardens", "Tivoli", kind="park", market="copenhagen")
     venue = house.venue()
     Plan.objects.create(name="The fuzz", account=venue.account, valid_from=timezone.now(), per_minute=1_000_000)

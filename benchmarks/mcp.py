@@ -1,0 +1,248 @@
+"""How many calls a running `manage.py up` answers at its MCP endpoint, beside the same asked of REST, and what the
+protocol itself takes.
+
+    uv run python -m benchmarks.mcp --state-dir .state
+
+The callers are processes of this machine with kept connections, so they take their share of its cores, and absolute
+figures say as much about the machine as about us; hence the ratios, of the median rounds of a run whose rounds are
+interleaved: a look-up by a tool to the same record at REST, a price to a 402, a paid call to a paid request. CPU is
+what the web process has used for each call. The protocol alone is measured in this process: a message is read, its era
+found, and a tool called that has its answer ready; no database, no doorway.
+
+It makes itself fail where a look-up by a tool comes to less than half of the records that REST gives in the same time.
+It spends a little USDC of a demo wallet, and leaves the payments in the ledger. Start the product with
+TRUSTED_PROXIES=1: each call comes from an address of its own, as /v1 and /mcp count calls by address.
+"""
+
+import argparse
+import base64
+import json
+import multiprocessing
+import os
+import statistics
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from http.client import HTTPConnection
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import django
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks.payments import Wrong, addresses, cpu_s, signed
+from config.stack import read_up
+
+GATE, GOAL = 0.5, 0.7
+MOST_PROTOCOL_MS = 0.1
+LATEST, STATELESS = "2025-11-25", "2026-07-28"
+
+
+@dataclass(frozen=True)
+class Call:
+    """A request, with what its answer must have: this status, and these bytes in its body."""
+
+    method: str
+    path: str
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: bytes | None = None
+    status: int = 200
+    holds: bytes = b""
+
+
+@dataclass(frozen=True)
+class Case:
+    """Calls of one kind, by their name in the table, and the kind that they are held against."""
+
+    name: str
+    calls: Sequence[Call]
+    beside: str | None = None
+
+
+# Calls --------------------------------------------------------------------------------------------------------------
+def told(method: str, params: Mapping[str, Any], *, holds: bytes, era: str = LATEST) -> Call:
+    """A message to the MCP endpoint."""
+    headers = {"Content-Type": "application/json", "Accept": "application/json", "MCP-Protocol-Version": era}
+    given = dict(params)
+    if era == STATELESS:
+        about = "io.modelcontextprotocol/"
+        given["_meta"] = {f"{about}protocolVersion": era, f"{about}clientCapabilities": {}, **given.get("_meta", {})}
+        headers["Mcp-Method"] = method
+        if "name" in given:
+            headers["Mcp-Name"] = given["name"]
+    body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": given}
+    return Call("POST", "/mcp", headers, json.dumps(body).encode(), holds=holds)
+
+
+def tool(name: str, arguments: Mapping[str, Any], *, holds: bytes, payment: str = "", era: str = LATEST) -> Call:
+    """A call of a tool, with this payment."""
+    params: dict[str, Any] = {"name": name, "arguments": dict(arguments)}
+    if payment:
+        params["_meta"] = {"x402/payment": json.loads(base64.b64decode(payment))}
+    return told("tools/call", params, holds=holds, era=era)
+
+
+def cases(slug: str, payments: Sequence[str], count: int) -> Iterator[Case]:
+    """What is measured; half of the payments are spent at each door."""
+    path, whose = f"/v1/restaurants/{slug}", {"slug": slug}
+    around, half = f"{path}?fields=context", len(payments) // 2
+    record = b'"structuredContent":{"'
+    paid_holds = b'"tablewire/receipt"'
+    yield Case("record, REST", [Call("GET", path)] * count)
+    yield Case("get_restaurant", [tool("get_restaurant", whose, holds=record)] * count, "record, REST")
+    stateless = tool("get_restaurant", whose, holds=record, era=STATELESS)
+    yield Case("get_restaurant, 2026-07-28", [stateless] * count, "record, REST")
+    yield Case("tools/list", [told("tools/list", {}, holds=b'"inputSchema"')] * count, "record, REST")
+    yield Case("402, REST", [Call("GET", around, status=402)] * count)
+    price = tool("get_surroundings", whose, holds=b'"x402Version"')
+    yield Case("price of a tool", [price] * count, "402, REST")
+    yield Case("paid, REST", [Call("GET", around, {"PAYMENT-SIGNATURE": payment}) for payment in payments[:half]])
+    paid = [tool("get_surroundings", whose, holds=paid_holds, payment=payment) for payment in payments[half:]]
+    yield Case("paid tool", paid, "paid, REST")
+
+
+def ask(connection: HTTPConnection, call: Call, address: str) -> int:
+    """Make the call and return how many bytes came. Raises Wrong."""
+    connection.request(call.method, call.path, body=call.body, headers={**call.headers, "X-Forwarded-For": address})
+    response = connection.getresponse()
+    content = response.read()
+    if response.status != call.status or call.holds not in content:
+        raise Wrong(f"{call.path}: {response.status} {content.decode(errors='replace')[:300]}")
+    return len(content)
+
+
+def caller(base_url: str, calls: Sequence[tuple[Call, str]], answered: Any) -> None:
+    """One caller: makes its calls, one after the other."""
+    with closing(HTTPConnection(urlsplit(base_url).netloc, timeout=30)) as connection:
+        answered.put(sum(ask(connection, call, address) for call, address in calls))
+
+
+def rate(base_url: str, calls: Sequence[Call], callers: int) -> tuple[float, float]:
+    """Calls a second of so many callers together, and the bytes of an answer. Raises Wrong when one has failed."""
+    context = multiprocessing.get_context("fork")
+    answered = context.Queue()
+    each = [(call, next(addresses)) for call in calls]
+    every = [context.Process(target=caller, args=(base_url, each[n::callers], answered)) for n in range(callers)]
+    began = time.perf_counter()
+    for one in every:
+        one.start()
+    for one in every:
+        one.join()
+    seconds = time.perf_counter() - began
+    if any(one.exitcode for one in every):
+        raise Wrong("a caller has failed")
+    return len(calls) / seconds, sum(answered.get() for _ in every) / len(calls)
+
+
+# The protocol alone -------------------------------------------------------------------------------------------------
+def protocol_ms(call: Call, times: int) -> tuple[float, float]:
+    """Milliseconds of CPU that the protocol takes for a call, and for one with the doorway's part left out of it:
+    reading the message alone.
+    """
+    from django.test import RequestFactory
+
+    from catalogue.mcp.server import SERVER
+    from config.mcp import messages
+    from config.mcp.answers import Result
+    from config.mcp.tools import Tool
+    from payments.callers import anonymous
+
+    # As long as a record is.
+    body = json.dumps({"slug": "noma", "text": "x" * 1500}).encode()
+    stub = Tool(
+        name="get_restaurant",
+        title="Stub",
+        description="Has its answer ready.",
+        operation="get_restaurant",
+        takes={"slug": "A slug."},
+        reads=None,
+        gives=lambda: {"type": "object"},
+        run=lambda _call, _values: Result(body),
+    )
+    server = replace(SERVER, tools=[stub])
+    headers: Any = call.headers
+    kind = "application/json"
+    requests = [
+        RequestFactory().post(call.path, call.body, content_type=kind, headers=headers) for _ in range(2 * times)
+    ]
+    for request in requests:
+        request.caller = anonymous(request)  # type: ignore[attr-defined]  # as the doorway leaves it
+    began = time.process_time()
+    for request in requests[:times]:
+        answer = server.answer(request, messages.read(request))
+    whole = time.process_time() - began
+    if answer.status_code != 200 or b"xxx" not in answer.content:
+        raise Wrong(answer.content.decode()[:300])
+    began = time.process_time()
+    for request in requests[times:]:
+        messages.read(request)
+    return 1000 * whole / times, 1000 * (time.process_time() - began) / times
+
+
+# All of it -----------------------------------------------------------------------------------------------------------
+def sold_slug(base_url: str) -> str:
+    """A restaurant around which there is something that is sold. Raises Wrong."""
+    with closing(HTTPConnection(urlsplit(base_url).netloc, timeout=30)) as connection:
+        headers = {"X-Forwarded-For": next(addresses)}
+        connection.request("GET", "/v1/restaurants?limit=20", headers=headers)
+        for found in json.loads(connection.getresponse().read())["data"]:
+            slug = str(found["slug"])
+            try:
+                ask(connection, Call("GET", f"/v1/restaurants/{slug}?fields=context", status=402), next(addresses))
+            except Wrong:
+                continue
+            return slug
+    raise Wrong("no restaurant has anything around it that is sold")
+
+
+def main() -> None:
+    """Measure and print the table."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--state-dir", type=Path, default=Path(".state"), help="that of the running `manage.py up`")
+    parser.add_argument("--calls", type=int, default=400, help="of each kind in each round")
+    parser.add_argument("--payments", type=int, default=40, help="in each round, half of them at each door")
+    parser.add_argument("--callers", type=int, default=2)
+    parser.add_argument("--rounds", type=int, default=5)
+    words = parser.parse_args()
+    up = read_up(words.state_dir)
+    if up is None:
+        parser.error(f"nothing runs in {words.state_dir}: `TRUSTED_PROXIES=1 manage.py up --state-dir ...` first")
+    os.environ |= {"TABLEWIRE_STATE_DIR": str(words.state_dir), "DJANGO_SETTINGS_MODULE": "config.settings"}
+    django.setup()
+    base_url = up["base_url"]
+    slug = sold_slug(base_url)
+    rates: dict[str, list[float]] = {}
+    cpu_ms: dict[str, list[float]] = {}
+    sizes: dict[str, float] = {}
+    beside: dict[str, str | None] = {}
+    for _ in range(words.rounds):
+        for case in cases(slug, signed(up, words.payments), words.calls):
+            before = cpu_s(up["pids"])["web process"]
+            per_s, sizes[case.name] = rate(base_url, case.calls, words.callers)
+            used = cpu_s(up["pids"])["web process"] - before
+            rates.setdefault(case.name, []).append(per_s)
+            cpu_ms.setdefault(case.name, []).append(1000 * used / len(case.calls))
+            beside[case.name] = case.beside
+    middle = {name: statistics.median(found) for name, found in rates.items()}
+    table = Table(*("call", "calls/s", "of REST", "web CPU, ms", "bytes"))
+    for name, per_s in middle.items():
+        other = beside[name]
+        ratio = f"{per_s / middle[other]:.2f} of {other}" if other else ""
+        table.add_row(name, f"{per_s:.0f}", ratio, f"{statistics.median(cpu_ms[name]):.2f}", f"{sizes[name]:.0f}")
+    for era in (LATEST, STATELESS):
+        whole, reading = protocol_ms(tool("get_restaurant", {"slug": "noma"}, holds=b"", era=era), 5000)
+        verdict = "" if whole <= MOST_PROTOCOL_MS else f", more than {MOST_PROTOCOL_MS}"
+        table.add_row(f"the protocol alone, {era}", "", "", f"{whole:.3f}{verdict} (reading {reading:.3f})", "")
+    Console(width=max(110, Console().width)).print(table)
+    reached = middle["get_restaurant"] / middle["record, REST"]
+    if reached < GOAL:
+        Console(stderr=True).print(f"get_restaurant comes to {reached:.2f} of REST; the goal is {GOAL}.")
+    sys.exit(1 if reached < GATE else 0)
+
+
+if __name__ == "__main__":
+    main()

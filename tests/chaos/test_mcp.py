@@ -1,0 +1,242 @@
+"""The MCP endpoint under hostile bodies and load: quick refusals, no connection left over, paid once and served."""
+
+import itertools
+import json
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from decimal import Decimal
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+import httpx
+import psutil
+import pytest
+from django.db import connection
+
+from config.stack.valkey import Valkey
+from payments.devchain.wallets import Wallet
+from payments.models import Payment
+from payments.wire.proofs import PAYMENT_META
+from tests.attacks.shops import PRICE, Shop, addresses, opened, stocked, workers
+from tests.chaos.test_limiter import freeze, thaw, valkey  # noqa: F401  # a fixture
+from tests.mcp import calling, firing
+from tests.mcp.hostile import HOSTILE
+from tests.payments.buying import read, signed_by
+from tests.running import eventually
+from tests.served import THREADS, served
+from tests.wallets import fresh_wallet, usdc_balance
+
+pytestmark = [pytest.mark.chaos, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("books")]
+
+SLOWEST_S = 0.2
+MOST_MB = 50
+CALLS, CALLERS = 2000, 16
+PAYERS, KILLS = 6, 5
+GIVE_UP_S = 60.0
+AROUND = ("get_surroundings", {"slug": "noma"})
+
+
+def call(base_url: str, tool: str, arguments: Mapping[str, Any], payment: Any = None) -> dict[str, Any]:
+    """The result of a call from an address that has not called before; fails on any other status than 200."""
+    meta = {PAYMENT_META: payment} if payment else {}
+    told, headers = calling.message("tools/call", {"name": tool, "arguments": dict(arguments)}, meta=meta)
+    headers["X-Forwarded-For"] = next(addresses)
+    answer = httpx.post(f"{base_url}/mcp", json=told, headers=headers, timeout=40)
+    assert answer.status_code == 200, answer.text
+    result: dict[str, Any] = answer.json()["result"]
+    return result
+
+
+def code_of(result: Mapping[str, Any]) -> str:
+    """The code of a refusal, `served` where it is none."""
+    return str(calling.refusal_of(result)["code"]) if result.get("isError") else "served"
+
+
+# Hostile bodies -----------------------------------------------------------------------------------------------------
+def resident_mb(base_url: str) -> float:
+    """What the processes that answer for this address hold in memory."""
+    return float(sum(one.memory_info().rss for one in workers(base_url))) / 1e6
+
+
+def test_hostile_bodies_are_refused_in_200_ms_and_cost_less_than_50_mb(tmp_path: Path) -> None:
+    stocked()
+    took: dict[str, float] = {}
+    with served(tmp_path / "web.log", TRUSTED_PROXIES="1") as base_url:
+        for _ in range(50):
+            assert call(base_url, "get_restaurant", {"slug": "noma"})["content"]
+        before = resident_mb(base_url)
+        numbers = itertools.count(1)
+        for (name, hostile), _ in itertools.product(HOSTILE.items(), range(3)):
+            with firing.over_http(base_url) as send:
+                began = time.perf_counter()
+                seen = send(hostile.case(next(numbers)))
+                seconds = time.perf_counter() - began
+            # A busy machine may take longer once.
+            took[name] = min(took.get(name, seconds), seconds)
+            # The web server itself refuses what is no HTTP, and hangs up on who sends on when it was refused.
+            assert firing.problem(seen) is None, (name, seen)
+            assert seen.status in (hostile.status, 0) or (seen.status, seen.body) == (400, b""), (name, seen)
+        grown = resident_mb(base_url) - before
+    assert {name: seconds for name, seconds in took.items() if seconds > SLOWEST_S} == {}
+    assert grown < MOST_MB
+
+
+# Connections --------------------------------------------------------------------------------------------------------
+def connections(pids: Sequence[int]) -> int:
+    """How many connections to the database these processes hold."""
+    ports = [
+        link.laddr.port for pid in pids if psutil.pid_exists(pid) for link in psutil.Process(pid).net_connections()
+    ]
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT count(*) FROM pg_stat_activity WHERE client_port = ANY(%s)", [ports])
+        (count,) = cursor.fetchone()
+    return int(count)
+
+
+def all_connections() -> int:
+    """How many connections to our database there are."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()")
+        (count,) = cursor.fetchone()
+    return int(count)
+
+
+def test_after_2000_calls_of_16_callers_no_more_connections_are_left_than_threads_and_none_at_the_end(
+    tmp_path: Path,
+) -> None:
+    stocked()
+    calls = (
+        ("get_restaurant", {"slug": "noma"}),
+        ("search_restaurants", {"ll": "55.6737,12.5681"}),
+        ("find_landmark", {"query": "Tivoli"}),
+        ("get_restaurant", {"slug": "nowhere"}),
+        AROUND,
+    )
+    before = all_connections()
+    with served(tmp_path / "web.log", TRUSTED_PROXIES="1") as base_url:
+        with ThreadPoolExecutor(CALLERS) as threads:
+            results = threads.map(lambda number: call(base_url, *calls[number % len(calls)]), range(CALLS))
+            codes = Counter(calling.ERROR in result.get("_meta", {}) for result in results)
+        assert codes == {False: CALLS * 3 // 5, True: CALLS * 2 // 5}
+        assert 0 < connections([worker.pid for worker in workers(base_url)]) <= THREADS
+        assert before < all_connections() <= before + THREADS
+    assert eventually(lambda: all_connections() == before)
+
+
+# Payments -----------------------------------------------------------------------------------------------------------
+@pytest.fixture
+def shop(books: None, tmp_path: Path) -> Iterator[Shop]:
+    """Two processes at one address, started again when they die."""
+    stocked()
+    respawn = {"GRANIAN_RESPAWN_FAILED_WORKERS": "true", "GRANIAN_RESPAWN_INTERVAL": "0.1"}
+    with opened(tmp_path, processes=1, GRANIAN_WORKERS="2", **respawn) as shop:
+        yield shop
+
+
+def payment_of(payer: Wallet) -> Any:
+    """What pays for one call, good for ten minutes."""
+    return read(signed_by(payer, max_timeout_seconds=600))
+
+
+def until_served(base_url: str, payment: Any) -> dict[str, Any]:
+    """Call with the same payment until the content comes; to be asked for another one would be to pay again."""
+    until = time.monotonic() + GIVE_UP_S
+    while time.monotonic() < until:
+        try:
+            result = call(base_url, *AROUND, payment=payment)
+        except httpx.TransportError:
+            time.sleep(0.1)
+            continue
+        code = code_of(result)
+        if code == "served":
+            return result
+        assert code in ("settlement_pending", "service_unavailable", "facilitator_unavailable"), result
+        time.sleep(0.2)
+    raise AssertionError("never served")
+
+
+def test_processes_that_are_killed_under_paid_calls_lose_no_payment_and_charge_none_twice(shop: Shop) -> None:
+    base_url, over = shop.webs[0], Event()
+    payers = [fresh_wallet(usdc=Decimal(1)) for _ in range(PAYERS)]
+
+    def buy(payer: Wallet) -> list[tuple[Any, dict[str, Any]]]:
+        bought = []
+        while not over.is_set():
+            payment = payment_of(payer)
+            bought.append((payment, until_served(base_url, payment)))
+        return bought
+
+    with ThreadPoolExecutor(PAYERS) as threads:
+        calls = [threads.submit(buy, payer) for payer in payers]
+        try:
+            for _ in range(KILLS):
+                time.sleep(2)
+                workers(base_url)[0].kill()
+                assert eventually(lambda: len(workers(base_url)) == 2)
+        finally:
+            over.set()
+        bought = [one.result() for one in calls]
+    assert min(map(len, bought)) >= 1
+    # Each payer has paid for what they got, once, and the ledger says so.
+    spent = [Decimal(1) - usdc_balance(payer.address) for payer in payers]
+    assert spent == [Decimal(PRICE) * len(each) for each in bought]
+    rows = list(Payment.objects.values_list("door", "state"))
+    assert len(rows) == sum(map(len, bought))
+    assert {door for door, _ in rows} == {"mcp"}
+    assert {state for _, state in rows} <= {Payment.State.DELIVERED, Payment.State.SETTLED}
+    # Who lost the answer may ask again, and gets what was bought.
+    for payment, result in (each[-1] for each in bought):
+        again = call(base_url, *AROUND, payment=payment)
+        assert json.dumps(again["structuredContent"]) == json.dumps(result["structuredContent"])
+        assert again["_meta"][calling.RECEIPT] == result["_meta"][calling.RECEIPT]
+    assert Payment.objects.count() == len(rows)
+
+
+@pytest.fixture
+def counted_apart(books: None, valkey: Valkey, tmp_path: Path) -> Iterator[tuple[str, Valkey]]:  # noqa: F811
+    """A process that counts in a store of its own, which may be frozen."""
+    stocked()
+    with served(tmp_path / "web.log", TRUSTED_PROXIES="1", REDIS_URL=valkey.url) as base_url:
+        yield base_url, valkey
+
+
+def test_while_the_store_of_the_counts_is_frozen_calls_are_answered_and_paid_for_as_ever(
+    counted_apart: tuple[str, Valkey],
+) -> None:
+    base_url, store = counted_apart
+    payer, over = fresh_wallet(usdc=Decimal(1)), Event()
+    codes: Counter[str] = Counter()
+
+    def look() -> None:
+        while not over.is_set():
+            codes[code_of(call(base_url, "get_restaurant", {"slug": "noma"}))] += 1
+            codes[code_of(call(base_url, *AROUND))] += 1
+
+    def buy() -> int:
+        bought = 0
+        while not over.is_set():
+            codes[code_of(call(base_url, *AROUND, payment=payment_of(payer)))] += 1
+            bought += 1
+        return bought
+
+    with ThreadPoolExecutor(4) as threads:
+        looking, buying = [threads.submit(look) for _ in range(3)], threads.submit(buy)
+        try:
+            time.sleep(1)
+            freeze(store)
+            time.sleep(5)
+            thaw(store)
+            time.sleep(1)
+        finally:
+            thaw(store)
+            over.set()
+        for one in looking:
+            one.result()
+        bought = buying.result()
+    assert set(codes) == {"served", "payment_required"}
+    assert bought > 3
+    assert Decimal(1) - usdc_balance(payer.address) == Decimal(PRICE) * bought
+    assert psutil.pid_exists(store.pid or 0)
