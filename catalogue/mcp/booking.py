@@ -11,6 +11,7 @@ from catalogue.filters.flow import Offers
 from catalogue.flow import choosing, once
 from catalogue.flow.once import Minute
 from catalogue.mcp.doorway import caller_name
+from catalogue.mcp.finding import SHORT
 from catalogue.serializers import SLUG
 from catalogue.serializers.flow import NewFlowBooking
 from config.api.errors import invalid, problems
@@ -42,9 +43,14 @@ def list_offers(call: Call, asked: Values) -> Result:
 
 def offered() -> Schema:
     """The schema of a page of offers. In that of one restaurant each has its slug, and there was no place to find."""
-    page = schemas.result("FlowOfferAnswer", opaque=("PlaceRecord",), only={"FlowPlaceRecord": CHOSEN_BY})
+    only = {
+        **SHORT,
+        "FlowOfferAnswer": ("data", "pagination", "attribution"),
+        "FlowOfferRecord": ("id", "restaurant", "date", "time", "percent", "party_size", "seats_left", "status"),
+        "FlowPlaceRecord": CHOSEN_BY,
+    }
+    page = schemas.result("FlowOfferAnswer", only=only)
     page["properties"]["data"]["items"]["properties"]["restaurant"]["type"] = ["string", "object"]
-    page["required"].remove("query")
     return page
 
 
@@ -79,6 +85,20 @@ LIST_OFFERS = Tool(
 
 
 MOMENT = ("slug", "date", "time")
+# Of a booking the schema tells what a guest has to know.
+BOOKED = (
+    "id",
+    "status",
+    "restaurant",
+    "date",
+    "time",
+    "party_size",
+    "percent",
+    "terms",
+    "reservation_code",
+    "manage_token",
+    "manage_url",
+)
 
 
 class Wished(NewFlowBooking):
@@ -199,7 +219,7 @@ BOOK_TABLE = Tool(
         "idempotency_key": idempotency.SCHEMA,
     },
     reads=Wished,
-    gives=lambda: schemas.result("FlowBookingRecord"),
+    gives=lambda: schemas.result("FlowBookingRecord", only={"FlowBookingRecord": BOOKED}),
     run=book_table,
     is_read_only=False,
 )

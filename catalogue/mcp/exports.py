@@ -53,7 +53,10 @@ def shown(call: Call, export: Export) -> Result:
 
 def its_record() -> Schema:
     """The schema of the record of an export."""
-    return schemas.result("ExportRecord", opaque=("ExportFilterRecord",))
+    members = ("id", "status", "progress", "rows", "files", "manifest_url", "expires_at", "error")
+    return schemas.result(
+        "ExportRecord", only={"ExportRecord": members, "ExportFileRecord": ("name", "sha256", "url")}
+    )
 
 
 START_EXPORT = Tool(

@@ -24,7 +24,7 @@ logger = logging.getLogger("tablewire.api")
 BROKEN = "Something broke on our side. Tell us the request_id."
 API_PREFIXES = ("/api", "/v1")
 # What programs read beside them: no answer there may be a page either.
-DOCUMENT_PREFIXES = ("/mcp", "/.well-known", "/openapi.json", "/docs/openapi")
+DOCUMENT_PREFIXES = ("/mcp", "/.well-known", "/openapi.json", "/docs", "/llms.txt")
 
 
 class MethodNotAllowed(Refusal):
@@ -128,10 +128,13 @@ def as_refusal(error: Exception, context: Mapping[str, Any]) -> Refusal | None:
 
 def invalid(found: Sequence[Problem]) -> InvalidRequest:
     """One refusal of several problems: the first is the headline, all stand in the details."""
-    first = found[0]
-    named = first.param is None or f"`{first.param}`" in first.message
-    message = first.message if named else f"`{first.param}`: {first.message}"
-    return InvalidRequest(message, param=first.param, details=found)
+    return InvalidRequest(sentence(found[0]), param=found[0].param, details=found)
+
+
+def sentence(problem: Problem) -> str:
+    """A problem in words that also say where it is."""
+    is_named = problem.param is None or f"`{problem.param}`" in problem.message
+    return problem.message if is_named else f"`{problem.param}`: {problem.message}"
 
 
 def problems(detail: Any, path: str = "") -> Iterator[Problem]:

@@ -2,25 +2,33 @@
 
 OpenAPI 3.1 speaks the same dialect. An argument is a parameter of the operation, or a property of its body, as a value
 of JSON: what is written with commas in a query string is an array. Of a result no more is told than a caller needs to
-read it: no patterns, and of large parts only that they are objects.
+read it: names, types and words; what is required is told of the outermost object alone.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
 import orjson
 from rest_framework import serializers
 
+from config.api.fields import CLEAN_LINE, not_blank
 from config.api.openapi import FOLDER
 from config.api.parameters import Listed
 
 Schema = dict[str, Any]
 COMPONENTS = "#/components/schemas/"
-# What a reader of results does without.
-UNTOLD = ("description", "pattern", "format", "example", "examples", "title", "minimum", "maximum", "maxLength")
+NULL: Schema = {"type": "null"}
+# A line of text that is not blank, said in fewer letters.
+SHORTER = {not_blank(CLEAN_LINE): r"^(?!\s*$)[^\x00-\x1f\x7f]+$"}
+# What a caller of arguments goes by, and what a reader of results does.
+OF_ARGUMENTS = ("type", "enum", "format", "minimum", "maximum", "maxLength", "pattern", "default")
+OF_RESULTS = ("type", "const")
 ALTERNATIVES = re.compile(r"\w+(\|\w+)*")
+DIGITS = re.compile(r"\[(\d)-(\d)\]")
+# Elements of a list that are no words of ours: so many, each so long that all of them are read.
+MOST_ELEMENTS = 10
 
 
 @cache
@@ -30,9 +38,9 @@ def document(name: str) -> Mapping[str, Any]:
     return found
 
 
-def operation(name: str, *, of: str = "data") -> Mapping[str, Any]:
-    """An operation by its id. Raises KeyError."""
-    for operations in document(of)["paths"].values():
+def operation(name: str) -> Mapping[str, Any]:
+    """An operation of the data API by its id. Raises KeyError."""
+    for operations in document("data")["paths"].values():
         for told in operations.values():
             if isinstance(told, dict) and told.get("operationId") == name:
                 return told
@@ -40,18 +48,26 @@ def operation(name: str, *, of: str = "data") -> Mapping[str, Any]:
 
 
 def arguments(name: str) -> Mapping[str, Schema]:
-    """What the operation can be told, by name: its parameters in path and query, and the properties of its body."""
+    """What the operation can be told, by name: its parameters in path and query, and the properties of its body.
+
+    A property of an object in the body is named with a dot: `filter.market`.
+    """
     told = operation(name)
     parameters = [resolved(parameter) for parameter in told.get("parameters", ())]
     found = {one["name"]: one["schema"] for one in parameters if one["in"] in ("path", "query")}
     body = told.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema")
-    if body:
-        found |= resolved(body)["properties"]
+    for name, schema in resolved(body)["properties"].items() if body else ():
+        # What is in an object of the body is an argument of its own.
+        inner = resolved(schema).get("properties", {})
+        found |= {name: schema, **{f"{name}.{each}": told for each, told in inner.items()}}
     return found
 
 
 def resolved(schema: Schema) -> Schema:
-    """A schema, or what it refers to."""
+    """A schema, or what it refers to; of what may also be null, what else it is."""
+    choices = [choice for word in ("allOf", "anyOf", "oneOf") for choice in schema.get(word, ()) if choice != NULL]
+    if len(choices) == 1:
+        return resolved(choices[0])
     if "$ref" not in schema:
         return schema
     _, kind, name = schema["$ref"].rsplit("/", 2)
@@ -59,75 +75,77 @@ def resolved(schema: Schema) -> Schema:
     return found
 
 
-def typed(schema: Schema, field: serializers.Field[Any, Any, Any, Any] | None) -> Schema:
-    """The schema of a parameter as a value of JSON."""
+def argument(schema: Schema, field: serializers.Field[Any, Any, Any, Any] | None) -> Schema:
+    """The schema of a parameter as a value of JSON, or of a property of a body. Null is to leave it out."""
     if isinstance(field, Listed):
-        return {"type": "array", "items": listed(field), "minItems": 1}
+        return {"type": "array", "minItems": 1, **elements(field)}
     if schema.get("enum") == ["true", "false"]:
         return {"type": "boolean"}
-    kept = {word: value for word, value in resolved(schema).items() if word not in ("description", "example")}
-    # What stands for whoever calls is no part of the shape.
-    kept.pop("default", None)
+    told = resolved(schema)
+    kept = {word: told[word] for word in OF_ARGUMENTS if word in told}
+    if isinstance(kept.get("type"), list):
+        kept["type"] = next(kind for kind in kept["type"] if kind != "null")
+    if "format" in kept:
+        # Says the same in a word.
+        kept.pop("pattern", None)
+    elif "pattern" in kept:
+        kept["pattern"] = SHORTER.get(kept["pattern"]) or kept["pattern"].replace("[0-9]", r"\d")
     return kept
 
 
-def listed(field: Listed) -> Schema:
-    """The elements of what is written with commas between them."""
-    if re.fullmatch(r"\[\d-\d\]", field.of):
-        return {"type": "integer", "minimum": int(field.of[1]), "maximum": int(field.of[3])}
+def elements(field: Listed) -> Schema:
+    """What is written with commas between them, as elements of an array."""
+    if digits := DIGITS.fullmatch(field.of):
+        return {"items": {"type": "integer", "minimum": int(digits[1]), "maximum": int(digits[2])}}
     if ALTERNATIVES.fullmatch(field.of):
-        return {"type": "string", "enum": field.of.split("|")}
-    return {"type": "string", "pattern": f"^({field.of})$"}
+        return {"items": {"type": "string", "enum": field.of.split("|")}}
+    item: Schema = {"type": "string", "pattern": f"^{field.of}$"}
+    if field.max_length:
+        item["maxLength"] = (field.max_length + 1) // MOST_ELEMENTS - 1
+    return {"items": item, "maxItems": MOST_ELEMENTS}
 
 
 def result(component: str, *, opaque: Sequence[str] = (), only: Mapping[str, Sequence[str]] | None = None) -> Schema:
-    """The schema of a component and of what it refers to, as one object.
+    """The schema of a component and of all that it refers to, as one object.
 
-    `opaque` are components of which is only told that they are objects; `only` are the members of some of them that a
-    tool gives.
+    `opaque` are components of which is only told that they are objects; `only` are the members of some of them that
+    are told, or that a tool gives.
     """
-    definitions: dict[str, Schema] = {}
-    root = read(component, definitions, opaque=opaque, only=only or {})
-    return {**root, **({"$defs": definitions} if definitions else {})}
-
-
-def read(
-    component: str, definitions: dict[str, Schema], *, opaque: Sequence[str], only: Mapping[str, Sequence[str]]
-) -> Schema:
-    """A component without what is not told; those that it refers to are added to the definitions."""
+    kept = only or {}
     whole = document("data")["components"]["schemas"][component]
-    if component in only:
-        kept = only[component]
-        whole = {
-            **whole,
-            "properties": {name: whole["properties"][name] for name in kept},
-            "required": [name for name in whole.get("required", ()) if name in kept],
-        }
+    names = kept.get(component, list(whole["properties"]))
+    required = [name for name in names if name in whole.get("required", ())]
+    return {**told({"$ref": COMPONENTS + component}, opaque, kept), "required": required}
 
-    def walk(schema: Any) -> Any:
-        if isinstance(schema, list):
-            return [walk(part) for part in schema]
-        if not isinstance(schema, dict):
-            return schema
-        if "$ref" in schema:
-            name = schema["$ref"].removeprefix(COMPONENTS)
-            if name in opaque:
-                return {"type": "object"}
-            if name not in definitions:
-                # Named before it is read: it may refer to itself.
-                definitions[name] = {}
-                definitions[name] = read(name, definitions, opaque=opaque, only=only)
-            return {"$ref": f"#/$defs/{name}"}
-        return dict(members(schema))
 
-    def members(schema: Schema) -> Iterator[tuple[str, Any]]:
-        for word, value in schema.items():
-            if word == "properties":
-                yield word, {name: walk(inner) for name, inner in value.items()}
-            elif word == "oneOf":
-                yield "anyOf", walk(value)
-            elif word not in UNTOLD:
-                yield word, walk(value)
+def told(schema: Schema, opaque: Sequence[str], only: Mapping[str, Sequence[str]]) -> Schema:
+    """What a reader of results goes by."""
+    component = schema.get("$ref", "").removeprefix(COMPONENTS)
+    if component in opaque:
+        return {"type": "object"}
+    if component:
+        schema = document("data")["components"]["schemas"][component]
+    for word in ("allOf", "anyOf", "oneOf"):
+        if word in schema:
+            return either([told(choice, opaque, only) for choice in schema[word]])
+    kept = {word: schema[word] for word in OF_RESULTS if word in schema}
+    if "properties" in schema:
+        members = schema["properties"]
+        if names := only.get(component, members):
+            kept["properties"] = {name: told(members[name], opaque, only) for name in names}
+    if "items" in schema:
+        kept["items"] = told(schema["items"], opaque, only)
+    if schema.get("additionalProperties"):
+        kept["additionalProperties"] = told(schema["additionalProperties"], opaque, only)
+    return kept
 
-    read_: Schema = walk(whole)
-    return read_
+
+def either(choices: Sequence[Schema]) -> Schema:
+    """One of these; null beside another is one more type of it, as the OpenAPI document has it."""
+    solid = [choice for choice in choices if choice != NULL]
+    if len(solid) != 1:
+        return {"anyOf": list(choices)}
+    kept = dict(solid[0])
+    if len(choices) > 1:
+        kept["type"] = [kept["type"], "null"]
+    return kept

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import orjson
 from django.http import HttpRequest
 from django.utils import timezone
 
@@ -17,7 +18,7 @@ from config.mcp.asking import Asked, Asker
 from config.mcp.eras import Era
 from config.mcp.messages import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, REFUSED, Fault, Id, Message
 from config.mcp.resources import Complete, Prompt, Resource, Values
-from config.mcp.tools import Call, Tool
+from config.mcp.tools import Call, Tool, plain
 
 logger = logging.getLogger("tablewire.mcp")
 
@@ -50,6 +51,11 @@ class Server:
     def by_name(self) -> Mapping[str, Tool]:
         """The tools by name."""
         return {tool.name: tool for tool in self.tools}
+
+    @cached_property
+    def definitions(self) -> orjson.Fragment:
+        """The tools as they are listed, written once: they are the same for everybody while we run."""
+        return orjson.Fragment(orjson.dumps([tool.definition for tool in self.tools]))
 
     @property
     def info(self) -> dict[str, Any]:
@@ -107,7 +113,7 @@ class Server:
                     **CACHED,
                 }
             case "tools/list":
-                return page(message, {"tools": [tool.definition for tool in self.tools]})
+                return page(message, {"tools": self.definitions})
             case "resources/list":
                 return page(message, {"resources": [one.definition for one in self.resources if not one.is_template]})
             case "resources/templates/list":
@@ -217,7 +223,7 @@ class Server:
         tool = self.by_name.get(name)
         if tool is None:
             raise Fault(INVALID_PARAMS, f"There is no tool `{name[:80]}`.")
-        told = message.members("arguments")
+        told = plain(message.members("arguments"))
         call = self.call(request, message, era, tool.name, told)
         try:
             return tool.run(call, tool.read(told))

@@ -6,14 +6,16 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 from functools import cached_property
+from itertools import islice
 from typing import Any
 
+import orjson
 from django.http import HttpRequest
 from rest_framework import serializers
 
-from config.api.errors import invalid
-from config.api.fields import Shape
-from config.api.refusal import Problem, unknown
+from config.api.errors import problems, sentence
+from config.api.fields import MOST_STRANGERS, Shape
+from config.api.refusal import InvalidRequest, Problem, unknown
 from config.mcp import schemas
 from config.mcp.answers import Result
 from config.mcp.asking import Asker
@@ -24,7 +26,7 @@ Values = dict[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """One call of a tool: `told` are its arguments as they came, `meta` what came beside them, `now` its moment."""
+    """One call of a tool: `told` are its plain arguments, `meta` what came beside them, `now` its moment."""
 
     request: HttpRequest
     tool: str
@@ -38,12 +40,12 @@ class Call:
 class Tool:
     """A tool of the endpoint, beside the operation of the OpenAPI document that it shares its shapes with.
 
-    `takes` are its arguments with what each means, in the words of the operation; those in `needs` are required and
-    those in `presets` have a value when they are left out. `reads` is the serializer that reads them, as it does for
-    the operation: of Parameters as texts, of a Shape as JSON. `beside` are arguments that the operation does not have,
-    with their schemas; they are handed on as they came. `known_as` is what the operation calls an argument that has
-    another name here. `gives` is the schema of its result; where it is `sold`, that
-    may also be a price (x402).
+    `takes` are its arguments with what each means and how it is written, which is also what a caller is told who got
+    it wrong; those in `needs` are required, and those in `presets` have a value when they are left out. `known_as` is
+    what the operation calls an argument that has another name here; `beside` are the schemas of arguments that it does
+    not have. `reads` is the serializer that reads them as it does for the operation: of Parameters as texts, of a
+    Shape as JSON; what it does not know is handed on as it came. `gives` is the schema of its result, which may also
+    be a price (x402) where it is sold.
     """
 
     name: str
@@ -65,24 +67,20 @@ class Tool:
 
     @cached_property
     def fields(self) -> Mapping[str, Any]:
-        """The fields that read its arguments, by name."""
+        """The fields that read its arguments, by their names there."""
         return dict(self.reads().fields) if self.reads else {}
 
     @cached_property
     def arguments(self) -> Mapping[str, Schema]:
-        """The schemas of its arguments, by name."""
+        """The schemas of its arguments, by name: each as the operation documents it, in the words of the tool."""
         known = schemas.arguments(self.operation)
-        fields = self.fields
-        found = {name: dict(schema) for name, schema in self.beside.items()}
-        for name in self.takes:
-            theirs = self.known_as.get(name, name)
-            if name not in found:
-                found[name] = schemas.typed(known[theirs], fields.get(theirs))
+        found: dict[str, Schema] = {}
         for name, words in self.takes.items():
-            found[name] = {**found[name], "description": words}
-            if name in self.presets:
-                found[name]["default"] = self.presets[name]
-        return {name: found[name] for name in self.takes}
+            theirs = self.theirs(name)
+            shape = self.beside.get(name) or schemas.argument(known[theirs], self.fields.get(theirs))
+            preset = {"default": self.presets[name]} if name in self.presets else {}
+            found[name] = {**shape, **preset, "description": words}
+        return found
 
     @cached_property
     def input_schema(self) -> Schema:
@@ -100,9 +98,7 @@ class Tool:
         given = self.gives()
         if not self.is_sold:
             return given
-        definitions = given.pop("$defs", None)
-        told: Schema = {"type": "object", "anyOf": [given, PRICE]}
-        return told | ({"$defs": definitions} if definitions else {})
+        return {"type": "object", "anyOf": [{word: given[word] for word in given if word != "type"}, PRICE]}
 
     @cached_property
     def definition(self) -> Schema:
@@ -114,7 +110,6 @@ class Tool:
             "inputSchema": self.input_schema,
             "outputSchema": self.output_schema,
             "annotations": {
-                "title": self.title,
                 "readOnlyHint": self.is_read_only,
                 **({} if self.is_read_only else {"destructiveHint": self.is_destructive}),
                 "idempotentHint": self.is_idempotent,
@@ -123,104 +118,128 @@ class Tool:
         }
 
     def read(self, told: Mapping[str, Any]) -> Values:
-        """The arguments, read and judged; those in `beside`, and of the path, as they came.
-
-        Raises InvalidRequest and ValidationError.
-        """
+        """The arguments, read and judged; `told` are plain. Raises InvalidRequest with all that is wrong with them."""
         known = self.arguments
-        wrong = [unknown("argument", name[:80], list(known)) for name in told if name not in known]
-        wrong += [Problem(name, f"`{name}` is required.") for name in self.needs if name not in told]
-        given = {**self.presets, **told}
-        values: Values = {}
-        asked: Values = {}
-        fields = self.fields
-        takes_json = self.reads is not None and issubclass(self.reads, Shape)
-        for name, schema in known.items():
-            if name not in given:
-                continue
-            value, theirs = given[name], self.known_as.get(name, name)
-            if takes_json and theirs in fields:
-                asked[theirs] = value
-            elif problem := mistyped(value, schema) or ("" if theirs in fields else unfit(value, schema)):
-                wrong.append(Problem(name, f"`{name}` {problem}"))
-            elif theirs in fields:
-                asked[theirs] = as_text(value)
-            else:
-                values[name] = value
+        strangers = islice((name for name in told if name not in known), MOST_STRANGERS)
+        wrong = [unknown("argument", name[:80], list(known)) for name in strangers]
+        wrong += [Problem(name, "This is required.") for name in self.needs if name not in told]
+        given: Values = {}
+        for name, value in {**self.presets, **told}.items():
+            if problem := self.misfit(name, value):
+                wrong.append(Problem(name, problem))
+            elif name in known:
+                given[name] = value
+        values = self.validated(given, wrong)
         if wrong:
-            raise invalid(wrong)
+            raise InvalidRequest(" ".join(map(sentence, wrong)), param=wrong[0].param, details=wrong)
+        return values
+
+    def misfit(self, name: str, value: Any) -> str | None:
+        """What is wrong with a value by the schema that is published. A Shape judges JSON itself."""
+        is_judged = name not in self.arguments or (self.takes_json and self.theirs(name) in self.fields)
+        return None if is_judged else misfit(value, self.arguments[name])
+
+    def theirs(self, name: str) -> str:
+        """What the operation calls an argument."""
+        return self.known_as.get(name, name)
+
+    @property
+    def takes_json(self) -> bool:
+        """Whether its arguments are read as JSON, and not as texts."""
+        return self.reads is not None and issubclass(self.reads, Shape)
+
+    def validated(self, given: Values, wrong: list[Problem]) -> Values:
+        """What the fields read; other arguments as they came. Adds to `wrong` what the fields find."""
         if self.reads is None:
-            return values
-        form = self.reads(data=asked)
-        if not form.is_valid():
-            ours = {theirs: name for name, theirs in self.known_as.items()}
-            raise serializers.ValidationError({ours.get(name, name): told for name, told in form.errors.items()})
-        return {**values, **form.validated_data}
+            return given
+        asked = {self.theirs(name): value for name, value in given.items() if self.theirs(name) in self.fields}
+        rest = {name: value for name, value in given.items() if self.theirs(name) not in self.fields}
+        form = self.reads(data=asked if self.takes_json else {name: as_text(value) for name, value in asked.items()})
+        try:
+            form.is_valid()
+        except InvalidRequest as refusal:
+            if not wrong:
+                raise
+            wrong += refusal.details
+            return rest
+        ours = {theirs: name for name, theirs in self.known_as.items()}
+        told = {problem.param for problem in wrong}
+        found = [Problem(ours.get(str(each.param), each.param), each.message) for each in problems(form.errors)]
+        wrong += [problem for problem in found if problem.param not in told]
+        return rest if form.errors else {**rest, **form.validated_data}
 
 
-# PaymentRequired of x402 version 2, as far as a reader has to tell it from a result.
-PRICE: Schema = {
-    "type": "object",
-    "properties": {
-        "x402Version": {"type": "integer"},
-        "error": {"type": "string"},
-        "resource": {"type": "object"},
-        "accepts": {"type": "array", "items": {"type": "object"}},
-    },
-    "required": ["x402Version", "accepts"],
-}
-WORDS: Mapping[str, str] = {
-    "string": "must be a string.",
-    "integer": "must be a whole number.",
-    "number": "must be a number.",
-    "boolean": "must be true or false.",
-    "array": "must be an array.",
-}
+# As far as a reader has to tell it from a result.
+PRICE: Schema = {"title": "PaymentRequired of x402", "required": ["x402Version", "accepts"]}
+# JSON counts so far without loss.
+WHOLE_TO = 2**53
 
 
-def is_a(kind: str, value: object) -> bool:
-    """Whether a value of JSON is of this type."""
-    match value:
-        case bool():
-            return kind == "boolean"
-        case int():
-            return kind in ("integer", "number")
-        case float():
-            return kind == "number"
-        case str():
-            return kind == "string"
-        case list():
-            return kind == "array"
-    return False
+def plain(told: Mapping[str, Any]) -> dict[str, Any]:
+    """Arguments as they are meant: null leaves one out, and 10.0 is the whole number that JSON Schema takes it for."""
+    return {
+        name: [whole(element) for element in value] if isinstance(value, list) else whole(value)
+        for name, value in told.items()
+        if value is not None
+    }
 
 
-def mistyped(value: Any, schema: Schema) -> str | None:
-    """What is wrong with the type of a value, None where it fits."""
-    kind = schema.get("type", "string")
-    if not is_a(kind, value):
-        return WORDS[kind]
-    if value in ("", []):
-        return "is empty; leave it out or give it a value."
-    for element in value if kind == "array" else ():
-        if problem := mistyped(element, schema["items"]):
-            return f"must hold elements each of which {problem}"
-        if isinstance(element, str) and "," in element:
-            return "must not hold commas: give each value as an element of its own."
+def whole(value: Any) -> Any:
+    """A number without its empty fraction; all else as it is."""
+    return int(value) if isinstance(value, float) and value.is_integer() and abs(value) <= WHOLE_TO else value
+
+
+def misfit(value: Any, schema: Schema) -> str | None:
+    """What is wrong with a plain value of JSON by this schema, None where it fits."""
+    match schema.get("type"):
+        case "boolean":
+            return None if isinstance(value, bool) else "This must be true or false."
+        case "integer":
+            return out_of(value, schema, "a whole number", (int,))
+        case "number":
+            return out_of(value, schema, "a number", (int, float))
+        case "array":
+            return misfits(value, schema)
+        case "string":
+            return unlike(value, schema)
     return None
 
 
-def unfit(value: Any, schema: Schema) -> str | None:
-    """What is wrong with a value of the right type that no field reads, None where it fits."""
-    if "enum" in schema and value not in schema["enum"]:
-        return f"must be one of: {', '.join(map(str, schema['enum']))}."
+def out_of(value: Any, schema: Schema, kind: str, types: tuple[type, ...]) -> str | None:
+    """What is wrong with a number, which has both its bounds or none."""
     lowest, highest = schema.get("minimum"), schema.get("maximum")
-    if (lowest is not None and value < lowest) or (highest is not None and value > highest):
-        return f"must be from {lowest} to {highest}."
-    if isinstance(value, str):
-        if len(value) > schema.get("maxLength", len(value)):
-            return f"must be at most {schema['maxLength']} characters long."
-        if not re.search(schema.get("pattern", ""), value):
-            return f"must match {schema['pattern']}."
+    is_in = isinstance(value, types) and not isinstance(value, bool)
+    if lowest is None or highest is None:
+        return None if is_in else f"This must be {kind}."
+    return None if is_in and lowest <= value <= highest else f"This must be {kind} from {lowest} to {highest}."
+
+
+def misfits(value: Any, schema: Schema) -> str | None:
+    """What is wrong with an array."""
+    if isinstance(value, str) and value:
+        meant = orjson.dumps(value[:80].split(",")).decode()
+        return f"This must be an array, also of one value: {meant}."
+    if not isinstance(value, list) or not value:
+        return "This must be an array of at least one value; or leave it out."
+    if len(value) > schema.get("maxItems", len(value)):
+        return f"This must hold at most {schema['maxItems']} values."
+    judged = {**schema["items"], "description": schema.get("description", "")}
+    found = (misfit(element, judged) for element in value)
+    return next((f"In the array: {problem}" for problem in found if problem), None)
+
+
+def unlike(value: Any, schema: Schema) -> str | None:
+    """What is wrong with a text."""
+    if not isinstance(value, str):
+        return "This must be a string."
+    if not value:
+        return "This is empty; leave it out or give it a value."
+    if value not in schema.get("enum", (value,)):
+        return unknown("value", value[:80], schema["enum"]).message
+    if len(value) > schema.get("maxLength", len(value)):
+        return f"This must be at most {schema['maxLength']} characters long."
+    if "pattern" in schema and not re.fullmatch(schema["pattern"], value, re.ASCII):
+        return f"This cannot be `{value[:80]}`. {schema.get('description', '')}".strip()
     return None
 
 
@@ -229,7 +248,7 @@ def as_text(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, list):
-        return ",".join(map(as_text, value))
+        return ",".join(dict.fromkeys(map(as_text, value)))
     if isinstance(value, float):
         return f"{Decimal(str(value)):f}"
     return str(value)
