@@ -13,6 +13,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from catalogue.models import Restaurant
 from payments.devchain.wallets import Wallet
 from payments.models import Payment
 from payments.wire.proofs import PAYMENT_META
@@ -107,7 +108,7 @@ def test_a_payment_for_a_cheap_tool_buys_no_dear_one_and_is_good_for_the_cheap_o
     wallets: Mapping[str, Wallet],
 ) -> None:
     stocked()
-    make.review(make.Restaurant.objects.get(slug="noma"), "The ramen is good.")
+    make.review(Restaurant.objects.get(slug="noma"), "The ramen is good.")
     payer = client_of(wallets["pro"], address=next(addresses))
     before = usdc_balance(wallets["pro"].address)
     cheap, dear = (price_of(call(payer, tool, slug="noma")).accepts[0].amount for tool in (AROUND, "list_reviews"))
@@ -131,10 +132,10 @@ def test_arguments_that_are_changed_after_the_quote_buy_no_more_than_was_quoted_
     wallets: Mapping[str, Wallet],
 ) -> None:
     stocked()
-    make.review(make.Restaurant.objects.get(slug="noma"), "The ramen is good.")
+    make.review(Restaurant.objects.get(slug="noma"), "The ramen is good.")
     payer = client_of(wallets["pro"], address=next(addresses))
     before = usdc_balance(wallets["pro"].address)
-    asked = {"slug": "noma", "fields": ["context"]}
+    asked: dict[str, Any] = {"slug": "noma", "fields": ["context"]}
     meta = {PAYMENT_META: quoted(payer, wallets["pro"], "get_restaurant", **asked)}
     more = call(payer, "get_restaurant", slug="noma", fields=["context", "reviews"], meta=meta)
     assert more["isError"]
@@ -142,8 +143,9 @@ def test_arguments_that_are_changed_after_the_quote_buy_no_more_than_was_quoted_
     assert (Payment.objects.count(), usdc_balance(wallets["pro"].address)) == (0, before)
     first = call(payer, "get_restaurant", meta=meta, **asked)
     assert "isError" not in first
-    for changed in ({"slug": "geranium", "fields": ["context"]}, {"slug": "noma", "fields": ["core", "context"]}):
-        assert error_of(call(payer, "get_restaurant", meta=meta, **changed)) == "payment_already_used"
+    for slug, fields in (("geranium", ["context"]), ("noma", ["core", "context"])):
+        changed = call(payer, "get_restaurant", slug=slug, fields=fields, meta=meta)
+        assert error_of(changed) == "payment_already_used"
     assert error_of(call(payer, AROUND, slug="noma", meta=meta)) == "payment_already_used"
     # The call that was paid for is answered again, and not charged again.
     again = call(payer, "get_restaurant", meta=meta, **asked)
@@ -157,7 +159,7 @@ def test_an_answer_to_the_question_of_another_caller_or_of_another_call_books_no
     wallets: Mapping[str, Wallet],
 ) -> None:
     stocked()
-    place = make.Restaurant.objects.get(slug="noma")
+    place = Restaurant.objects.get(slug="noma")
     make.listing(place)
     tomorrow = timezone.now() + timedelta(days=1)
     slot = make.slot(place, starts_at=tomorrow.replace(hour=18, minute=0, second=0, microsecond=0))
@@ -229,7 +231,8 @@ def test_a_name_that_is_bound_to_our_address_anew_reaches_nothing(wallets: Mappi
     meta = {PAYMENT_META: read(signed_by(wallets["free"]))}
     asked = {"name": AROUND, "arguments": {"slug": "noma"}}
     # To the browser the page and we are of one origin: what gives it away is the name itself.
-    for headers in ({"Host": "evil.example", "Origin": "http://evil.example"}, {"Host": "evil.example"}):
+    bound: dict[str, Any] = {"Host": "evil.example"}
+    for headers in ({**bound, "Origin": "http://evil.example"}, bound):
         answer = calling.post(stranger(), "tools/call", asked, meta=meta, **headers)
         assert answer.status_code in (400, 403)
         assert "error" in answer.json()
