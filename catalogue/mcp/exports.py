@@ -7,6 +7,7 @@ from catalogue.models import Export
 from catalogue.serializers import ExportRecord, NewExport
 from catalogue.tasks import ring_for_export
 from config.api.fields import Shape
+from config.api.refusal import InvalidRequest
 from config.api.renderers import JSON
 from config.mcp import schemas
 from config.mcp.answers import Result
@@ -28,14 +29,13 @@ class Wanted(Shape):
 def start_export(call: Call, asked: Values) -> Result:
     """An export that is under way."""
     caller = caller_of(call.request)
-    export = start.start(
-        start.exporter(caller),
-        tier=caller.tier,
-        dataset=asked["dataset"],
-        format=asked["format"],
-        filter=asked.get("filter", {}),
-        now=call.now,
-    )
+    wanted = {name: asked[name] for name in ("dataset", "format", "filter") if name in asked}
+    try:
+        export = start.start(start.exporter(caller), tier=caller.tier, now=call.now, **{"filter": {}, **wanted})
+    except InvalidRequest as refusal:
+        # Here the condition is an argument of its own.
+        refusal.param = (refusal.param or "").removeprefix("filter.") or None
+        raise
     ring_for_export(export)
     return shown(call, export)
 

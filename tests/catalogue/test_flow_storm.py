@@ -17,6 +17,7 @@ from reservations.models import Reservation, Seating
 from tests import make as base
 from tests.accounts.test_served import wait_until_it_serves_again
 from tests.catalogue import make
+from tests.mcp.calling import message
 from tests.served import served
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -127,5 +128,22 @@ def test_a_booking_whose_process_died_before_it_was_said_is_said_when_it_is_aske
         answers = [post(client, web, slot, "ada") for _ in range(2)]
     assert [(answer.status_code, answer.content) for answer in answers] == [(201, last_words.read_bytes())] * 2
     assert [answer.headers["Idempotent-Replayed"] for answer in answers] == ["true", "true"]
+    slot.refresh_from_db()
+    assert (slot.seats_left, FlowBooking.objects.count(), Reservation.objects.count()) == (19, 1, 1)
+
+
+def test_a_booking_by_a_tool_whose_process_died_is_told_to_the_same_call_without_a_key(
+    web: str, slot: FlowSlot, tmp_path: Path
+) -> None:
+    last_words = tmp_path / "last words"
+    wish = {"offer_id": slot.public_id, "party_size": 1, "customer_name": "Ada", "customer_email": "ada@example.com"}
+    body, headers = message("tools/call", {"name": "book_table", "arguments": wish})
+    headers["X-Forwarded-For"] = "2001:db8:ada::1"
+    with httpx.Client(headers=headers, timeout=30) as client:
+        with pytest.raises(httpx.TransportError):
+            client.post(f"{web}/mcp", json=body, headers={"Die": str(last_words)})
+        wait_until_it_serves_again(web)
+        answers = [client.post(f"{web}/mcp", json=body).content for _ in range(2)]
+    assert answers == [last_words.read_bytes()] * 2
     slot.refresh_from_db()
     assert (slot.seats_left, FlowBooking.objects.count(), Reservation.objects.count()) == (19, 1, 1)
