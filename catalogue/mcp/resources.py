@@ -53,6 +53,7 @@ RESOURCES: Sequence[Resource] = (
             " a tier is reached; the network, asset and receiver of payments. The price that a tool tells counts."
         ),
         read=prices,
+        is_public=True,
     ),
     Resource(
         uri="restaurants://markets",
@@ -60,6 +61,7 @@ RESOURCES: Sequence[Resource] = (
         title="Markets",
         description="The cities that are covered, with the slugs that the argument `market` takes, and their zones.",
         read=markets,
+        is_public=True,
     ),
     Resource(
         uri="restaurants://account",
@@ -74,6 +76,7 @@ RESOURCES: Sequence[Resource] = (
         title="A restaurant",
         description="The free record of one restaurant, as get_restaurant gives it. A former slug says the new one.",
         read=restaurant,
+        is_public=True,
         completes={"slug": completing.slug},
     ),
 )

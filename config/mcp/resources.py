@@ -39,8 +39,8 @@ class Resource:
     title: str
     description: str
     read: Callable[..., bytes]
-    # Whether reading counts as a call does.
-    is_counted: bool = False
+    # Whether everybody reads the same.
+    is_public: bool = False
     completes: Mapping[str, Complete] = field(default_factory=dict)
     mime_type: str = "application/json"
 

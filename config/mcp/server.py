@@ -25,6 +25,8 @@ logger = logging.getLogger("tablewire.mcp")
 # Lists change when we publish a new version, and are the same for everybody.
 CACHED = {"ttlMs": 300_000, "cacheScope": "public"}
 OF_CALLER = {"ttlMs": 0, "cacheScope": "private"}
+# What is read is as fresh as the free answers of REST, which caches keep for a minute.
+OF_ALL = {"ttlMs": 60_000, "cacheScope": "public"}
 # Beside a refusal, for programs; its words are the content.
 ERROR = "tablewire/error"
 
@@ -157,7 +159,8 @@ class Server:
             text = resource.read(request, **names).decode()
         except NotFound as refusal:
             raise Fault(INVALID_PARAMS, refusal.message, more={"uri": uri}) from refusal
-        return {"contents": [{"uri": uri, "mimeType": resource.mime_type, "text": text}], **OF_CALLER}
+        caching = OF_ALL if resource.is_public else OF_CALLER
+        return {"contents": [{"uri": uri, "mimeType": resource.mime_type, "text": text}], **caching}
 
     def prompted(self, message: Message) -> Members:
         """A prompt with its arguments filled in."""

@@ -89,6 +89,21 @@ def test_a_restaurant_is_the_free_record_to_the_letter(client: Client) -> None:
     assert Payment.objects.count() == 0
 
 
+@pytest.mark.usefixtures("place")
+def test_a_client_may_keep_for_a_minute_what_is_the_same_for_everybody(client: Client) -> None:
+    kept = {
+        uri: (told["ttlMs"], told["cacheScope"])
+        for uri in ("prices", "markets", "account", "restaurant/noma")
+        if (told := read(client, f"restaurants://{uri}", era=STATELESS)["result"])
+    }
+    assert kept == {
+        "prices": (60_000, "public"),
+        "markets": (60_000, "public"),
+        "account": (0, "private"),
+        "restaurant/noma": (60_000, "public"),
+    }
+
+
 @pytest.mark.parametrize("era", ERAS)
 @pytest.mark.usefixtures("place")
 def test_what_is_not_there_is_the_resource_that_is_not_found(client: Client, era: Era) -> None:
