@@ -1,7 +1,7 @@
 """The protocol alone: a small server of our core, with tools that only ask, read and break, and no catalogue."""
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from django.core.handlers.wsgi import WSGIRequest
@@ -17,7 +17,6 @@ from tests.mcp import calling
 
 NAME = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
 COLOR = {"type": "object", "properties": {"color": {"type": "string"}}, "required": ["color"]}
-SURE = {"type": "object", "properties": {"ok": {"type": "boolean"}}, "required": ["ok"]}
 
 
 def tool(name: str, run: Callable[[Call], Result]) -> Tool:
@@ -47,12 +46,6 @@ def greet(call: Call) -> Result:
     if not name:
         raise call.asker.again("user_name", "What is your name? It cannot be empty.", NAME)
     return Result(text=f"Hello, {name}!")
-
-
-def sure(call: Call) -> Result:
-    """Asks for a yes."""
-    call.asker.ask("confirm", "Please confirm", SURE)
-    return Result(text="state-ok")
 
 
 def paint(call: Call) -> Result:
@@ -89,11 +82,6 @@ SERVER = Server(
         tool("greet", greet),
         tool("paint", paint),
         tool("crash", crash),
-        # As the official suite knows them.
-        tool("test_input_required_result_elicitation", greet),
-        tool("test_input_required_result_request_state", sure),
-        tool("test_input_required_result_tampered_state", sure),
-        tool("test_input_required_result_multi_round", paint),
     ],
     resources=[
         Resource(uri="small://one", name="one", title="One", description="One.", read=lambda _request: b'{"one":1}'),
@@ -124,13 +112,13 @@ SERVER = Server(
 )
 
 
-def answered(request: WSGIRequest) -> Answer:
+def answered(request: WSGIRequest, *, by: Server = SERVER) -> Answer:
     """What the server says to this request."""
     try:
         message = messages.read(request)
     except Fault as fault:
         return answers.error(fault, id=fault.id)
-    return SERVER.answer(request, message)
+    return by.answer(request, message)
 
 
 def asked(
@@ -157,14 +145,3 @@ def sent(body: bytes, headers: Mapping[str, str | None], **environ: Any) -> Answ
 def told(answer: Answer) -> Any:
     """The JSON of an answer."""
     return json.loads(answer.content)
-
-
-def application(environ: dict[str, Any], start_response: Callable[..., object]) -> Iterable[bytes]:
-    """The server for real, for programs that others have written to try one."""
-    if environ["REQUEST_METHOD"] != "POST":
-        # Also where the tests see whether it is there.
-        start_response("200 OK" if environ["PATH_INFO"] == "/livez" else "405 Method Not Allowed", [("Allow", "POST")])
-        return [b""]
-    answer = answered(WSGIRequest(environ))
-    start_response(f"{answer.status_code} {answer.reason_phrase}", list(answer.items()))
-    return [answer.content]
