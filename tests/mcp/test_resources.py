@@ -129,6 +129,10 @@ def test_a_former_slug_says_the_new_one_and_an_erased_one_that_it_is_gone(client
     assert error["message"] == "The restaurant of this slug is `noma-refshaleoen` now."
     assert (error["data"]["code"], error["data"]["slug"]) == ("renamed", "noma-refshaleoen")
     assert text_of(client, "restaurants://restaurant/noma-refshaleoen").startswith('{"slug":"noma-refshaleoen"')
+    place.refresh_from_db()
+    identity.erase(place, actor="tests", now=make.NOW)
+    error = read(client, "restaurants://restaurant/noma")["error"]
+    assert error["data"]["code"] == "gone"
 
 
 @pytest.mark.usefixtures("place")
