@@ -1,10 +1,26 @@
-"""How plans end: what staff have agreed on holds until then, and stays written down."""
+"""How plans begin and end: what staff have agreed on holds until then, and stays written down."""
 
 from collections.abc import Iterable
 from datetime import datetime
 from uuid import UUID
 
+from django.db import IntegrityError, transaction
+
+from config.api.refusal import InvalidRequest
 from payments.models import Plan
+
+
+class PlansOverlap(InvalidRequest):
+    """Another plan of the same wallet or account holds at that time."""
+
+
+def agree(plan: Plan) -> None:
+    """Store a plan that was found in order. Raises PlansOverlap where somebody else was faster."""
+    try:
+        with transaction.atomic():
+            plan.save()
+    except IntegrityError as error:
+        raise PlansOverlap("Somebody has just written another plan for that time.") from error
 
 
 def end(plans: Iterable[UUID], *, now: datetime) -> int:

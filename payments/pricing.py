@@ -107,8 +107,9 @@ def change(
 
     The row of the product is locked, so that what was checked still holds when it is written. Three queries.
     """
-    Product.objects.select_for_update().get(pk=product.pk)
-    fresh = check(product, changes, now=now, is_sure=is_sure)
+    # The prices that `product` may hold already were read before the lock.
+    locked = Product.objects.select_for_update().get(pk=product.pk)
+    fresh = check(locked, changes, now=now, is_sure=is_sure)
     for price in fresh:
         price.by = by[:80]
     return Price.objects.bulk_create(fresh)

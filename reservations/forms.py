@@ -1,14 +1,14 @@
 """The form in which staff write a reservation down."""
 
 from datetime import time
-from typing import Any, ClassVar
+from typing import Any
 
 from django import forms
-from django.core.exceptions import NON_FIELD_ERRORS
 from rest_framework import serializers
 
 from config.api.fields import Email, Phone, Text
 from config.api.refusal import Refusal
+from config.refused_forms import RefusedForm
 from config.stale_forms import StaleForm
 from reservations.clock import moment_of
 from reservations.models import Reservation
@@ -16,11 +16,8 @@ from reservations.models import Reservation
 ASKED = ["customer_name", "customer_email", "customer_phone", "date", "time", "party_size", "special_requests"]
 
 
-class ReservationForm(StaleForm):
+class ReservationForm(RefusedForm, StaleForm):
     """A reservation as staff write it down: the rules of time are those of the API."""
-
-    # Why the reservation could not be stored when this form was first tried.
-    refused: ClassVar[Refusal | None] = None
 
     customer_phone = forms.CharField(required=False, max_length=40, help_text="International, with a plus")
 
@@ -53,7 +50,7 @@ class ReservationForm(StaleForm):
         return text.replace("\r\n", "\n")
 
     def clean(self) -> dict[str, Any]:
-        """Ask for a contact, and for a moment that the venue's clock knows; say why it could not be stored."""
+        """Ask for a contact, and for a moment that the venue's clock knows."""
         wanted = super().clean()
         wanted["customer_email"] = wanted.get("customer_email") or None
         wanted["customer_phone"] = wanted.get("customer_phone") or None
@@ -66,13 +63,7 @@ class ReservationForm(StaleForm):
                 moment_of(venue, day=wanted["date"], at=wanted["time"])
             except Refusal as refusal:
                 self.blame(refusal)
-        if self.refused:
-            self.blame(self.refused)
         return wanted
-
-    def blame(self, refusal: Refusal) -> None:
-        """Say it at the field that it is about."""
-        self.add_error(refusal.param if refusal.param in self.fields else NON_FIELD_ERRORS, refusal.message)
 
 
 class NewReservationForm(ReservationForm):

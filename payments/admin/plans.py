@@ -5,12 +5,12 @@ from typing import Any
 from django import forms
 from django.contrib import admin, messages
 from django.core.paginator import Paginator
-from django.db import IntegrityError
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest
 from django.utils import timezone
 
 from config.long_tables import LongTableAdmin
+from config.refused_forms import RefusedForm, RefusedFormAdmin
 from payments import plans
 from payments.admin.reading import in_short
 from payments.models import Plan
@@ -20,7 +20,7 @@ from payments.pricing import told
 AGREED = ["wallet", "account", "tier", "per_minute", "price_factor", "valid_from"]
 
 
-class PlanForm(forms.ModelForm[Plan]):
+class PlanForm(RefusedForm):
     """A plan. It is never said to have ended before now: it held until now."""
 
     class Meta:
@@ -70,7 +70,7 @@ class TimeFilter(admin.SimpleListFilter):
 
 
 @admin.register(Plan)
-class PlanAdmin(LongTableAdmin):
+class PlanAdmin(RefusedFormAdmin, LongTableAdmin):
     """Terms by contract. One that has begun is ended and followed by another; only its end and words are edited."""
 
     form = PlanForm
@@ -135,19 +135,9 @@ class PlanAdmin(LongTableAdmin):
         """Only one that nobody was served on, from its own page."""
         return obj is not None and obj.valid_from > timezone.now() and super().has_delete_permission(request, obj)
 
-    def changeform_view(
-        self,
-        request: HttpRequest,
-        object_id: str | None = None,
-        form_url: str = "",
-        extra_context: dict[str, Any] | None = None,
-    ) -> HttpResponse:
-        """The page; of two who agree on overlapping plans at once the second is told."""
-        try:
-            return super().changeform_view(request, object_id, form_url, extra_context)
-        except IntegrityError:
-            self.message_user(request, "Somebody has just written another plan for that time.", messages.ERROR)
-            return HttpResponseRedirect(request.path)
+    def save_model(self, request: HttpRequest, obj: Plan, form: Any, change: bool) -> None:
+        """Store what was agreed."""
+        plans.agree(obj)
 
     @admin.action(description="End the selected plans now", permissions=["change"])
     def end(self, request: HttpRequest, queryset: QuerySet[Plan]) -> None:

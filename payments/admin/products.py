@@ -10,7 +10,7 @@ from django.core.exceptions import ValidationError
 from django.core.paginator import Paginator
 from django.db.models import QuerySet
 from django.forms import BaseInlineFormSet
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html, format_html_join
@@ -18,6 +18,7 @@ from django.utils.safestring import SafeString
 
 from accounts.authentication import staff
 from config.api.refusal import Refusal
+from config.refused_forms import RefusedFormAdmin
 from payments import pricing
 from payments.admin.reading import ForReading
 from payments.models import Price, Product
@@ -107,7 +108,7 @@ class PriceInline(admin.TabularInline[Price, Product]):
 
 
 @admin.register(Product)
-class ProductAdmin(admin.ModelAdmin[Product]):
+class ProductAdmin(RefusedFormAdmin):
     """What is sold, from which tier on and for how much."""
 
     list_display = ["name", "slug", "from_tier", "standard", "discounted", "best", "committed"]
@@ -167,20 +168,6 @@ class ProductAdmin(admin.ModelAdmin[Product]):
     def has_delete_permission(self, request: HttpRequest, obj: Product | None = None) -> bool:
         """Its prices are history."""
         return False
-
-    def changeform_view(
-        self,
-        request: HttpRequest,
-        object_id: str | None = None,
-        form_url: str = "",
-        extra_context: dict[str, Any] | None = None,
-    ) -> HttpResponse:
-        """The page; what somebody else has set meanwhile may make a price impossible, and then nothing is written."""
-        try:
-            return super().changeform_view(request, object_id, form_url, extra_context)
-        except Refusal as refusal:
-            self.message_user(request, f"{refusal.message} Nothing was changed.", messages.ERROR)
-            return HttpResponseRedirect(request.path)
 
     def save_formset(
         self, request: HttpRequest, form: Any, formset: BaseInlineFormSet[Any, Any, Any], change: bool

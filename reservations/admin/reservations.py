@@ -6,7 +6,7 @@ from typing import Any, ClassVar, cast
 
 from django.contrib import admin, messages
 from django.db.models import DateField, F, Func, QuerySet, Value
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.html import format_html_join
 
@@ -14,6 +14,7 @@ from accounts.authentication import staff
 from accounts.models import Event
 from config.api.refusal import Refusal
 from config.long_tables import LongTableAdmin
+from config.refused_forms import RefusedFormAdmin
 from reservations import arrivals, booking, waiting
 from reservations.forms import NewReservationForm, ReservationForm
 from reservations.letters import hour_of
@@ -51,7 +52,7 @@ def day_at(now: datetime, ahead: int) -> Func:
 
 
 @admin.register(Reservation)
-class ReservationAdmin(LongTableAdmin):
+class ReservationAdmin(RefusedFormAdmin, LongTableAdmin):
     """Reservations: all latest first, those of chosen days as they come."""
 
     form = ReservationForm
@@ -155,11 +156,10 @@ class ReservationAdmin(LongTableAdmin):
     def get_form(
         self, request: HttpRequest, obj: Reservation | None = None, change: bool = False, **kwargs: Any
     ) -> Any:
-        """The form, which knows why it was refused before (changeform_view)."""
+        """The form, which names the venue's tables."""
         form: Any = super().get_form(
             request, obj, change, form=ReservationForm if obj else NewReservationForm, **kwargs
         )
-        form.refused = getattr(request, "refused", None)
         tables = form.base_fields.get("tables")
         if tables:
             its = Table.objects.filter(venue=obj.venue_id, is_active=True).order_by("name") if obj else []
@@ -167,23 +167,6 @@ class ReservationAdmin(LongTableAdmin):
             known = f" At this venue: {names}." if names else ""
             tables.help_text = f"Names, separated by commas: T1, T2.{known} Empty: none."
         return form
-
-    def changeform_view(
-        self,
-        request: HttpRequest,
-        object_id: str | None = None,
-        form_url: str = "",
-        extra_context: dict[str, Any] | None = None,
-    ) -> HttpResponse:
-        """Store what staff wrote; where a rule refuses it, show the form again and say so at the field.
-
-        Only storing tells whether a table is still free, and by then the form has been found valid.
-        """
-        try:
-            return super().changeform_view(request, object_id, form_url, extra_context)
-        except Refusal as refusal:
-            request.refused = refusal  # type: ignore[attr-defined]
-            return super().changeform_view(request, object_id, form_url, extra_context)
 
     def save_model(self, request: HttpRequest, obj: Reservation, form: Any, change: bool) -> None:
         """Store what staff wrote; they may write down the past, which the API refuses."""

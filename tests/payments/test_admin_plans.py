@@ -1,10 +1,11 @@
 """The back office of payments: plans that are agreed and end, and what tiers promise."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
 import pytest
+from django.db.models.signals import pre_save
 from django.test import Client
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
@@ -37,6 +38,26 @@ def form(**values: str) -> dict[str, str]:
     Wallet.objects.get_or_create(address=ADDRESS)
     told = {"name": "Contract 2", "wallet": ADDRESS, "tier": "enterprise", "price_factor": "0.8", "per_minute": "9000"}
     return told | {"valid_from_0": "2026-11-01", "valid_from_1": "00:00:00"} | values
+
+
+def test_a_plan_that_somebody_else_was_faster_to_agree_on_is_refused_on_its_form(staff: Client) -> None:
+    wanted = form(note="As we said on the phone")
+    faster = Plan(name="Contract 1", wallet_id=ADDRESS, valid_from=datetime(2026, 11, 1, tzinfo=UTC))
+
+    def agree(**_: Any) -> None:
+        # After the form was found in order, and before it is stored.
+        Plan.objects.bulk_create([faster])
+
+    pre_save.connect(agree, sender=Plan)
+    try:
+        page = staff.post(f"{PLANS}add/", wanted)
+    finally:
+        pre_save.disconnect(agree, sender=Plan)
+    assert page.status_code == 200
+    assert page.context["errors"] == [["Somebody has just written another plan for that time."]]
+    # What was filled in is still there.
+    assert "As we said on the phone" in page.content.decode()
+    assert not Plan.objects.filter(name="Contract 2").exists()
 
 
 def test_a_plan_is_agreed_with_a_wallet_or_an_account(staff: Client) -> None:

@@ -2,9 +2,11 @@
 
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import Permission
+from django.db.models.signals import pre_save
 from django.test import Client
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
@@ -65,6 +67,37 @@ def test_a_price_that_was_is_neither_changed_nor_deleted(staff: Client) -> None:
     staff.post(REVIEWS, form() | changed)
     assert list(Price.objects.order_by("pk").values()) == before
     assert staff.post("/admin/payments/product/reviews/delete/", {"post": "yes"}).status_code == 403
+
+
+def test_a_price_that_somebody_else_has_made_impossible_is_refused_on_its_form(staff: Client) -> None:
+    seed.load()
+    before = list(Price.objects.order_by("pk").values())
+    tomorrow = (timezone.now() + timedelta(days=1)).replace(microsecond=0)
+
+    def set_it(**_: Any) -> None:
+        # After the form was found in order, and before its prices are set.
+        Price.objects.create(
+            product_id="reviews", rate="standard", amount_usdc=1, valid_from=tomorrow, by="staff:other"
+        )
+
+    pre_save.connect(set_it, sender=Product)
+    try:
+        page = staff.post(
+            REVIEWS,
+            form(
+                rate="standard",
+                amount_usdc="0.005",
+                valid_from_0=f"{tomorrow:%Y-%m-%d}",
+                valid_from_1=f"{tomorrow:%H:%M:%S}",
+            ),
+        )
+    finally:
+        pre_save.disconnect(set_it, sender=Product)
+    assert page.status_code == 200
+    why = f"From {tomorrow:%Y-%m-%d %H:%M} UTC on the standard price is to be 1: take that back first."
+    assert [why] in page.context["errors"]
+    assert "0.005" in page.content.decode()
+    assert list(Price.objects.order_by("pk").values()) == before
 
 
 def test_a_price_of_nothing_is_refused_in_the_form(staff: Client) -> None:
