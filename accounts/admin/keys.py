@@ -4,13 +4,12 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin, messages
-from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
-from django.template.response import TemplateResponse
 from django.utils import timezone
 
 from accounts.models import OVERLAPS, ApiKey, CannotProlong, CannotRotate, Scope
+from config.confirming import ask
 from config.stale_forms import StaleForm, StaleFormAdmin
 
 # So many are named on the page that asks.
@@ -154,14 +153,10 @@ class ApiKeyAdmin(StaleFormAdmin):
                     words = f"In place of {key}, shown only now: {issued.text}"
                     self.message_user(request, words, messages.WARNING)
             return None
-        context = {
-            **self.admin_site.each_context(request),
-            "title": "Rotate keys?",
+        told = {
             "form": form,
             "unnamed": max(queryset.count() - MOST_NAMED, 0),
             "examples": queryset.order_by("created_at", "pk")[:MOST_NAMED],
-            "checkbox": ACTION_CHECKBOX_NAME,
-            "selected": request.POST.getlist(ACTION_CHECKBOX_NAME),
-            "select_across": request.POST.get("select_across", "0"),
         }
-        return TemplateResponse(request, "accounts/confirm_rotation.html", context)
+        template = "accounts/confirm_rotation.html"
+        return ask(self, request, template, title="Rotate keys?", action="rotate", **told)
