@@ -25,6 +25,8 @@ from payments.models import Payment
 from payments.wire.proofs import PAYMENT_META
 from tests.attacks.shops import stocked, the_one_payment
 from tests.catalogue import make
+from tests.config.test_metrics import counted
+from tests.make import staff as make_staff
 from tests.mcp.calling import (
     RECEIPT,
     TOKEN,
@@ -247,6 +249,16 @@ def test_the_same_call_with_the_same_payment_is_served_again_and_charged_once(cl
     assert Decimal(1) - usdc_balance(wallet.address) == PRICE
 
 
+def test_what_means_the_same_is_one_purchase(client: Client) -> None:
+    wallet = fresh_wallet(usdc=Decimal(1))
+    payment = quoted(client, wallet, AROUND, slug="noma", limit=5)
+    told: list[dict[str, Any]] = [{"limit": 5}, {"limit": 5.0}, {"limit": 5, "kinds": None}]
+    for arguments in told:
+        assert is_content(again(client, payment, slug="noma", **arguments))
+    assert Decimal(1) - usdc_balance(wallet.address) == PRICE
+    assert the_one_payment().resource == f"mcp://tool/{AROUND}?limit=5&slug=noma"
+
+
 @pytest.mark.parametrize(
     ("tool", "arguments"),
     [
@@ -454,6 +466,35 @@ def test_the_payer_sees_the_call_among_their_payments(client: Client, wallets: M
         },
         "delivered",
     )
+
+
+def test_staff_see_through_which_door_it_came_and_prices_are_counted_by_door(
+    client: Client, wallets: Mapping[str, Wallet]
+) -> None:
+    def told(door: str) -> float:
+        return counted("tablewire_payment_challenges_total", product="context", door=door)
+
+    before = told("mcp"), told("rest")
+    paid(client, wallets["free"], AROUND, slug="noma")
+    assert (told("mcp") - before[0], told("rest") - before[1]) == (1, 0)
+    staff = make_staff()
+    shown = {
+        door: staff.get(f"/admin/payments/payment/?door__exact={door}").content.decode() for door in ("mcp", "rest")
+    }
+    assert ["field-door" in page for page in shown.values()] == [True, False]
+    assert '<td class="field-door">MCP</td>' in shown["mcp"]
+
+
+def test_what_a_guest_says_to_book_stands_in_no_ledger_whatever_comes_with_it(
+    client: Client, wallets: Mapping[str, Wallet]
+) -> None:
+    payment = quoted(client, wallets["free"], AROUND, slug="noma")
+    guest = {"name": "Ada Lovelace", "phone": "+45 12 34 56 78", "email": "ada@example.com"}
+    wish = {"offer_id": "off_01jd5k3v8rf8hb2m0c9t6w4y7z", "party_size": 2}
+    assert "isError" in again(client, payment, "book_table", **wish, **guest)
+    assert not Payment.objects.exists()
+    assert is_content(again(client, payment))
+    assert "Lovelace" not in str(Payment.objects.values())
 
 
 def test_an_unknown_argument_is_refused_before_a_price_is_told(client: Client) -> None:
