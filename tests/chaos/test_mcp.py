@@ -39,12 +39,17 @@ GIVE_UP_S = 60.0
 AROUND = ("get_surroundings", {"slug": "noma"})
 
 
-def call(base_url: str, tool: str, arguments: Mapping[str, Any], payment: Any = None) -> dict[str, Any]:
+def asking(base_url: str) -> httpx.Client:
+    """Somebody who calls, from as many threads as they like."""
+    return httpx.Client(base_url=base_url, timeout=40)
+
+
+def call(api: httpx.Client, tool: str, arguments: Mapping[str, Any], payment: Any = None) -> dict[str, Any]:
     """The result of a call from an address that has not called before; fails on any other status than 200."""
     meta = {PAYMENT_META: payment} if payment else {}
     told, headers = calling.message("tools/call", {"name": tool, "arguments": dict(arguments)}, meta=meta)
     headers["X-Forwarded-For"] = next(addresses)
-    answer = httpx.post(f"{base_url}/mcp", json=told, headers=headers, timeout=40)
+    answer = api.post("/mcp", json=told, headers=headers)
     assert answer.status_code == 200, answer.text
     result: dict[str, Any] = answer.json()["result"]
     return result
@@ -65,8 +70,9 @@ def test_hostile_bodies_are_refused_in_200_ms_and_cost_less_than_50_mb(tmp_path:
     stocked()
     took: dict[str, float] = {}
     with served(tmp_path / "web.log", TRUSTED_PROXIES="1") as base_url:
-        for _ in range(50):
-            assert call(base_url, "get_restaurant", {"slug": "noma"})["content"]
+        with asking(base_url) as api:
+            for _ in range(50):
+                assert call(api, "get_restaurant", {"slug": "noma"})["content"]
         before = resident_mb(base_url)
         numbers = itertools.count(1)
         for (name, hostile), _ in itertools.product(HOSTILE.items(), range(3)):
@@ -117,8 +123,8 @@ def test_after_2000_calls_of_16_callers_no_more_connections_are_left_than_thread
     )
     before = all_connections()
     with served(tmp_path / "web.log", TRUSTED_PROXIES="1") as base_url:
-        with ThreadPoolExecutor(CALLERS) as threads:
-            results = threads.map(lambda number: call(base_url, *calls[number % len(calls)]), range(CALLS))
+        with asking(base_url) as api, ThreadPoolExecutor(CALLERS) as threads:
+            results = threads.map(lambda number: call(api, *calls[number % len(calls)]), range(CALLS))
             codes = Counter(calling.ERROR in result.get("_meta", {}) for result in results)
         assert codes == {False: CALLS * 3 // 5, True: CALLS * 2 // 5}
         assert 0 < connections([worker.pid for worker in workers(base_url)]) <= THREADS
@@ -141,12 +147,12 @@ def payment_of(payer: Wallet) -> Any:
     return read(signed_by(payer, max_timeout_seconds=600))
 
 
-def until_served(base_url: str, payment: Any) -> dict[str, Any]:
+def until_served(api: httpx.Client, payment: Any) -> dict[str, Any]:
     """Call with the same payment until the content comes; to be asked for another one would be to pay again."""
     until = time.monotonic() + GIVE_UP_S
     while time.monotonic() < until:
         try:
-            result = call(base_url, *AROUND, payment=payment)
+            result = call(api, *AROUND, payment=payment)
         except httpx.TransportError:
             time.sleep(0.1)
             continue
@@ -164,9 +170,10 @@ def test_processes_that_are_killed_under_paid_calls_lose_no_payment_and_charge_n
 
     def buy(payer: Wallet) -> list[tuple[Any, dict[str, Any]]]:
         bought = []
-        while not over.is_set():
-            payment = payment_of(payer)
-            bought.append((payment, until_served(base_url, payment)))
+        with asking(base_url) as api:
+            while not over.is_set():
+                payment = payment_of(payer)
+                bought.append((payment, until_served(api, payment)))
         return bought
 
     with ThreadPoolExecutor(PAYERS) as threads:
@@ -189,7 +196,8 @@ def test_processes_that_are_killed_under_paid_calls_lose_no_payment_and_charge_n
     assert {state for _, state in rows} <= {Payment.State.DELIVERED, Payment.State.SETTLED}
     # Who lost the answer may ask again, and gets what was bought.
     for payment, result in (each[-1] for each in bought):
-        again = call(base_url, *AROUND, payment=payment)
+        with asking(base_url) as api:
+            again = call(api, *AROUND, payment=payment)
         assert json.dumps(again["structuredContent"]) == json.dumps(result["structuredContent"])
         assert again["_meta"][calling.RECEIPT] == result["_meta"][calling.RECEIPT]
     assert Payment.objects.count() == len(rows)
@@ -212,17 +220,17 @@ def test_while_the_store_of_the_counts_is_frozen_calls_are_answered_and_paid_for
 
     def look() -> None:
         while not over.is_set():
-            codes[code_of(call(base_url, "get_restaurant", {"slug": "noma"}))] += 1
-            codes[code_of(call(base_url, *AROUND))] += 1
+            codes[code_of(call(api, "get_restaurant", {"slug": "noma"}))] += 1
+            codes[code_of(call(api, *AROUND))] += 1
 
     def buy() -> int:
         bought = 0
         while not over.is_set():
-            codes[code_of(call(base_url, *AROUND, payment=payment_of(payer)))] += 1
+            codes[code_of(call(api, *AROUND, payment=payment_of(payer)))] += 1
             bought += 1
         return bought
 
-    with ThreadPoolExecutor(4) as threads:
+    with asking(base_url) as api, ThreadPoolExecutor(4) as threads:
         looking, buying = [threads.submit(look) for _ in range(3)], threads.submit(buy)
         try:
             time.sleep(1)

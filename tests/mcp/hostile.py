@@ -43,7 +43,7 @@ IN_CHUNKS = {"Transfer-Encoding": "chunked"}
 
 HOSTILE: Mapping[str, Hostile] = {
     "30 MB": Hostile(LARGE, TOO_LARGE),
-    "30 MB in chunks": Hostile(chunked(LARGE), WRONG, IN_CHUNKS),
+    "30 MB in chunks": Hostile(chunked(LARGE), TOO_LARGE, IN_CHUNKS),
     "300 kB": Hostile(b" " * 300_000 + b"{}", TOO_LARGE),
     "a length of 30 digits": Hostile(b"{}", TOO_LARGE, {"Content-Length": "9" * 30}),
     "100,000 lists": Hostile(b"[" * 100_000),
