@@ -48,4 +48,9 @@ def content(result: CallToolResult) -> Any:
 async def paid(client: Client, wallet: Wallet, tool: str, **arguments: Any) -> CallToolResult:
     """Call a tool, be told its price, and call it again with the payment."""
     asked = price_of(told(await client.call_tool(tool, arguments)))
-    return await client.call_tool(tool, arguments, meta={PAYMENT_META: payment_for(wallet, asked)})
+    return await client.call_tool(tool, arguments, meta=beside(payment_for(wallet, asked)))
+
+
+def beside(payment: Any) -> Any:
+    """What stands beside the arguments of a call that is paid for."""
+    return {PAYMENT_META: payment}

@@ -64,7 +64,7 @@ def test_an_agent_finds_reads_pays_and_books(
 ) -> None:
     asked: list[ElicitRequestFormParams] = []
 
-    async def person(_: ClientRequestContext, params: ElicitRequestParams) -> ElicitResult:
+    async def person(context: ClientRequestContext, params: ElicitRequestParams) -> ElicitResult:
         assert isinstance(params, ElicitRequestFormParams)
         asked.append(params)
         return ElicitResult(action="accept", content={**GUEST})

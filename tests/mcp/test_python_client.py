@@ -1,0 +1,164 @@
+"""The official Python client of MCP with a running product: whatever it lists, reads and calls, it accepts.
+
+A result that does not fit the schema that its tool has published the client refuses to hand on.
+"""
+
+from typing import Any
+
+import anyio
+import httpx
+import pytest
+from mcp import Client
+from mcp_types import PromptReference, ResourceTemplateReference, TextContent, TextResourceContents
+
+from payments.devchain.wallets import Wallet
+from tests.mcp.agents import Mode, addresses, beside, connected, content, paid, told
+from tests.mcp.calling import payment_for, price_of, refusal_of
+from tests.payments.signing import signature_of
+from tests.payments.test_paying import Shop
+from tests.running import Up, eventually
+
+FREE = ("search_restaurants", "get_restaurant", "find_landmark", "list_offers", "book_table")
+SOLD = ("get_surroundings", "list_reviews", "list_photos", "get_insight", "get_history")
+EXPORTS = ("start_export", "get_export")
+MODES = pytest.mark.parametrize("mode", ["auto", "legacy"])
+GUEST = {"customer_name": "Ada Lovelace", "customer_email": "ada@example.com"}
+# What is wrong with each of these is said in a result: a code for programs, and words.
+REFUSED: list[tuple[str, str, dict[str, Any]]] = [
+    ("invalid_request", "search_restaurants", {"near": "Tivoli", "nearby": True}),
+    ("place_not_resolved", "search_restaurants", {"near": "Nowhere at all"}),
+    ("not_found", "list_reviews", {"slug": "no-such-place"}),
+    ("invalid_request", "find_landmark", {}),
+    ("invalid_request", "get_surroundings", {"slug": "noma", "radius_m": "far"}),
+    ("missing_credentials", "start_export", {"dataset": "restaurants"}),
+]
+
+
+@pytest.fixture(scope="module")
+def shop(up: Up) -> Shop:
+    """The shop."""
+    return Shop(up)
+
+
+def wallet(shop: Shop, name: str) -> Wallet:
+    """A demo wallet."""
+    found = shop.wallet(name)
+    return Wallet(name=name, address=found["address"], private_key=found["private_key"])
+
+
+def session_of(shop: Shop, name: str) -> str:
+    """The token of a wallet that has signed in."""
+    signer, base = wallet(shop, name), f"{shop.up.said['base_url']}/v1/auth"
+    with httpx.Client(headers={"X-Forwarded-For": next(addresses)}) as http:
+        text = http.get(f"{base}/challenge", params={"address": signer.address}).json()["message"]
+        opened = http.post(f"{base}/session", json={"message": text, "signature": signature_of(signer, text)})
+    return str(opened.json()["token"])
+
+
+def famous(shop: Shop) -> str:
+    """A restaurant of which everything is known, also what its reviews say, which the worker writes."""
+    base = shop.url("core").partition("?")[0]
+    assert eventually(lambda: shop.ask(f"{base}/insight").status_code == 402, within_s=90)
+    return base.rsplit("/", 1)[1]
+
+
+@MODES
+def test_it_lists_reads_completes_and_gets_prompts(shop: Shop, mode: Mode) -> None:
+    async def session(agent: Client) -> None:
+        assert agent.server_info is not None
+        assert (agent.server_info.name, agent.server_info.title) == ("tablewire", "Tablewire")
+        assert "find_landmark" in (agent.instructions or "")
+        tools = (await agent.list_tools()).tools
+        assert sorted(tool.name for tool in tools) == sorted((*FREE, *SOLD, *EXPORTS))
+        assert all(tool.output_schema and tool.annotations and tool.description for tool in tools)
+        uris = {one.uri for one in (await agent.list_resources()).resources}
+        assert uris == {"restaurants://prices", "restaurants://markets", "restaurants://account"}
+        (template,) = (await agent.list_resource_templates()).resource_templates
+        assert template.uri_template == "restaurants://restaurant/{slug}"
+        typed = await agent.complete(
+            ResourceTemplateReference(uri=template.uri_template), {"name": "slug", "value": slug[:4]}
+        )
+        assert slug in typed.completion.values
+        for uri in (*uris, f"restaurants://restaurant/{slug}"):
+            (part,) = (await agent.read_resource(uri)).contents
+            assert isinstance(part, TextResourceContents)
+            assert (part.uri, part.mime_type, part.text[0]) == (uri, "application/json", "{")
+        assert {one.name for one in (await agent.list_prompts()).prompts} == {"plan_dinner", "compare"}
+        near = await agent.complete(PromptReference(name="plan_dinner"), {"name": "near", "value": "tivo"})
+        assert "Tivoli Gardens" in near.completion.values
+        (message,) = (await agent.get_prompt("plan_dinner", {"near": "Tivoli", "party": "2"})).messages
+        assert isinstance(message.content, TextContent)
+        assert '"near":"Tivoli"' in message.content.text
+
+    slug = famous(shop)
+    run(shop, mode, session)
+
+
+@MODES
+def test_it_accepts_what_every_tool_gives(shop: Shop, mode: Mode) -> None:
+    async def session(agent: Client) -> None:
+        await agent.list_tools()
+        calls: dict[str, dict[str, Any]] = {
+            "search_restaurants": {"near": "Tivoli", "market": "copenhagen", "open": "now"},
+            "get_restaurant": {"slug": slug},
+            "find_landmark": {"query": "tivoly"},
+            "list_offers": {"market": "copenhagen", "party_size": 2},
+        }
+        given = {tool: content(await agent.call_tool(tool, arguments)) for tool, arguments in calls.items()}
+        wish = {"offer_id": given["list_offers"]["data"][0]["id"], "party_size": 2, **GUEST}
+        given["book_table"] = content(await agent.call_tool("book_table", wish))
+        give_back(shop, given["book_table"])
+        assert set(given) == {*FREE}
+        for tool in SOLD:
+            asked = await agent.call_tool(tool, {"slug": slug})
+            price_of(told(asked))
+            # The client leaves errors unjudged; others judge them too.
+            await agent.session.validate_tool_result(tool, asked)
+            assert content(await paid(agent, wallet(shop, "premium"), tool, slug=slug))
+        both = {"slug": slug, "fields": ["core", "reviews", "history"]}
+        assert content(await paid(agent, wallet(shop, "premium"), "get_restaurant", **both))["reviews"]["items"]
+
+    async def export(agent: Client) -> None:
+        wanted = {"dataset": "restaurants", "market": "copenhagen"}
+        started = content(await agent.call_tool("start_export", wanted))
+        assert content(await agent.call_tool("get_export", {"export_id": started["id"]}))["id"] == started["id"]
+
+    slug = famous(shop)
+    run(shop, mode, session)
+    run(shop, mode, export, key=session_of(shop, "enterprise"))
+
+
+@MODES
+def test_it_accepts_every_refusal_and_none_is_charged(shop: Shop, mode: Mode) -> None:
+    async def session(agent: Client) -> None:
+        for code, tool, arguments in REFUSED:
+            refused = await agent.call_tool(tool, arguments)
+            assert refused.structured_content is None
+            (words,) = refused.content
+            assert isinstance(words, TextContent)
+            assert (refusal_of(told(refused))["code"], words.text[-1]) == (code, "."), words.text
+        free = wallet(shop, "free")
+        asked = price_of(told(await agent.call_tool("list_reviews", {"slug": slug})))
+        refused = await agent.call_tool("list_reviews", {"slug": slug}, meta=beside(payment_for(free, asked)))
+        assert refusal_of(told(refused))["code"] == "tier_required"
+
+    slug, income, purse = famous(shop), shop.income(), shop.balance("free")
+    run(shop, mode, session)
+    assert (shop.income(), shop.balance("free")) == (income, purse)
+
+
+def run(shop: Shop, mode: Mode, session: Any, *, key: str | None = None) -> None:
+    """Let a client that has connected do this."""
+
+    async def connect() -> None:
+        async with connected(shop.up.said["mcp_url"], mode, key=key) as agent:
+            await session(agent)
+
+    anyio.run(connect)
+
+
+def give_back(shop: Shop, booked: Any) -> None:
+    """Cancel a booking."""
+    headers = {"X-Manage-Token": booked["manage_token"], "X-Forwarded-For": next(addresses)}
+    told = httpx.delete(f"{shop.up.said['base_url']}/v1/flow/bookings/{booked['id']}", headers=headers)
+    assert told.json()["status"] == "cancelled"
