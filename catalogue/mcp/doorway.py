@@ -110,13 +110,10 @@ def message_of(request: HttpRequest) -> Message | None:
 
 def is_large(request: HttpRequest) -> bool:
     """Whether to read the message costs more than to refuse it."""
-    length = request.META.get("CONTENT_LENGTH") or ""
-    if length.isascii() and length.isdigit() and int(length) > MOST_BYTES:
-        # Refused by this alone.
-        return False
     try:
-        return len(read_body(request)) > SMALL_BYTES
+        return len(read_body(request, limit=MOST_BYTES)) > SMALL_BYTES
     except Malformed:
+        # Such a body is refused unread.
         return False
 
 

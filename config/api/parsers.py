@@ -146,15 +146,14 @@ def read_body(request: HttpRequest | Request, *, limit: int | None = None) -> by
         return b""
     # What was read of it is nowhere else.
     before: bytes | None = getattr(request, "body_in_chunks", None)
-    if before is not None:
-        return before
-    if not request.META.get("wsgi.input_terminated"):
-        raise Malformed("Send Content-Length: a body in chunks is not understood here.")
-    raw = request.META["wsgi.input"].read(limit + 1)
-    if len(raw) > limit:
+    if before is None:
+        if not request.META.get("wsgi.input_terminated"):
+            raise Malformed("Send Content-Length: a body in chunks is not understood here.")
+        before = bytes(request.META["wsgi.input"].read(limit + 1))
+        request.body_in_chunks = before  # type: ignore[union-attr]
+    if len(before) > limit:
         raise too_large
-    request.body_in_chunks = bytes(raw)  # type: ignore[union-attr]
-    return bytes(raw)
+    return before
 
 
 class StrictJSONParser(BaseParser):

@@ -1,8 +1,11 @@
 """The strict JSON parser by itself; what each operation makes of bodies is in tests/contract/test_strictness.py."""
 
-import pytest
+import io
 
-from config.api.parsers import Malformed, parse
+import pytest
+from django.core.handlers.wsgi import WSGIRequest
+
+from config.api.parsers import Malformed, TooLarge, parse, read_body
 
 
 def test_an_object_is_read_with_all_that_json_has() -> None:
@@ -46,3 +49,15 @@ def test_where_unclean_text_stands_is_told_in_bounded_words() -> None:
     with pytest.raises(Malformed) as refused:
         parse(b'{"' + b"k" * 500_000 + b'": [' + b"0," * 200_000 + b'"\\u0000"]}')
     assert refused.value.param == "k" * 200
+
+
+def test_a_body_in_chunks_is_the_same_whenever_it_is_asked_for_and_stays_too_large() -> None:
+    def sent(size: int) -> WSGIRequest:
+        body = {"wsgi.input": io.BytesIO(b"x" * size), "wsgi.input_terminated": True}
+        return WSGIRequest({"REQUEST_METHOD": "POST", "HTTP_TRANSFER_ENCODING": "chunked", **body})
+
+    small, large = sent(100), sent(10_000)
+    assert [len(read_body(small, limit=100)) for _ in range(2)] == [100, 100]
+    for _ in range(2):
+        with pytest.raises(TooLarge, match="larger than 100 bytes"):
+            read_body(large, limit=100)

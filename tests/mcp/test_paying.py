@@ -490,7 +490,7 @@ def test_what_a_guest_says_to_book_stands_in_no_ledger_whatever_comes_with_it(
 ) -> None:
     payment = quoted(client, wallets["free"], AROUND, slug="noma")
     guest = {"name": "Ada Lovelace", "phone": "+45 12 34 56 78", "email": "ada@example.com"}
-    wish = {"offer_id": "off_01jd5k3v8rf8hb2m0c9t6w4y7z", "party_size": 2}
+    wish: dict[str, Any] = {"offer_id": "off_01jd5k3v8rf8hb2m0c9t6w4y7z", "party_size": 2}
     assert "isError" in again(client, payment, "book_table", **wish, **guest)
     assert not Payment.objects.exists()
     assert is_content(again(client, payment))
