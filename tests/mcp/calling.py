@@ -3,11 +3,14 @@
 import itertools
 import json
 from collections.abc import Mapping
+from functools import cache
 from typing import Any, Literal
 
 from django.test import Client
+from jsonschema_rs import Draft202012Validator
 from x402.schemas import PaymentPayload, PaymentRequired
 
+from catalogue.mcp.server import SERVER
 from payments.devchain.wallets import Wallet
 from payments.wire.proofs import PAYMENT_META
 from tests.payments.buying import client_of
@@ -101,7 +104,17 @@ def call(
         **(headers or {}),
     )
     assert "result" in answer, answer
-    return answer["result"]
+    result = answer["result"]
+    # Whatever a test is about: what a tool gives is what it has said that it gives.
+    if "structuredContent" in result:
+        of_results(tool).validate(result["structuredContent"])
+    return result
+
+
+@cache
+def of_results(tool: str) -> Draft202012Validator:
+    """What judges the results of a tool, by the schema that is listed."""
+    return Draft202012Validator(SERVER.by_name[tool].output_schema)
 
 
 def refusal_of(result: Mapping[str, Any]) -> Any:

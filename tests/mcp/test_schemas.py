@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from jsonschema import Draft202012Validator
+from jsonschema_rs import Draft202012Validator, meta
 
 from catalogue.mcp.server import SERVER
 from config.mcp import schemas
@@ -17,7 +17,7 @@ PRICE = {"x402Version": 2, "error": "payment_required", "resource": {"url": "mcp
 def test_each_schema_is_valid_and_refers_to_nothing(name: str) -> None:
     tool = SERVER.by_name[name].definition
     for schema in (tool["inputSchema"], tool["outputSchema"]):
-        Draft202012Validator.check_schema(schema)
+        meta.validate(schema)
         assert schema["type"] == "object"
         assert "$ref" not in json.dumps(schema)
 

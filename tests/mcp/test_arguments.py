@@ -1,0 +1,193 @@
+"""The arguments of tools: taken just when the published schema takes them, refused in words that help."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from django.test import Client
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from jsonschema_rs import Draft202012Validator
+
+from catalogue.mcp.server import SERVER
+from config.api.refusal import InvalidRequest
+from config.mcp.tools import Tool, plain
+from tests.catalogue import make
+from tests.mcp.calling import call, refusal_of, words_of
+
+pytestmark = pytest.mark.django_db
+
+# What no shape can say: the calendar, and names that are ours.
+BEYOND_SHAPE = re.compile(r"no such (moment|day) in the calendar|Unknown market|written YYYY-MM-DD")
+# Of these the shape of REST's body judges the arguments, which tests/mcp/test_booking.py and test_exports.py try.
+READ_AS_JSON = ("book_table", "start_export")
+TOOLS = [tool for tool in SERVER.tools if tool.name not in READ_AS_JSON]
+FEW = settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
+
+
+def fitting(schema: Mapping[str, Any]) -> st.SearchStrategy[Any]:
+    """Values that the schema takes."""
+    if "enum" in schema:
+        return st.sampled_from(schema["enum"])
+    match schema["type"]:
+        case "boolean":
+            return st.booleans()
+        case "integer":
+            whole = st.integers(schema["minimum"], schema["maximum"])
+            return whole | whole.map(float)
+        case "number":
+            return st.floats(schema["minimum"], schema["maximum"])
+        case "array":
+            return st.lists(fitting(schema["items"]), min_size=1, max_size=schema.get("maxItems", 12))
+    if schema.get("format") == "date":
+        return st.dates().map(str)
+    shape, longest = schema["pattern"], schema.get("maxLength", 400)
+    written = (
+        st.text(min_size=1, max_size=min(longest, 40)) if "(?!" in shape else st.from_regex(shape, fullmatch=True)
+    )
+    return written.filter(lambda text: len(text) <= longest and re.fullmatch(shape, text, re.ASCII) and text.strip())
+
+
+ANYTHING: st.SearchStrategy[Any] = st.recursive(
+    st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=2),
+    max_leaves=4,
+)
+
+
+def problems_of(tool: Tool, arguments: Mapping[str, Any]) -> list[tuple[str | None, str]]:
+    """What is wrong with these arguments."""
+    try:
+        tool.read(plain(arguments))
+    except InvalidRequest as refusal:
+        return [(problem.param, problem.message) for problem in refusal.details]
+    return []
+
+
+@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+@given(drawn=st.data())
+@FEW
+def test_what_the_schema_takes_is_never_refused_for_its_shape(tool: Tool, drawn: st.DataObject) -> None:
+    schema = tool.input_schema
+    needed = {name: fitting(schema["properties"][name]) for name in schema.get("required", ())}
+    free = {name: fitting(each) for name, each in schema["properties"].items() if name not in needed}
+    arguments = drawn.draw(st.fixed_dictionaries(needed, optional=free))
+    assert Draft202012Validator(schema).is_valid(arguments)
+    found = problems_of(tool, arguments)
+    assert [problem for problem in found if not BEYOND_SHAPE.search(problem[1])] == []
+
+
+@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+@given(drawn=st.data())
+@FEW
+def test_what_the_schema_does_not_take_is_refused_by_name(tool: Tool, drawn: st.DataObject) -> None:
+    schema = tool.input_schema
+    name = drawn.draw(st.sampled_from([*schema["properties"], "unheard_of"]))
+    arguments = dict.fromkeys(schema.get("required", ()), "noma") | {name: drawn.draw(ANYTHING)}
+    own = Draft202012Validator(schema["properties"].get(name, False))
+    if not own.is_valid(arguments[name]):
+        assert [message for param, message in problems_of(tool, arguments) if param == name]
+
+
+def refused(client: Client, tool: str, **arguments: Any) -> str:
+    """What a caller's model reads; nothing of it is about query strings."""
+    result = call(client, tool, **arguments)
+    assert refusal_of(result)["code"] == "invalid_request"
+    words = words_of(result)
+    for foreign in ("query string", "%2B", "commas between", "parameter"):
+        assert foreign not in words
+    return words
+
+
+KNOWN = "near, ll, radius, q, market, cuisine, attributes, diet, open, rating_min, price_max, sort, limit, cursor"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"neer": "Tivoli"}, f"Unknown argument `neer`. Did you mean `near`? Known: {KNOWN}."),
+        ({"limit": "10"}, "`limit`: This must be a whole number from 1 to 50."),
+        ({"limit": True}, "`limit`: This must be a whole number from 1 to 50."),
+        ({"limit": 51}, "`limit`: This must be a whole number from 1 to 50."),
+        ({"limit": 0}, "`limit`: This must be a whole number from 1 to 50."),
+        ({"limit": 10.5}, "`limit`: This must be a whole number from 1 to 50."),
+        ({"rating_min": "4"}, "`rating_min`: This must be a number from 1 to 5."),
+        ({"near": 4}, "`near`: This must be a string."),
+        ({"near": ""}, "`near`: This is empty; leave it out or give it a value."),
+        ({"near": "x" * 121}, "`near`: This must be at most 120 characters long."),
+        ({"cuisine": "seafood"}, '`cuisine`: This must be an array, also of one value: ["seafood"].'),
+        ({"cuisine": "seafood,danish"}, '`cuisine`: This must be an array, also of one value: ["seafood","danish"].'),
+        ({"cuisine": []}, "`cuisine`: This must be an array of at least one value; or leave it out."),
+        ({"cuisine": ["a"] * 11}, "`cuisine`: This must hold at most 10 values."),
+        (
+            {"cuisine": ["seafood,danish"]},
+            "`cuisine`: In the array: This cannot be `seafood,danish`. Slugs of cuisines, at least one of which fits:"
+            " seafood.",
+        ),
+        (
+            {"sort": "ratings"},
+            "`sort`: Unknown value `ratings`. Did you mean `rating`? Known: best, distance, rating, reviews, offer.",
+        ),
+        (
+            {"open": "tomorrow"},
+            "`open`: This cannot be `tomorrow`. now, the next HH:MM on the clock of the place, or a moment within 14"
+            " days: 2026-11-21T19:30:00+01:00.",
+        ),
+        ({"near": "Tivoli", "ll": "55.6737,12.5681"}, "Give `near` or `ll`, not both."),
+        (
+            {"limit": 0, "neer": "Tivoli", "price_max": "2"},
+            f"Unknown argument `neer`. Did you mean `near`? Known: {KNOWN}. `limit`: This must be a whole number from"
+            " 1 to 50. `price_max`: This must be a whole number from 1 to 4.",
+        ),
+        (
+            {"limit": 0, "market": "copenhage"},
+            "`limit`: This must be a whole number from 1 to 50. `market`: Unknown market `copenhage`. Did you mean"
+            " `copenhagen`? GET /v1/markets lists all.",
+        ),
+    ],
+)
+def test_a_search_that_cannot_be_made_says_in_words_what_to_do(
+    client: Client, arguments: dict[str, Any], words: str
+) -> None:
+    make.market()
+    assert refused(client, "search_restaurants", **arguments) == words
+
+
+def test_what_is_needed_is_asked_for_with_all_else_that_is_wrong(client: Client) -> None:
+    words = "`slug`: This is required. `stars`: In the array: This must be a whole number from 1 to 5."
+    assert refused(client, "list_reviews", stars=[6]) == words
+    result = call(client, "list_reviews", stars=[6])
+    assert [problem["param"] for problem in refusal_of(result)["details"]] == ["slug", "stars"]
+
+
+def test_an_argument_is_called_in_a_refusal_as_it_is_called_here(client: Client) -> None:
+    assert refused(client, "get_surroundings", slug="noma", radius_m=9_999) == (
+        "`radius_m`: This must be a whole number from 1 to 3000."
+    )
+    assert "`kinds`: In the array: Unknown value `parks`. Did you mean `park`?" in refused(
+        client, "get_surroundings", slug="noma", kinds=["parks"]
+    )
+
+
+def test_a_day_that_is_in_no_calendar_is_refused(client: Client) -> None:
+    assert refused(client, "list_offers", date="2026-02-30") == "`date`: There is no such day in the calendar."
+
+
+def test_ten_of_many_unknown_arguments_are_told(client: Client) -> None:
+    strange: dict[str, Any] = {f"strange_{number}": 1 for number in range(500)}
+    result = call(client, "find_landmark", **strange)
+    assert len(refusal_of(result)["details"]) == 11
+
+
+def test_null_leaves_an_argument_out_and_a_whole_number_may_be_written_with_a_point(client: Client) -> None:
+    make.market()
+    told = call(client, "search_restaurants", market="copenhagen", near=None, cuisine=None, limit=10.0)
+    assert told["structuredContent"]["pagination"]["limit"] == 10
+    assert refused(client, "get_restaurant", slug=None) == "`slug`: This is required."
+
+
+def test_arguments_in_other_letters_are_understood(client: Client) -> None:
+    make.restaurant(slug="fiskebar", name="Kødbyens Fiskebar")
+    told = call(client, "search_restaurants", q="Kødbyens")
+    assert [hit["slug"] for hit in told["structuredContent"]["data"]] == ["fiskebar"]
