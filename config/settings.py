@@ -24,7 +24,7 @@ VERSION: str = tomllib.loads((BASE_DIR / "pyproject.toml").read_text())["project
 
 STATE_DIR = Path(env.text("TABLEWIRE_STATE_DIR", str(BASE_DIR / ".state"))).absolute()
 
-# The embedded stack ------------------------------------------------------------------------------------------------
+# The embedded stack
 embedded: dict[str, Any] = read_up(STATE_DIR) or {}
 # Without an address the commands that need no database still run; manage.py words what the others meet.
 NOWHERE = "postgresql://tablewire@127.0.0.1:1/tablewire"
@@ -37,7 +37,7 @@ REDIS_URL = env.address(
 )
 BROKER_URL = env.broker("BROKER_URL", REDIS_URL)
 
-# Payments: a chain, a facilitator that settles on it, and who is paid ----------------------------------------------
+# Payments: a chain, a facilitator that settles on it, and who is paid
 # With a chain of yours nothing is believed that the embedded one was started with.
 chain: dict[str, Any] = {} if env.is_set("RPC_URL") else embedded.get("chain") or {}
 RPC_URL = env.address(
@@ -77,7 +77,7 @@ TIER_CACHE_S = env.number("TIER_CACHE_S", 600)
 TIER_UPGRADE_AGE_S = env.number("TIER_UPGRADE_AGE_S", 0 if chain and embedded.get("wallets") else 600)
 ANONYMOUS_PROOF_MOST_USDC = env.amount("ANONYMOUS_PROOF_MOST_USDC", "0.10")
 
-# Who we are --------------------------------------------------------------------------------------------------------
+# Who we are
 DEBUG = env.flag("DEBUG", False)
 secret_key_file = STATE_DIR / "secret_key"
 SECRET_KEY = env.text("SECRET_KEY", secret_key_file.read_text() if secret_key_file.is_file() else "")
@@ -155,7 +155,7 @@ TEMPLATES = [
     },
 ]
 
-# Database ----------------------------------------------------------------------------------------------------------
+# Database
 STATEMENT_TIMEOUT_MS = env.number("STATEMENT_TIMEOUT_MS", 5_000)
 LOCK_TIMEOUT_MS = env.number("LOCK_TIMEOUT_MS", 3_000)
 # One connection per thread is kept: opening one costs more than reading a record.
@@ -187,7 +187,7 @@ AUTH_PASSWORD_VALIDATORS = [
     for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")
 ]
 
-# Valkey: counters of the rate limit --------------------------------------------------------------------------------
+# Valkey: counters of the rate limit
 CACHES = {
     "default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL},
     "limits": {"BACKEND": "config.api.counters.CounterCache", "LOCATION": REDIS_URL, "KEY_PREFIX": "limits"},
@@ -198,7 +198,7 @@ SILENCED_SYSTEM_CHECKS = [
     "django_ratelimit.W001",
 ]
 
-# Webhooks: events on their way to addresses that customers name ----------------------------------------------------
+# Webhooks: events on their way to addresses that customers name
 # On a developer's machine the receiver is on it too; elsewhere no address of our own network may be reached.
 WEBHOOKS_TO_LOOPBACK = env.flag("WEBHOOKS_TO_LOOPBACK", False)
 # 0: for good.
@@ -207,7 +207,7 @@ EVENTS_KEPT_DAYS = env.number("EVENTS_KEPT_DAYS", 90)
 # Who reads /metrics: with this token, or without one from this machine only.
 METRICS_TOKEN = env.text("METRICS_TOKEN", "")
 
-# HTTP --------------------------------------------------------------------------------------------------------------
+# HTTP
 MAX_BODY_BYTES = 1024 * 1024
 DATA_UPLOAD_MAX_MEMORY_SIZE = 10 * 1024 * 1024
 REST_FRAMEWORK = {
@@ -270,7 +270,7 @@ CORS_EXPOSE_HEADERS = [
 X_FRAME_OPTIONS = "DENY"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = env.flag("SECURE_COOKIES", PUBLIC_BASE_URL.startswith("https://"))
 
-# Celery: PostgreSQL is the truth, the broker a doorbell ------------------------------------------------------------
+# Celery: PostgreSQL is the truth, the broker a doorbell
 CELERY_BROKER_URL = BROKER_URL
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = True
@@ -295,7 +295,7 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {
 }
 CELERY_TIMEZONE = "UTC"
 
-# Words, time, files ------------------------------------------------------------------------------------------------
+# Words, time, files
 LANGUAGE_CODE = "en"
 USE_I18N = False
 FORMAT_MODULE_PATH = "config.formats"

@@ -90,7 +90,7 @@ PATHS = {
 }
 
 
-# Fields of bodies --------------------------------------------------------------------------------------------------
+# Fields of bodies
 def shape(schema: Mapping[str, Any]) -> Mapping[str, Any]:
     """A schema with what it refers to in place."""
     if "allOf" in schema:

@@ -39,7 +39,7 @@ def _noon() -> Any:
         yield
 
 
-# create ------------------------------------------------------------------------------------------------------------
+# create
 def test_a_key_is_printed_once_and_works(venue: Venue) -> None:
     printed, beside = apikey("create", "--venue", "Trattoria", "--name", "Till", "--allowance", "5")
     row = ApiKey.objects.get()
@@ -142,7 +142,7 @@ def test_of_venues_that_are_called_alike_the_ids_are_told(venue: Venue) -> None:
     assert ApiKey.objects.get().venue == other
 
 
-# rotate ------------------------------------------------------------------------------------------------------------
+# rotate
 @pytest.mark.parametrize(
     ("words", "overlap"),
     [
@@ -176,7 +176,7 @@ def test_a_key_that_was_replaced_is_not_replaced_again(venue: Venue) -> None:
     )
 
 
-# revoke ------------------------------------------------------------------------------------------------------------
+# revoke
 def test_a_key_is_revoked_once(venue: Venue) -> None:
     key = ApiKey.issue(venue, name="Till")
     assert apikey("revoke", key.row.public_id)[0] == f"{key.row.shown} revoked.\n"
@@ -218,7 +218,7 @@ def test_letters_that_two_keys_share_are_told(venue: Venue) -> None:
     assert list(ApiKey.objects.filter(revoked_at=None)) == [first]
 
 
-# list --------------------------------------------------------------------------------------------------------------
+# list
 @pytest.mark.usefixtures("_noon")
 def test_keys_are_listed_without_their_text(venue: Venue, other_venue: Venue) -> None:
     first = ApiKey.issue(venue, name="Till", scopes=["orders:read"], expires_at=NOON)

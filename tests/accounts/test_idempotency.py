@@ -45,7 +45,7 @@ def call(request: pytest.FixtureRequest) -> tuple[str, dict[str, Any], Callable[
     return RESERVATIONS, make.reservation_body(), Reservation.objects.count
 
 
-# The same call again -----------------------------------------------------------------------------------------------
+# The same call again
 def test_a_call_that_is_sent_again_is_answered_alike_and_has_no_second_effect(
     api: Client, call: tuple[str, dict[str, Any], Callable[[], int]]
 ) -> None:
@@ -111,7 +111,7 @@ def test_a_page_may_send_a_key_and_read_of_the_replay(api: Client) -> None:
     assert "Idempotent-Replayed" in post(api, make.order_body(), **page)["Access-Control-Expose-Headers"]
 
 
-# Whose key it is ---------------------------------------------------------------------------------------------------
+# Whose key it is
 def test_a_key_of_one_caller_is_nothing_to_another(api: Client, other_api: Client, venue: Venue) -> None:
     third = make.client(venue)
     ids = {post(caller, make.order_body()).json()["id"] for caller in (api, other_api, third)}
@@ -138,7 +138,7 @@ def test_a_replay_is_counted_and_a_revoked_key_gets_none(venue: Venue) -> None:
     assert refusal_of(post(api, make.order_body())) == (401, "revoked_api_key", None)
 
 
-# Another call ------------------------------------------------------------------------------------------------------
+# Another call
 def test_another_body_is_refused(api: Client) -> None:
     post(api, make.order_body())
     other = post(api, make.order_body(customer_id="another"))
@@ -162,7 +162,7 @@ def test_another_path_is_refused(api: Client) -> None:
     assert Reservation.objects.count() == 0
 
 
-# Keys --------------------------------------------------------------------------------------------------------------
+# Keys
 @pytest.mark.parametrize("key", ["", "a b", "a, b", " ", "é", "a\tb", "k" * 256])
 def test_a_key_that_is_not_visible_ascii_is_refused(api: Client, key: str) -> None:
     response = post(api, make.order_body(), key=key)
@@ -191,7 +191,7 @@ def test_calls_that_create_nothing_do_not_read_the_header(api: Client, venue: Ve
     assert IdempotentCall.objects.count() == 0
 
 
-# Refused and broken ------------------------------------------------------------------------------------------------
+# Refused and broken
 @pytest.mark.parametrize("wrong", [{"items": []}, "{", "", [1]])
 def test_a_refused_call_leaves_its_key_unused(api: Client, wrong: Any) -> None:
     body = make.order_body(**wrong) if isinstance(wrong, dict) else wrong
@@ -215,7 +215,7 @@ def test_a_call_that_broke_leaves_its_key_unused(venue: Venue, monkeypatch: pyte
     assert post(api, make.order_body()).status_code == 201
 
 
-# Time --------------------------------------------------------------------------------------------------------------
+# Time
 def test_after_a_day_a_key_is_new_also_where_it_was_not_purged(api: Client) -> None:
     with time_machine.travel(NOON, tick=False) as clock:
         first = post(api, make.order_body())
@@ -247,7 +247,7 @@ def test_the_purge_goes_piece_by_piece(api: Client, monkeypatch: pytest.MonkeyPa
     assert Order.objects.count() == 5
 
 
-# Twins -------------------------------------------------------------------------------------------------------------
+# Twins
 @contextmanager
 def under_way(row: dict[str, Any]) -> Iterator[threading.Event]:
     """A first call with the key of this row, in a transaction of another connection, until the event is set."""

@@ -32,7 +32,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[float]]:
     ring.clear()
 
 
-# What it costs -----------------------------------------------------------------------------------------------------
+# What it costs
 def test_a_key_costs_a_query_every_half_second_and_one_more_every_half_minute(
     venue: Venue, clock: list[float], django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
@@ -65,7 +65,7 @@ def test_a_key_that_does_not_exist_is_not_remembered(
     assert ring.find(key.text) == key.row
 
 
-# When it forgets ---------------------------------------------------------------------------------------------------
+# When it forgets
 @pytest.mark.parametrize(
     "change",
     [
@@ -178,7 +178,7 @@ def test_an_end_is_judged_at_each_call_and_not_when_the_key_is_looked_up(
             assert api.get(NOTHING).json()["error"]["code"] == "expired_api_key"
 
 
-# Whose it is -------------------------------------------------------------------------------------------------------
+# Whose it is
 def test_what_one_request_does_to_its_key_and_venue_no_other_sees(venue: Venue, clock: list[float]) -> None:
     text = make.key(venue).text
     first, second = ring.find(text), ring.find(text)
@@ -239,7 +239,7 @@ def test_without_the_database_nobody_is_let_in_on_what_cannot_be_checked(
     assert (refused.status_code, refused.json()["error"]["code"]) == (503, "service_unavailable")
 
 
-# Last use ----------------------------------------------------------------------------------------------------------
+# Last use
 def test_the_last_use_is_written_down_once_a_minute_and_costs_other_calls_nothing(
     venue: Venue, clock: list[float], django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:

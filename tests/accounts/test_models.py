@@ -69,7 +69,7 @@ def test_a_key_allows_at_least_one_call(venue: Venue) -> None:
         ApiKey.issue(venue, name="test", allowance=0)
 
 
-# Rotation ----------------------------------------------------------------------------------------------------------
+# Rotation
 def test_a_new_key_takes_over_what_the_old_one_may(venue: Venue) -> None:
     old = ApiKey.issue(venue, name="Till", allowance=7, scopes=["orders:read"]).row
     new = old.rotate(overlap=timedelta(hours=1), now=NOON).row
@@ -138,7 +138,7 @@ def test_of_two_rotations_at_once_exactly_one_makes_a_key(venue: Venue, expires_
     assert (len(made), ApiKey.objects.count()) == (1, 2)
 
 
-# Last use ----------------------------------------------------------------------------------------------------------
+# Last use
 def test_the_last_use_is_written_once_a_minute(venue: Venue) -> None:
     row = ApiKey.issue(venue, name="Till").row
     steps = [(0, True), (59, False), (60, True), (61, False)]

@@ -53,7 +53,7 @@ def order_of(venue: Venue, number: int, status: str = "pending") -> Order:
     )
 
 
-# Every way of change -----------------------------------------------------------------------------------------------
+# Every way of change
 @pytest.mark.django_db
 def test_an_order_is_tallied_when_it_is_placed_and_when_it_moves(venue: Venue, other_venue: Venue) -> None:
     order = make.order(venue)
@@ -171,7 +171,7 @@ def test_after_any_changes_by_several_threads_the_tallies_are_what_can_be_counte
         assert tallied(its, "reservation") == counted(Reservation, its)
 
 
-# What lists make of them -------------------------------------------------------------------------------------------
+# What lists make of them
 @pytest.mark.django_db
 def test_more_than_10_000_orders_are_told_exactly_by_the_tally(api: Client, venue: Venue, other_venue: Venue) -> None:
     Order.objects.bulk_create(

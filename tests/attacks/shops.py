@@ -120,7 +120,7 @@ def the_one_payment() -> Payment:
     return row
 
 
-# Fixtures, which all tests find (tests/conftest.py) -----------------------------------------------------------------
+# Fixtures, which all tests find (tests/conftest.py)
 @pytest.fixture(scope="session")
 def _open_shop(django_db_setup: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
     """Started once, for all attacks."""

@@ -40,7 +40,7 @@ def after(first: Any, shop: Shop) -> Script:
     return script
 
 
-# The payer changes its mind ----------------------------------------------------------------------------------------
+# The payer changes its mind
 def test_an_authorization_cancelled_after_our_check_buys_nothing(attacked: Shop) -> None:
     wallet = fresh_wallet(usdc=Decimal(1))
     headers = signed_by(wallet)
@@ -75,7 +75,7 @@ def test_an_authorization_that_somebody_sends_after_our_check_counts_as_paid_onc
     assert the_one_payment().block is not None
 
 
-# Our gas -----------------------------------------------------------------------------------------------------------
+# Our gas
 def facilitators_ether() -> int:
     """What our facilitator has for gas, in wei."""
     address = devchain.derive(chain_secret(), devchain.FACILITATOR).address
@@ -102,7 +102,7 @@ def test_copies_of_a_payment_burn_gas_once(attacked: Shop, wallets: Mapping[str,
     assert facilitators_ether() == before
 
 
-# The process dies --------------------------------------------------------------------------------------------------
+# The process dies
 @pytest.fixture
 def mortal(attacked: Shop, tmp_path: Path) -> Iterator[Shop]:
     """A third process of the product, which may be killed."""
@@ -138,7 +138,7 @@ def test_a_process_killed_before_it_could_answer_leaves_a_payment_that_is_served
     assert eventually(lambda: the_one_payment().state == State.DELIVERED)
 
 
-# Clocks that differ ------------------------------------------------------------------------------------------------
+# Clocks that differ
 @pytest.mark.usefixtures("books")
 @pytest.mark.parametrize(
     ("ahead", "expected"),
@@ -188,7 +188,7 @@ def test_our_own_clock_that_is_ahead_charges_nothing_that_it_does_not_serve(wall
     assert (usdc_balance(wallets["free"].address), Payment.objects.count()) == (before, 0)
 
 
-# Contracts that pay ------------------------------------------------------------------------------------------------
+# Contracts that pay
 def by_contract(payer: str, owner: Wallet) -> dict[str, str]:
     """The header of a payment in the name of this contract."""
     text = read(signed_by(owner))

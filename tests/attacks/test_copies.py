@@ -91,7 +91,7 @@ def test_after_the_caches_were_emptied_a_payment_still_buys_nothing_else(
     assert Payment.objects.count() == 2
 
 
-# A hash that a stranger has read on the chain -----------------------------------------------------------------------
+# A hash that a stranger has read on the chain
 def test_a_harvested_hash_within_the_cap_serves_the_first_who_shows_it_and_its_owner_by_proof(
     attacked: Shop, wallets: Mapping[str, Wallet]
 ) -> None:

@@ -44,7 +44,7 @@ def error_of(result: Any) -> str:
     return str(refusal_of(result)["code"])
 
 
-# Across the doors ---------------------------------------------------------------------------------------------------
+# Across the doors
 @pytest.mark.usefixtures("books")
 def test_a_payment_that_was_spent_at_rest_buys_nothing_at_mcp_whoever_copied_it(
     wallets: Mapping[str, Wallet],
@@ -102,7 +102,7 @@ def test_copies_at_both_doors_of_two_processes_at_once_buy_at_one_of_them(
     assert before - usdc_balance(wallets["free"].address) == Decimal(PRICE)
 
 
-# What was paid for --------------------------------------------------------------------------------------------------
+# What was paid for
 @pytest.mark.usefixtures("books")
 def test_a_payment_for_a_cheap_tool_buys_no_dear_one_and_is_good_for_the_cheap_one_still(
     wallets: Mapping[str, Wallet],
@@ -153,7 +153,7 @@ def test_arguments_that_are_changed_after_the_quote_buy_no_more_than_was_quoted_
     assert before - usdc_balance(wallets["pro"].address) == the_one_payment().amount_usdc
 
 
-# Whose question it was ----------------------------------------------------------------------------------------------
+# Whose question it was
 @pytest.mark.usefixtures("books")
 def test_an_answer_to_the_question_of_another_caller_or_of_another_call_books_nothing(
     wallets: Mapping[str, Wallet],
@@ -185,7 +185,7 @@ def test_an_answer_to_the_question_of_another_caller_or_of_another_call_books_no
     assert ("isError" in told["result"], Reservation.objects.count()) == (False, 1)
 
 
-# What guests write --------------------------------------------------------------------------------------------------
+# What guests write
 @pytest.mark.usefixtures("books")
 def test_instructions_in_a_review_stay_inside_its_text_which_is_said_to_be_data(
     wallets: Mapping[str, Wallet],
@@ -205,7 +205,7 @@ def test_instructions_in_a_review_stay_inside_its_text_which_is_said_to_be_data(
     )
 
 
-# Pages --------------------------------------------------------------------------------------------------------------
+# Pages
 ORIGINS = (
     *(EVIL, "null", "http://localhost.evil.example", "http://127.0.0.1.evil.example", "file://", "http://[::1", ""),
     *("http://localhost@evil.example", "https://evil.example:443", "chrome-extension://abcdef", "*", "\u00e9"),

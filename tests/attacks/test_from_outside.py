@@ -61,7 +61,7 @@ def test_a_flood_of_headers_that_pay_nothing_leaves_no_row_and_asks_no_facilitat
     assert attacked.facilitator.asked == []
 
 
-# Between us and the payer -------------------------------------------------------------------------------------------
+# Between us and the payer
 def test_a_shared_cache_may_keep_neither_a_paid_answer_nor_a_402(
     attacked: Shop, wallets: Mapping[str, Wallet]
 ) -> None:

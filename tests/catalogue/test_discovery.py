@@ -270,7 +270,7 @@ def test_with_the_demo_data_every_listed_resource_is_sold(up: Up) -> None:
         assert sum(len(name) + len(value) + 4 for name, value in response.headers.multi_items()) < 4096
 
 
-# The OpenAPI document ----------------------------------------------------------------------------------------------
+# The OpenAPI document
 def operations() -> dict[str, Any]:
     """The operations of the document by their id."""
     return {

@@ -235,7 +235,7 @@ def test_an_address_has_ten_tries_an_hour(place: Restaurant) -> None:
     assert Client().get(f"/v1/flow/offers/{slot.public_id}").status_code == 200
 
 
-# Afterwards --------------------------------------------------------------------------------------------------------
+# Afterwards
 def manage(method: str, record: dict[str, Any], *, token: str | None = None, of: str | None = None) -> Any:
     sent = record["manage_token"] if token is None else token
     return getattr(Client(), method)(f"/v1/flow/bookings/{of or record['id']}", headers={"X-Manage-Token": sent})

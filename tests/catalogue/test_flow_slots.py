@@ -300,7 +300,7 @@ def test_of_two_that_release_at_once_one_gives_the_seats_back() -> None:
     assert slot.seats_left == 8
 
 
-# The demo ----------------------------------------------------------------------------------------------------------
+# The demo
 def test_the_demo_lists_the_most_reviewed_restaurants_and_all_their_offers_can_be_booked() -> None:
     for number in range(4):
         make.restaurant(hours=make.week("11:00", "23:30"), review_count=number, slug=f"demo-{number}")

@@ -30,7 +30,7 @@ def read(place: Restaurant, *names: str) -> groups.Record:
     return groups.record(place.slug, groups=names, now=NOW)
 
 
-# Core -------------------------------------------------------------------------------------------------------------
+# Core
 @pytest.mark.parametrize(
     "fields",
     [
@@ -101,7 +101,7 @@ def state(place: Restaurant, at: datetime) -> State:
     return core.state
 
 
-# Reviews -----------------------------------------------------------------------------------------------------------
+# Reviews
 def test_reviews_are_summed_up_and_the_newest_three_shown() -> None:
     place = make.restaurant(rating=Decimal("3.5"))
     make.review(place, "Oldest.", stars=1)
@@ -154,7 +154,7 @@ def test_a_place_without_reviews_has_none_to_sell() -> None:
     assert read(place, "reviews") == groups.Record({"slug": place.slug, "name": place.name, "reviews": None}, sold=())
 
 
-# Context -----------------------------------------------------------------------------------------------------------
+# Context
 def test_context_lists_what_a_walk_reaches_nearest_first() -> None:
     place = make.restaurant(neighborhood="Vesterbro")
     lat, lng = make.TIVOLI
@@ -222,7 +222,7 @@ def test_where_nothing_lies_around_there_is_no_context_to_sell(location: dict[st
     assert (record.values["context"], record.sold) == (None, ())
 
 
-# Insight -----------------------------------------------------------------------------------------------------------
+# Insight
 def reviewed(**fields: Any) -> Restaurant:
     """A restaurant whose row counts eight reviews."""
     return make.restaurant(review_count=8, rating="4.5", **fields)
@@ -311,7 +311,7 @@ def test_without_an_insight_the_reason_is_told_and_nothing_sold(
     )
 
 
-# Together ----------------------------------------------------------------------------------------------------------
+# Together
 @pytest.mark.parametrize(
     ("names", "queries"),
     [

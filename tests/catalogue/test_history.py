@@ -38,7 +38,7 @@ def then(at: datetime, slug: str = "noma") -> Any:
     return orjson.loads(document(groups.record(slug, groups=["core"], now=NOW + timedelta(days=9), at=at)))
 
 
-# Patches -----------------------------------------------------------------------------------------------------------
+# Patches
 @pytest.mark.parametrize(
     ("patch", "expected"),
     [
@@ -95,7 +95,7 @@ def test_the_feed_says_where_and_not_how() -> None:
     assert paths(patch) == ["/address/line1", "/attributes/a", "/hours", "/location"]
 
 
-# Versions ----------------------------------------------------------------------------------------------------------
+# Versions
 @pytest.mark.django_db
 def test_versions_are_told_newest_first_with_what_changed_and_who_did_it() -> None:
     place = make.restaurant(slug="noma", name="Noma")
@@ -147,7 +147,7 @@ def test_the_record_has_the_newest_ten_versions_and_none_to_sell_before_anything
     assert [entry["version"] for entry in orjson.loads(document(record))["history"]] == list(range(12, 2, -1))
 
 
-# Time travel -------------------------------------------------------------------------------------------------------
+# Time travel
 @pytest.mark.django_db
 def test_the_record_at_a_moment_is_the_one_that_was_shown_then(
     django_assert_num_queries: DjangoAssertNumQueries,
@@ -196,7 +196,7 @@ def test_a_moment_that_cannot_be_meant_is_refused(client: Client, at: str) -> No
     assert (response.status_code, response.json()["error"]["param"]) == (400, "at")
 
 
-# Sold --------------------------------------------------------------------------------------------------------------
+# Sold
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("books")
 def test_history_is_sold_from_premium_and_what_the_caller_has_already_is_free(

@@ -51,7 +51,7 @@ def report(place: Restaurant, **fields: object) -> Report:
     )
 
 
-# Finding -----------------------------------------------------------------------------------------------------------
+# Finding
 @pytest.mark.django_db
 def test_a_slug_that_is_in_use_costs_one_query(django_assert_num_queries: DjangoAssertNumQueries) -> None:
     place = make.restaurant(slug="noma")
@@ -111,7 +111,7 @@ def test_every_address_of_an_erased_restaurant_says_that_it_is_gone(client: Clie
         assert (response.status_code, response.json()["error"]["code"]) == (410, "gone")
 
 
-# Renaming ----------------------------------------------------------------------------------------------------------
+# Renaming
 @pytest.mark.django_db
 def test_a_restaurant_gets_its_own_old_name_back_and_nobody_elses() -> None:
     place, other = make.restaurant(slug="noma"), make.restaurant(slug="geranium")
@@ -131,7 +131,7 @@ def test_a_restaurant_gets_its_own_old_name_back_and_nobody_elses() -> None:
     assert (newest.actor, newest.kind, newest.patch) == (STAFF, "renamed", {"slug": ["nomad", "noma"]})
 
 
-# Merging -----------------------------------------------------------------------------------------------------------
+# Merging
 @pytest.mark.django_db
 def test_what_hangs_on_the_loser_moves_and_what_the_survivor_lacks_is_filled() -> None:
     kept = make.restaurant(
@@ -264,7 +264,7 @@ def test_who_is_merged_while_the_survivor_is_erased_is_erased_with_it() -> None:
     assert not Version.objects.exclude(patch={}).exists()
 
 
-# Erasing -----------------------------------------------------------------------------------------------------------
+# Erasing
 @pytest.mark.django_db
 def test_of_an_erased_restaurant_nothing_stays_but_that_it_was_there(
     settings: Settings, tmp_path: Path, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks

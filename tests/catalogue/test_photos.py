@@ -36,7 +36,7 @@ def address(photo: Photo, size: str = "small") -> str:
     return f"/photos/{encode('ph', photo.pk)}/{size}.webp"
 
 
-# Painting ----------------------------------------------------------------------------------------------------------
+# Painting
 @pytest.mark.parametrize("kind", sorted(SCENES))
 def test_a_number_paints_the_same_picture_again_and_another_paints_another(kind: str) -> None:
     one, again, other = (paint(art, kind=kind, width=200, height=150).tobytes() for art in (7, 7, 8))
@@ -62,7 +62,7 @@ def test_a_painting_has_the_shape_of_its_photo_and_is_never_larger(width: int, h
         assert picture.size == (min(width, 1200), round(height * min(width, 1200) / width))
 
 
-# Bytes -------------------------------------------------------------------------------------------------------------
+# Bytes
 def test_the_bytes_are_served_to_everybody_and_kept_for_ever(client: Client) -> None:
     photo = make.photo(make.restaurant())
     response = client.get(address(photo, "large"))
@@ -159,7 +159,7 @@ def test_a_file_that_breaks_off_is_never_served(folder: Path, monkeypatch: pytes
     assert not storages["photos"].exists("some/name.webp")
 
 
-# Listing -----------------------------------------------------------------------------------------------------------
+# Listing
 def test_photos_are_listed_newest_first_page_by_page() -> None:
     place = make.restaurant()
     made = [make.photo(place, kind="food" if number % 2 else "drink") for number in range(7)]

@@ -34,7 +34,7 @@ def filed(place: Restaurant, kind: str = "closed", **fields: Any) -> Report:
     return Report.objects.create(restaurant=place, kind=kind, **given)
 
 
-# Taking in ---------------------------------------------------------------------------------------------------------
+# Taking in
 def test_a_report_is_taken_in_without_a_key(client: Client) -> None:
     place = make.restaurant(slug="noma")
     response = send(client, kind="hours_wrong", text="Closed\non Mondays.", contact="ada@example.com")
@@ -187,7 +187,7 @@ def test_of_many_equal_reports_at_once_one_is_kept_and_bounds_hold() -> None:
     assert (place.reports.filter(state="open").count(), outcomes.count("new")) == (20, 2)
 
 
-# Deciding ----------------------------------------------------------------------------------------------------------
+# Deciding
 def test_closed_that_is_right_closes_for_good_in_the_name_of_who_decided() -> None:
     place, ada = make.restaurant(), staff()
     report = filed(place)
@@ -242,7 +242,7 @@ def test_of_two_who_decide_at_once_one_wins() -> None:
     assert (report.state, place.status) == expected
 
 
-# In the admin ------------------------------------------------------------------------------------------------------
+# In the admin
 @pytest.fixture
 def desk(client: Client) -> Client:
     """A member of staff at the admin."""

@@ -215,7 +215,7 @@ def test_the_newest_are_read_from_their_index_at_any_depth(place: Restaurant) ->
     assert "Sort" not in plan
 
 
-# The group ---------------------------------------------------------------------------------------------------------
+# The group
 def test_the_group_sums_up_shows_the_newest_three_and_leads_to_the_second_part(client: Client) -> None:
     place = make.restaurant(slug="noma")
     for number in range(5):
@@ -243,7 +243,7 @@ def test_the_group_sums_up_shows_the_newest_three_and_leads_to_the_second_part(c
     assert groups.record("noma", groups=["reviews"], now=NOW + timedelta(minutes=1)).values["reviews"] == group
 
 
-# Over HTTP ---------------------------------------------------------------------------------------------------------
+# Over HTTP
 def test_a_page_without_reviews_is_free(client: Client) -> None:
     make.restaurant(slug="bare")
     response = client.get("/v1/restaurants/bare/reviews?sort=newest", headers={"x-payment": "junk"})

@@ -18,7 +18,7 @@ from tests.queries import costing
 pytestmark = pytest.mark.django_db
 
 
-# Place ---------------------------------------------------------------------------------------------------------------
+# Place
 def walked(hit: Hit) -> list[int | None]:
     """What a hit says of the way to it."""
     return [hit.values[name] for name in ("distance_m", "walking_distance_m", "walking_minutes")]
@@ -106,7 +106,7 @@ def test_what_has_closed_for_good_is_not_listed(status: str, listed: bool) -> No
     assert len(find(q="place")) == listed
 
 
-# Words ---------------------------------------------------------------------------------------------------------------
+# Words
 def test_the_whole_name_goes_before_its_words_and_these_before_the_cuisine() -> None:
     make.restaurant(name="Harbour", cuisines=["pizza"], review_count=900)
     make.restaurant(name="Old Pizza House", review_count=500)
@@ -193,7 +193,7 @@ def test_signs_in_q_are_no_syntax(q: str) -> None:
     assert names(q=q) == []
 
 
-# Open ----------------------------------------------------------------------------------------------------------------
+# Open
 def test_open_now_keeps_the_open_ones_past_midnight_too() -> None:
     make.restaurant(name="day", hours=make.week("09:00", "17:00"))
     make.restaurant(name="night", hours=make.week("18:00", "03:00"))
@@ -274,7 +274,7 @@ def test_a_moment_is_asked_for_within_two_weeks() -> None:
     assert refused(open=NOW - timedelta(minutes=61)).param == "open"
 
 
-# What a hit carries --------------------------------------------------------------------------------------------------
+# What a hit carries
 def test_a_hit_carries_what_is_known_and_none_for_the_rest() -> None:
     make.restaurant(
         slug="kodbyens-fiskebar",
@@ -332,7 +332,7 @@ def test_each_source_of_the_hits_is_attributed_once() -> None:
     ]
 
 
-# Cost ----------------------------------------------------------------------------------------------------------------
+# Cost
 def test_a_page_costs_few_queries_whatever_its_length() -> None:
     make.landmark("Tivoli", market="copenhagen")
     make.attribute("wheelchair")

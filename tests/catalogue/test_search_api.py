@@ -190,7 +190,7 @@ def test_a_search_that_finds_the_same_is_304_a_moment_later(client: Client) -> N
     assert (changed.status_code, changed["ETag"] == first["ETag"]) == (200, False)
 
 
-# Several at once -----------------------------------------------------------------------------------------------------
+# Several at once
 def test_a_batch_comes_in_the_order_asked_and_says_what_has_become_of_the_rest() -> None:
     for slug in ("a", "b", "c", "old", "gone", "double", "erased"):
         make.restaurant(slug=slug)

@@ -58,7 +58,7 @@ def sections_of(text: str) -> dict[str, list[tuple[str, str, str]]]:
     return found
 
 
-# llms.txt ------------------------------------------------------------------------------------------------------------
+# llms.txt
 @pytest.mark.django_db
 def test_it_has_the_form_that_models_expect(client: Client) -> None:
     text = text_of(client)
@@ -149,7 +149,7 @@ def test_without_the_database_it_is_served_with_what_was_known(
     ]
 
 
-# Pages ---------------------------------------------------------------------------------------------------------------
+# Pages
 def test_a_page_is_served_as_it_is_written(client: Client) -> None:
     response = client.get(PAGE)
     assert response.content == Path(settings.BASE_DIR, "docs", "paying.md").read_bytes()
@@ -168,7 +168,7 @@ def test_nothing_beside_the_pages_is_served(client: Client, path: str) -> None:
     assert b"Tablewire" not in response.content
 
 
-# The card ------------------------------------------------------------------------------------------------------------
+# The card
 @pytest.mark.django_db
 def test_the_card_says_who_serves_and_how_to_connect(client: Client) -> None:
     told = client.get(CARDS[0]).json()
@@ -241,7 +241,7 @@ def test_the_catalog_of_the_host_leads_to_the_card(client: Client) -> None:
     assert (response.status_code, response["Content-Type"]) == (200, entry["type"])
 
 
-# All of them ---------------------------------------------------------------------------------------------------------
+# All of them
 @pytest.mark.django_db
 @pytest.mark.parametrize(
     ("path", "kind", "seconds"),

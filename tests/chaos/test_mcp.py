@@ -60,7 +60,7 @@ def code_of(result: Mapping[str, Any]) -> str:
     return str(calling.refusal_of(result)["code"]) if result.get("isError") else "served"
 
 
-# Hostile bodies -----------------------------------------------------------------------------------------------------
+# Hostile bodies
 def resident_mb(base_url: str) -> float:
     """What the processes that answer for this address hold in memory."""
     return float(sum(one.memory_info().rss for one in workers(base_url))) / 1e6
@@ -90,7 +90,7 @@ def test_hostile_bodies_are_refused_in_200_ms_and_cost_less_than_50_mb(tmp_path:
     assert grown < MOST_MB
 
 
-# Connections --------------------------------------------------------------------------------------------------------
+# Connections
 def connections(pids: Sequence[int]) -> int:
     """How many connections to the database these processes hold."""
     ports = [
@@ -132,7 +132,7 @@ def test_after_2000_calls_of_16_callers_no_more_connections_are_left_than_thread
     assert eventually(lambda: all_connections() == before)
 
 
-# Payments -----------------------------------------------------------------------------------------------------------
+# Payments
 @pytest.fixture
 def shop(books: None, tmp_path: Path) -> Iterator[Shop]:
     """Two processes at one address, started again when they die."""

@@ -94,7 +94,7 @@ def test_outside_the_apis_django_answers_with_pages(client: Client) -> None:
         assert "X-RateLimit-Limit" not in response
 
 
-# Parts of the module -----------------------------------------------------------------------------------------------
+# Parts of the module
 def test_a_parameter_is_named_as_a_caller_writes_it() -> None:
     def said(text: str) -> list[ErrorDetail]:
         return [ErrorDetail(text)]

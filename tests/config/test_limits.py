@@ -38,7 +38,7 @@ def remaining(response: Any) -> int:
     return int(response["X-RateLimit-Remaining"])
 
 
-# Windows -----------------------------------------------------------------------------------------------------------
+# Windows
 @pytest.mark.django_db
 def test_at_its_reset_an_allowance_is_fresh_and_not_a_second_before(venue: Venue) -> None:
     api = make.client(venue, allowance=1)
@@ -63,7 +63,7 @@ def test_the_headers_of_the_ietf_draft_say_the_same(venue: Venue) -> None:
     assert response["RateLimit"] == f'"mgmt";r=6;t={left}'
 
 
-# Whose count it is -------------------------------------------------------------------------------------------------
+# Whose count it is
 @pytest.mark.django_db
 def test_a_key_that_replaces_another_goes_on_with_its_count(venue: Venue) -> None:
     old = make.key(venue, allowance=5)
@@ -153,7 +153,7 @@ def test_the_address_of_a_caller(
     assert client_address(RequestFactory().get("/", REMOTE_ADDR=remote, headers=headers)) == expected
 
 
-# Every answer ------------------------------------------------------------------------------------------------------
+# Every answer
 @pytest.mark.parametrize(
     ("status", "call"),
     [
@@ -198,7 +198,7 @@ def test_what_was_not_modified_tells_no_length(venue: Venue) -> None:
     assert (response.status_code, response.has_header("Content-Length")) == (304, False)
 
 
-# Counting ----------------------------------------------------------------------------------------------------------
+# Counting
 def test_eight_threads_count_exactly() -> None:
     def count(_: int) -> int:
         cache = caches["limits"]
@@ -217,7 +217,7 @@ def test_a_count_lives_as_long_as_its_window_from_its_first_call() -> None:
     assert 55 <= cache.store.ttl(cache.make_key("bucket")) <= 60
 
 
-# The store away ----------------------------------------------------------------------------------------------------
+# The store away
 def test_forgetting_all_counts_leaves_what_others_keep_in_the_store() -> None:
     counters = caches["limits"]
     with redis.Redis.from_url(settings.REDIS_URL) as store:

@@ -74,7 +74,7 @@ def line(number: int, **values: object) -> Payment:
     return Payment.objects.create(**told | values)
 
 
-# Who may read ------------------------------------------------------------------------------------------------------
+# Who may read
 @pytest.mark.django_db
 def test_the_token_opens_it_from_anywhere_and_nothing_else_does(client: Client, settings: LazySettings) -> None:
     settings.METRICS_TOKEN = "a secret"
@@ -130,7 +130,7 @@ def test_an_installation_with_a_public_address_has_a_proxy_that_may_say_nothing(
     assert client.get("/metrics", REMOTE_ADDR="127.0.0.1").status_code == 403
 
 
-# What the ledger says ----------------------------------------------------------------------------------------------
+# What the ledger says
 @pytest.mark.django_db
 def test_the_ledger_is_told_exactly(client: Client) -> None:
     line(1)
@@ -216,7 +216,7 @@ def test_no_series_names_a_payer_or_what_was_asked_for(client: Client) -> None:
     assert "noma" not in said
 
 
-# What is counted ---------------------------------------------------------------------------------------------------
+# What is counted
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("books")
 def test_challenges_settlements_refusals_and_trips_are_counted(
@@ -265,7 +265,7 @@ def test_reasons_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     assert metrics.reason_of(Unavailable()) == "service_unavailable"
 
 
-# Several processes -------------------------------------------------------------------------------------------------
+# Several processes
 @pytest.mark.django_db(transaction=True)
 def test_each_of_two_processes_tells_of_both(transactional_db: None, tmp_path: Path) -> None:
     line(1)

@@ -58,7 +58,7 @@ def pieces(raw: bytes, size: int) -> Iterator[bytes]:
     yield from (raw[start : start + size] for start in range(0, len(raw), size))
 
 
-# Bodies ------------------------------------------------------------------------------------------------------------
+# Bodies
 def test_a_body_in_chunks_is_read(
     web: str, bearer: dict[str, str], operation: tuple[str, str, dict[str, Any], int]
 ) -> None:
@@ -165,7 +165,7 @@ def test_two_authorization_headers_are_no_credentials(web: str, bearer: dict[str
     assert (status, answer["error"]["code"]) == (401, "invalid_credentials")
 
 
-# Counts ------------------------------------------------------------------------------------------------------------
+# Counts
 def test_of_160_calls_by_16_threads_to_two_processes_exactly_the_allowance_of_100_passes(
     web: str, venue: Venue, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
@@ -181,7 +181,7 @@ def test_of_160_calls_by_16_threads_to_two_processes_exactly_the_allowance_of_10
     assert sorted(left) == list(range(100))
 
 
-# Parts that are away -----------------------------------------------------------------------------------------------
+# Parts that are away
 def test_without_the_counters_calls_are_served_and_limited_by_the_process(
     venue: Venue, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

@@ -125,7 +125,7 @@ def test_values_are_read_as_people_write_them(monkeypatch: pytest.MonkeyPatch) -
     assert made["SECRET_KEY"] == "$ecret"
 
 
-# The key -----------------------------------------------------------------------------------------------------------
+# The key
 def test_a_database_of_ones_own_wants_a_key_of_ones_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("DATABASE_URL", DATABASE)
     with pytest.raises(ImproperlyConfigured, match=r"^The environment variable SECRET_KEY must be set"):
@@ -146,7 +146,7 @@ def test_without_any_variable_the_commands_that_need_no_database_run() -> None:
     assert len(read()["SECRET_KEY"]) >= 50
 
 
-# The database ------------------------------------------------------------------------------------------------------
+# The database
 def test_the_options_of_the_databases_address_win(monkeypatch: pytest.MonkeyPatch) -> None:
     query = "sslmode=verify-full&sslrootcert=/etc/ca.pem&connect_timeout=7&options=-c%20search_path%3Dtables"
     monkeypatch.setenv("SECRET_KEY", "given")
@@ -170,7 +170,7 @@ def test_one_address_may_name_several_servers(monkeypatch: pytest.MonkeyPatch) -
     assert (database["HOST"], database["PORT"]) == ("one,two", "5432,5433")
 
 
-# Celery and the log ------------------------------------------------------------------------------------------------
+# Celery and the log
 def test_queues_are_emptied_in_their_order_of_importance() -> None:
     with app.connection_for_write() as connection, connection.channel() as channel:
         queues = [app.amqp.queues[name].bind(channel) for name in QUEUES]

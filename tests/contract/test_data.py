@@ -42,7 +42,7 @@ def _fiskebar() -> Any:
         yield
 
 
-# What the service does ---------------------------------------------------------------------------------------------
+# What the service does
 def test_access_is_by_plain_rest_and_json(client: Client) -> None:
     response = client.get(SEARCH)
     assert (response.status_code, response["Content-Type"]) == (200, "application/json")
@@ -62,7 +62,7 @@ def test_the_catalogue_covers_twelve_markets(client: Client) -> None:
     assert len(client.get("/v1/markets").json()["data"]) == 12
 
 
-# Resources and their fields ----------------------------------------------------------------------------------------
+# Resources and their fields
 @pytest.mark.usefixtures("_fiskebar")
 def test_a_record_has_the_fields_of_the_illustration_in_their_types(client: Client) -> None:
     record = client.get(f"{SEARCH}/kodbyens-fiskebar").json()
@@ -109,7 +109,7 @@ def test_a_search_result_additionally_carries_the_number_of_reviews_and_the_walk
     assert (hit["review_count"], hit["walking_distance_m"], hit["walking_minutes"]) == (812, 640, 8)
 
 
-# The field selector ------------------------------------------------------------------------------------------------
+# The field selector
 @pytest.mark.usefixtures("_fiskebar")
 def test_core_is_free_and_what_is_answered_without_a_selector(client: Client) -> None:
     selected = client.get(f"{SEARCH}/kodbyens-fiskebar?fields=core")
@@ -124,7 +124,7 @@ def test_the_selector_takes_a_comma_separated_list_of_groups(client: Client) -> 
     assert (refused.status_code, refused.json()["error"]["param"]) == (400, "fields")
 
 
-# Endpoints ---------------------------------------------------------------------------------------------------------
+# Endpoints
 @pytest.mark.usefixtures("_fiskebar")
 def test_near_takes_the_name_of_a_landmark_or_place(client: Client) -> None:
     answer = client.get(SEARCH, {"near": "Tivoli Gardens"}).json()
@@ -163,7 +163,7 @@ def test_a_request_whose_fields_are_all_free_needs_no_payment(client: Client) ->
     assert "x402" not in response
 
 
-# Limits ------------------------------------------------------------------------------------------------------------
+# Limits
 def test_the_free_tier_has_ten_requests_a_minute_and_then_429(client: Client) -> None:
     with time_machine.travel(make.NOW, tick=False):
         answers = [client.get(SEARCH) for _ in range(12)]
@@ -184,7 +184,7 @@ def test_each_address_has_its_own_allowance_and_every_answer_counts(client: Clie
     assert client.get(SEARCH, REMOTE_ADDR="192.0.2.2")["X-RateLimit-Remaining"] == "9"
 
 
-# Versioning --------------------------------------------------------------------------------------------------------
+# Versioning
 def test_the_version_is_a_prefix_of_the_path(client: Client) -> None:
     assert client.get("/v1/restaurants").status_code == 200
     assert client.get("/restaurants").status_code == 404

@@ -52,7 +52,7 @@ def pay(client: Client, path: str, wallet: Wallet) -> Any:
     return client.get(path, headers=headers)
 
 
-# Rules and the payment flow ----------------------------------------------------------------------------------------
+# Rules and the payment flow
 @pytest.mark.parametrize("fields", ["reviews", "ai_insight", "context", "core,reviews"])
 def test_a_request_for_a_paid_field_without_payment_answers_402(client: Client, fields: str) -> None:
     assert client.get(f"{RECORD}?fields={fields}").status_code == 402
@@ -97,7 +97,7 @@ def test_a_request_whose_fields_are_all_free_answers_200_with_no_payment_and_no_
     assert client.get(f"{RECORD}?fields=core").status_code == 200
 
 
-# Resources and their fields ----------------------------------------------------------------------------------------
+# Resources and their fields
 def test_ai_insight_is_generated_text_from_the_premium_tier(client: Client, wallets: Mapping[str, Wallet]) -> None:
     path = f"{RECORD}?fields=ai_insight"
     assert pay(client, path, wallets["pro"]).status_code == 403
@@ -126,7 +126,7 @@ def test_consumption_is_always_paid_in_usdc(client: Client, wallets: Mapping[str
     assert [way["asset"].lower() for way in asked["accepts"]] == [ours().asset]
 
 
-# Through the x402 standard, as the seed words it --------------------------------------------------------------------
+# Through the x402 standard, as the seed words it
 def test_paid_fields_are_paid_for_through_the_x402_standard(client: Client, wallets: Mapping[str, Wallet]) -> None:
     asked = client.get(f"{RECORD}?fields=reviews")
     told = decode_payment_required_header(asked["PAYMENT-REQUIRED"])
@@ -180,7 +180,7 @@ def test_a_paid_call_costs_usdc_and_none_of_the_token(
     assert before[1] - usdc_balance(pro.address) == Decimal("0.004")
 
 
-# What each tier may have --------------------------------------------------------------------------------------------
+# What each tier may have
 GROUPS = ("context", "reviews", "photos", "ai_insight", "history")
 
 

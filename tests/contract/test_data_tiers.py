@@ -42,7 +42,7 @@ def tier_by(*, tokens: str = "0", staked: int = 0, settings: Settings) -> str:
     return str(sign_in(Client(), wallet).json()["tier"])
 
 
-# Reached by --------------------------------------------------------------------------------------------------------
+# Reached by
 def test_the_free_tier_is_the_default_and_anonymous(client: Client) -> None:
     assert (me(client)["tier"], me(client)["wallet"]) == ("free", None)
 
@@ -86,7 +86,7 @@ def test_the_token_is_never_spent_on_calls(wallets: Mapping[str, Wallet]) -> Non
     assert (chain.holdings(pro.address, now=now), usdc_balance(pro.address)) == before
 
 
-# What a tier gives -------------------------------------------------------------------------------------------------
+# What a tier gives
 @pytest.mark.parametrize(("name", "rate"), [("pro", 120), ("premium", 600)])
 def test_a_tier_has_its_rate_of_requests_per_minute(
     settings: Settings, wallets: Mapping[str, Wallet], name: str, rate: int
@@ -143,7 +143,7 @@ def test_only_enterprise_has_a_service_level_agreement(wallets: Mapping[str, Wal
     assert [me(client_of(wallets[name]))["sla"] for name in TIERS] == [None, None, None, "by contract"]
 
 
-# Custom terms, and what a wallet proves -----------------------------------------------------------------------------
+# Custom terms, and what a wallet proves
 def test_enterprise_is_reached_by_custom_terms_too(settings: Settings) -> None:
     wallet = fresh_wallet()
     assert sign_in(Client(), wallet).json()["tier"] == "free"

@@ -31,7 +31,7 @@ def error_of(response: Any) -> dict[str, Any]:
     return error
 
 
-# What the service does ---------------------------------------------------------------------------------------------
+# What the service does
 def test_a_client_can_create_list_retrieve_and_move_orders_and_list_and_create_reservations(api: Client) -> None:
     order = post(api, ORDERS, make.order_body()).json()
     assert api.get(ORDERS).json()["data"] == [order]
@@ -53,7 +53,7 @@ def test_there_are_these_six_operations_and_no_more() -> None:
     }
 
 
-# Resources and their fields ----------------------------------------------------------------------------------------
+# Resources and their fields
 def test_an_order_is_created_from_the_fields_of_its_request_shape(api: Client) -> None:
     body = {
         "customer_id": "cust_123",
@@ -115,7 +115,7 @@ def test_a_date_is_written_year_month_day(api: Client, date: str) -> None:
         assert (response.status_code, error_of(response)["param"]) == (400, "date")
 
 
-# States and transitions --------------------------------------------------------------------------------------------
+# States and transitions
 def test_an_order_is_pending_completed_or_cancelled(api: Client, venue: Venue) -> None:
     for status in ("pending", "completed", "cancelled"):
         order = make.order(venue, status=status)
@@ -149,7 +149,7 @@ def test_a_status_that_orders_do_not_have_is_refused(api: Client, venue: Venue, 
     assert (order.status, order.version) == ("pending", 1)
 
 
-# Endpoints ---------------------------------------------------------------------------------------------------------
+# Endpoints
 def test_get_orders_is_a_paginated_list(api: Client, venue: Venue) -> None:
     orders = [make.order(venue) for _ in range(3)]
     response = api.get(ORDERS, {"limit": 2, "page": 2})
@@ -263,7 +263,7 @@ def test_every_answer_is_json(api: Client, venue: Venue) -> None:
         assert isinstance(response.json(), dict)
 
 
-# Authentication ----------------------------------------------------------------------------------------------------
+# Authentication
 @pytest.mark.parametrize(
     ("header", "code"), [(None, "missing_credentials"), ("Bearer rk_live_nonsense", "invalid_credentials")]
 )
@@ -283,7 +283,7 @@ def test_missing_credentials_stay_401_when_the_address_has_called_more_than_1000
     assert [response["X-RateLimit-Remaining"] for response in answers[-3:]] == ["0", "0", "0"]
 
 
-# Errors ------------------------------------------------------------------------------------------------------------
+# Errors
 def test_an_error_body_has_code_message_and_param(api: Client) -> None:
     response = api.get(ORDERS, {"limit": "0"})
     assert response.status_code == 400
@@ -331,7 +331,7 @@ def test_no_operation_answers_with_a_status_that_the_contract_does_not_list() ->
         assert {*answers} <= listed, operation.name
 
 
-# Limits ------------------------------------------------------------------------------------------------------------
+# Limits
 def test_a_key_has_1000_requests_an_hour_exactly(venue: Venue) -> None:
     assert ApiKey.issue(venue, name="test").row.allowance == 1000
     with time_machine.travel(NOON, tick=False):
@@ -391,7 +391,7 @@ def test_an_exhausted_allowance_is_429(venue: Venue) -> None:
     assert int(refused["Retry-After"]) == int(refused["X-RateLimit-Reset"]) - 1795262400
 
 
-# Versioning --------------------------------------------------------------------------------------------------------
+# Versioning
 def test_the_version_is_a_segment_of_the_path(api: Client) -> None:
     assert api.get("/api/v1/orders").status_code == 200
     assert api.get("/api/orders").status_code == 404

@@ -83,7 +83,7 @@ def refusal(response: Any, *, status: int = 400, code: str = "invalid_request", 
     return message
 
 
-# Bodies ------------------------------------------------------------------------------------------------------------
+# Bodies
 @pytest.mark.parametrize(
     "body",
     [
@@ -167,7 +167,7 @@ def test_a_body_in_chunks_is_refused_where_the_server_does_not_end_it(
     assert refusal(response) == "Send Content-Length: a body in chunks is not understood here."
 
 
-# Fields ------------------------------------------------------------------------------------------------------------
+# Fields
 @every_body
 def test_an_unknown_field_is_refused_with_the_nearest_known_one(operation: Operation, path: str, api: Client) -> None:
     for field, _, _ in operations.fields(operation):
@@ -255,7 +255,7 @@ def test_200_000_empty_items_are_refused_before_they_are_read(api: Client) -> No
     assert refusal(response, param="items") == "`items`: This must have at most 100 elements."
 
 
-# Query strings -----------------------------------------------------------------------------------------------------
+# Query strings
 @every_operation
 def test_an_unknown_parameter_is_refused_by_name(operation: Operation, path: str, api: Client) -> None:
     for name in ("format", "expand", "Limit", "limit[]", "a b"):
@@ -299,7 +299,7 @@ def test_an_address_of_60_kb_is_refused(operation: Operation, path: str, api: Cl
     assert len(message) < 300
 
 
-# Addresses and methods ---------------------------------------------------------------------------------------------
+# Addresses and methods
 @pytest.mark.parametrize(
     "path",
     [
@@ -348,7 +348,7 @@ def test_a_method_that_a_path_does_not_have_is_405_with_those_that_it_has(
         assert message == f"This address has no {method}; it has {response['Allow']}."
 
 
-# Whoever asks, and from wherever -----------------------------------------------------------------------------------
+# Whoever asks, and from wherever
 @every_operation
 def test_a_call_without_credentials_is_401_and_told_how_to_give_them(
     operation: Operation, path: str, client: Client

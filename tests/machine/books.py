@@ -158,7 +158,7 @@ class Books(RuleBasedStateMachine):
         self.now += timedelta(seconds=seconds)
         self.clock.move_to(self.now, tick=False)
 
-    # Orders ----------------------------------------------------------------------------------------------------------
+    # Orders
     @rule(target=orders, venue=venues, body=orders_asked)
     def place(self, venue: int, body: Record) -> Order_:
         return self.placed(venue, body)
@@ -249,7 +249,7 @@ class Books(RuleBasedStateMachine):
         wanted = {"limit": str(limit), "page": str(page)} | ({"status": status} if status else {})
         self.compare_list(venue, ORDERS, wanted, self.books[venue].newest_first(status), page=page, limit=limit)
 
-    # Reservations ----------------------------------------------------------------------------------------------------
+    # Reservations
     @rule(target=reservations, venue=venues, ahead=days_ahead, at=times, party_size=parties, words=texts)
     def reserve(
         self, venue: int, ahead: int, at: str, party_size: int, words: str
@@ -311,7 +311,7 @@ class Books(RuleBasedStateMachine):
         wanted |= ({"status": status} if status else {}) | ({"date": day} if day else {})
         self.compare_list(venue, RESERVATIONS, wanted, book.soonest_first(status, day), page=page, limit=limit)
 
-    # What always holds -----------------------------------------------------------------------------------------------
+    # What always holds
     @invariant()
     def a_venue_shows_what_was_done_to_it(self) -> None:
         """Only the lists that were touched by the last rule; what a stranger changed would show when they are next."""
@@ -329,7 +329,7 @@ class Books(RuleBasedStateMachine):
             cursor.execute(AUDIT)
             assert cursor.fetchall() == []
 
-    # Means -----------------------------------------------------------------------------------------------------------
+    # Means
     def ask(self, venue: int, method: str, path: str, body: Any = None, **headers: str) -> Any:
         """Call the API as the venue's caller."""
         if method != "GET":

@@ -97,7 +97,7 @@ def in_process(case: Case) -> Seen:
     return Seen(answer.status_code, answer.headers.get("Content-Type", ""), body)
 
 
-# Judging ------------------------------------------------------------------------------------------------------------
+# Judging
 def problem(seen: Seen) -> str | None:
     """What is wrong with an answer, whatever was asked; None where nothing is."""
     if seen.status == 0:

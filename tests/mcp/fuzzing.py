@@ -135,7 +135,7 @@ class Maker:
         kept = tuple((name, clean(value)) for name, value in names.items())
         return Case(number, rng.choice(VERBS), rng.choice(PATHS), kept, body)
 
-    # Messages ------------------------------------------------------------------------------------------------------
+    # Messages
     def message(self) -> tuple[Any, dict[str, str]]:
         """A message that is right, but for some of its arguments, and the headers that go with it."""
         rng = self.rng
@@ -251,7 +251,7 @@ class Maker:
             way = (*way[:-1], self.rng.choice(WORDS)) if way and isinstance(way[-1], str) else way
         return replaced(told, way, self.anything())
 
-    # Bytes ---------------------------------------------------------------------------------------------------------
+    # Bytes
     def damaged(self, body: bytes) -> bytes:
         """The same with bits turned, or bytes missing, doubled or from elsewhere."""
         rng, made = self.rng, bytearray(body or b"{}")

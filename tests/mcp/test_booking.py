@@ -66,7 +66,7 @@ def refused(result: Any, code: str, *, param: str | None = None) -> str:
     return words_of(result)
 
 
-# Offers ------------------------------------------------------------------------------------------------------------
+# Offers
 def test_the_offers_of_a_restaurant_are_those_of_rest(client: Client, place: Restaurant) -> None:
     for days in (0, 1, 2):
         make.slot(place, starts_at=NOW + timedelta(days=days, hours=1))
@@ -114,7 +114,7 @@ def test_offers_of_an_unknown_restaurant_say_where_slugs_are_found(client: Clien
     assert refusal_of(result)["code"] == "not_found"
 
 
-# Booking -----------------------------------------------------------------------------------------------------------
+# Booking
 def test_a_booking_by_a_tool_is_the_record_that_rest_shows(client: Client, place: Restaurant) -> None:
     slot = make.slot(place, terms="Not on drinks")
     record = booked(book(client, slot, special_requests="By the window"))
@@ -300,7 +300,7 @@ def test_tries_of_both_doors_count_on_one_limit(client: Client, place: Restauran
     assert FlowBooking.objects.count() == 1
 
 
-# The person --------------------------------------------------------------------------------------------------------
+# The person
 def ask(client: Client, arguments: dict[str, Any], *, before: Any = None, answer: Any = None) -> Any:
     """A round of a call by a client that shows forms; `before` is the result of the round before."""
     params: dict[str, Any] = {"name": "book_table", "arguments": arguments}

@@ -36,7 +36,7 @@ def list_tools(client: Client, **headers: Any) -> Any:
     return post(client, "tools/list", **headers)
 
 
-# Methods and paths -------------------------------------------------------------------------------------------------
+# Methods and paths
 @pytest.mark.parametrize("method", ["GET", "HEAD", "PUT", "PATCH", "DELETE", "OPTIONS"])
 def test_the_address_has_post_alone(client: Client, method: str) -> None:
     response = client.generic(method, "/mcp")
@@ -54,7 +54,7 @@ def test_below_the_address_there_is_nothing(client: Client, method: str, path: s
     assert response.json()["error"]["code"] == "not_found"
 
 
-# Pages of other origins --------------------------------------------------------------------------------------------
+# Pages of other origins
 @pytest.mark.parametrize(
     "origin",
     [
@@ -132,7 +132,7 @@ def test_a_foreign_page_takes_nothing_of_what_its_reader_has(client: Client) -> 
     assert post(client, "resources/read", {"uri": "restaurants://account"})["X-RateLimit-Remaining"] == "9"
 
 
-# Bodies ------------------------------------------------------------------------------------------------------------
+# Bodies
 def junk(size: int) -> bytes:
     """The body that takes longest to judge."""
     return b'{"a":[' + b"[]," * ((size - 8) // 3) + b"1]}"
@@ -167,7 +167,7 @@ def test_a_call_with_a_large_payment_and_long_arguments_is_small(client: Client)
     assert post(client, "tools/list")["X-RateLimit-Remaining"].isdigit()
 
 
-# Prices ------------------------------------------------------------------------------------------------------------
+# Prices
 @pytest.mark.usefixtures("_goods", "still")
 def test_a_price_counts_as_a_challenge_at_both_doors_and_takes_nothing_of_the_calls(client: Client) -> None:
     unpaid = {"name": "get_surroundings", "arguments": {"slug": "noma"}}
@@ -198,7 +198,7 @@ def test_who_asks_for_prices_on_and_on_is_refused_in_words_and_soon_at_the_door(
     assert words[131].startswith("Rate limit: 10 calls a minute on the free tier; next call in ")
 
 
-# Parts that are away ------------------------------------------------------------------------------------------------
+# Parts that are away
 @pytest.mark.chaos
 @pytest.mark.django_db(transaction=True)
 def test_without_the_database_a_call_reads_it_in_words_and_other_messages_are_503(

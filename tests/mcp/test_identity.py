@@ -48,7 +48,7 @@ def left(response: Any) -> tuple[str, int, int]:
     return policy, int(response["X-RateLimit-Limit"]), int(response["X-RateLimit-Remaining"])
 
 
-# Credentials -------------------------------------------------------------------------------------------------------
+# Credentials
 @pytest.mark.parametrize(("name", "limit"), [("free", 10), ("pro", 120), ("premium", 600), ("enterprise", 6000)])
 def test_a_session_calls_on_the_tier_of_its_wallet(wallets: Mapping[str, Key], name: str, limit: int) -> None:
     response = asked(client_of(wallets[name]))
@@ -151,7 +151,7 @@ def test_who_is_known_costs_one_query_and_nobody_none(
         assert len(made) == queries
 
 
-# One count ---------------------------------------------------------------------------------------------------------
+# One count
 def test_calls_at_rest_and_over_mcp_are_one_count_for_an_address(client: Client) -> None:
     told = []
     for _ in range(5):
@@ -229,7 +229,7 @@ def test_callers_behind_the_proxy_are_counted_by_their_own_address(client: Clien
     assert left(response) == ("data", 10, 9)
 
 
-# Prices ------------------------------------------------------------------------------------------------------------
+# Prices
 def test_bookings_have_one_count_at_both_doors(client: Client) -> None:
     wish = {"name": "book_table", "arguments": {"offer_id": "off_01jd5k3v8rf8hb2m0c9t6w4y7z"}}
     told = []
@@ -245,7 +245,7 @@ def test_bookings_have_one_count_at_both_doors(client: Client) -> None:
     assert left(asked(client)) == ("data", 10, 9)
 
 
-# Parts that are away ------------------------------------------------------------------------------------------------
+# Parts that are away
 def test_without_the_counters_calls_are_served_and_counted_here(client: Client, settings: Settings) -> None:
     limits = settings.CACHES["limits"] | {"LOCATION": "redis://127.0.0.1:1"}
     settings.CACHES = settings.CACHES | {"limits": limits}

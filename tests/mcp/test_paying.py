@@ -75,7 +75,7 @@ def version_1(payment: Any) -> Any:
     return {"x402Version": 1, "scheme": "exact", "network": "base-sepolia", "payload": payment["payload"]}
 
 
-# What is told, and what is given ------------------------------------------------------------------------------------
+# What is told, and what is given
 @pytest.mark.parametrize("era", ["2025-11-25", "2025-06-18", "2025-03-26", "2026-07-28"])
 def test_an_unpaid_call_is_told_its_price_in_the_words_of_x402(client: Client, era: Era) -> None:
     result = call(client, AROUND, era=era, slug="noma")
@@ -235,7 +235,7 @@ def test_a_payer_of_too_low_a_tier_is_told_in_words_and_not_charged(
     assert not Payment.objects.exists()
 
 
-# One payment buys one answer ----------------------------------------------------------------------------------------
+# One payment buys one answer
 def test_the_same_call_with_the_same_payment_is_served_again_and_charged_once(client: Client) -> None:
     wallet = fresh_wallet(usdc=Decimal(1))
     arguments: dict[str, Any] = {"slug": "noma", "limit": 5, "kinds": ["park"]}
@@ -336,7 +336,7 @@ def test_20_copies_of_a_paid_call_at_once_are_charged_once(client: Client) -> No
     assert Decimal(1) - usdc_balance(wallet.address) == PRICE
 
 
-# When it fails ------------------------------------------------------------------------------------------------------
+# When it fails
 def test_a_settlement_that_fails_gives_the_payment_error_and_never_the_content(
     client: Client, wallets: Mapping[str, Wallet], settings: LazySettings
 ) -> None:
@@ -454,7 +454,7 @@ def test_what_breaks_on_our_side_before_the_gate_charges_nothing_and_says_so(
     assert is_content(again(client, payment))
 
 
-# The ledger ---------------------------------------------------------------------------------------------------------
+# The ledger
 def test_the_payer_sees_the_call_among_their_payments(client: Client, wallets: Mapping[str, Wallet]) -> None:
     paid(client, wallets["free"], AROUND, slug="noma", kinds=["park", "museum"])
     (told,) = client_of(wallets["free"]).get("/v1/payments").json()["data"]

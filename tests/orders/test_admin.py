@@ -154,7 +154,7 @@ def test_the_counts_of_numbers_are_for_looking_only(
     assert staff.get("/admin/orders/ordernumber/add/").status_code == 403
 
 
-# Reopening ---------------------------------------------------------------------------------------------------------
+# Reopening
 def reopen(staff: Client, orders: list[Order], **more: str) -> Any:
     """Run the action on these orders."""
     return staff.post(ORDERS, {"action": "reopen", "_selected_action": [str(order.pk) for order in orders]} | more)

@@ -33,7 +33,7 @@ def problems(response: Any) -> list[tuple[str, str]]:
     return make.problems_of(response)
 
 
-# The record --------------------------------------------------------------------------------------------------------
+# The record
 @pytest.mark.django_db
 def test_an_order_is_answered_as_its_whole_record(api: Client) -> None:
     with time_machine.travel(NOON, tick=False):
@@ -142,7 +142,7 @@ def test_a_hundred_lines_are_accepted(api: Client) -> None:
     ] * 100
 
 
-# Refusals ----------------------------------------------------------------------------------------------------------
+# Refusals
 @pytest.mark.parametrize(
     ("changes", "param", "message"),
     [
@@ -251,7 +251,7 @@ def test_too_many_lines_are_refused_before_they_are_read(api: Client, count: int
     assert problems(post(api, items=[{}] * count)) == [("items", "This must have at most 100 elements.")]
 
 
-# One order ---------------------------------------------------------------------------------------------------------
+# One order
 @pytest.mark.parametrize("method", ["get", "put"])
 @pytest.mark.django_db
 def test_unknown_malformed_and_foreign_ids_are_alike(api: Client, other_venue: Venue, method: str) -> None:

@@ -120,7 +120,7 @@ def test_the_menu_of_another_venue_is_not_ours(api: Client, venue: Venue, other_
     assert post(api, "anything").status_code == 201
 
 
-# Refusals ----------------------------------------------------------------------------------------------------------
+# Refusals
 def test_what_is_not_on_the_menu_is_refused_with_the_nearest_that_is(api: Client, venue: Venue) -> None:
     make.menu(venue, tiramisu="6.00")
     response = post(api, "margarita", "tiramisu", "xyz")
@@ -208,7 +208,7 @@ def test_a_venue_whose_published_menu_is_empty_sells_nothing(api: Client, venue:
     assert refused(post(api, "margherita")) == [("items[0].menu_item_id", "There is no `margherita` on the menu.")]
 
 
-# Cost and concurrency ----------------------------------------------------------------------------------------------
+# Cost and concurrency
 @pytest.mark.parametrize("count", [1, 100])
 def test_an_order_from_a_menu_costs_eight_statements_however_long(
     venue: Venue, count: int, django_assert_num_queries: DjangoAssertNumQueries
@@ -286,7 +286,7 @@ def test_who_orders_after_a_dish_was_marked_sold_out_does_not_get_it() -> None:
     assert Order.objects.count() == OrderItem.objects.count() == Event.objects.filter(type="order.created").count()
 
 
-# Rows --------------------------------------------------------------------------------------------------------------
+# Rows
 @pytest.mark.django_db(transaction=True)
 def test_the_database_keeps_an_item_and_its_category_on_one_menu() -> None:
     menu, other = make.menu(make.venue()), make.menu(make.venue("other"))

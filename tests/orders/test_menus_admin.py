@@ -276,7 +276,7 @@ def test_payment_labels_of_a_venue_are_what_the_api_takes(staff: Client, venue: 
     assert venue.payment_methods == ["cash", "bank_transfer"]
 
 
-# Forms that are older than their rows ------------------------------------------------------------------------------
+# Forms that are older than their rows
 def test_saving_the_form_of_a_dish_undoes_nothing_that_came_between(staff: Client, venue: Venue) -> None:
     item = make.menu(venue).items.get()
     path = f"{DISHES}{item.pk}/change/"
@@ -335,7 +335,7 @@ def test_a_dish_that_is_renamed_to_an_id_in_use_is_refused_in_the_form(staff: Cl
     assert menu.items.filter(ref="water").count() == 1
 
 
-# Rights and money --------------------------------------------------------------------------------------------------
+# Rights and money
 def test_who_may_only_look_at_menus_is_led_nowhere(venue: Venue) -> None:
     menu = make.menu(venue)
     user = User.objects.create_user("host@example.com", is_staff=True)

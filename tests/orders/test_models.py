@@ -118,7 +118,7 @@ def test_the_database_holds_status_and_moments_together(venue: Venue) -> None:
         Order.objects.filter(pk=order.pk).update(status="completed")
 
 
-# Threads -----------------------------------------------------------------------------------------------------------
+# Threads
 @pytest.mark.django_db(transaction=True)
 def test_numbers_have_no_gaps_and_no_doubles_under_eight_threads() -> None:
     venues = [make.venue("one"), make.venue("two")]

@@ -99,7 +99,7 @@ def test_the_bare_hash_of_a_transaction_buys_an_answer(shop: Shop) -> None:
     assert before - shop.balance("free") == Decimal("0.002")
 
 
-# payment-identifier -------------------------------------------------------------------------------------------------
+# payment-identifier
 def identified(shop: Shop, name: str, asked: httpx.Response, identifier: str) -> Mapping[str, str]:
     """The header that pays a 402 under a name of the payer's own, made by the official client and its helper."""
     client = x402ClientSync()

@@ -177,7 +177,7 @@ def cancel(shop: Shop, booked: Mapping[str, Any]) -> None:
     assert httpx.delete(url, headers=headers).json()["status"] == "cancelled"
 
 
-# The Inspector ------------------------------------------------------------------------------------------------------
+# The Inspector
 def inspected(kit: Kit, shop: Shop, era: str, *words: str) -> tuple[int, Any, str]:
     """The exit code of the Inspector, what it read, and what it says of it."""
     launcher = "node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js"
@@ -215,7 +215,7 @@ def test_the_inspector_shows_the_price_of_what_is_sold(shop: Shop, kit: Kit, era
     assert found["structuredContent"]["accepts"][0]["amount"] == "4000"
 
 
-# x402's own clients -------------------------------------------------------------------------------------------------
+# x402's own clients
 @pytest.fixture(scope="session")
 def stock(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The Python of an environment that has x402's client of MCP."""

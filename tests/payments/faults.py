@@ -127,7 +127,7 @@ class Story:
         self.told.append(f"{self.payments.index(payment)} {path}: {happening} -> {answer.status_code} {word}")
         return answer.status_code
 
-    # What it came to ------------------------------------------------------------------------------------------------
+    # What it came to
     def wrongs(self) -> Iterator[str]:
         """What may never be, after all was reconciled, nothing fails any more, and the payer has asked once more."""
         for payment in self.payments:
@@ -164,7 +164,7 @@ class Story:
         return "\n".join([f"story {self.number}", *self.told])
 
 
-# What may happen to a settlement ------------------------------------------------------------------------------------
+# What may happen to a settlement
 def settles(_: Story) -> Script:
     """Nothing."""
     return passed_on(f"{settings.FACILITATOR_URL}/settle")
@@ -290,7 +290,7 @@ def later(by: timedelta) -> Script:
     return script
 
 
-# What may happen to the node ----------------------------------------------------------------------------------------
+# What may happen to the node
 def slow() -> Script:
     """It takes its time."""
     ask = passed_on(settings.RPC_URL)

@@ -79,7 +79,7 @@ def test_the_ledger_is_for_reading(staff: Client) -> None:
     assert (row.state, row.amount_usdc, row.payer) == (State.SETTLED, Decimal("0.002"), PAYER)
 
 
-# The ledger --------------------------------------------------------------------------------------------------------
+# The ledger
 def found(client: Client, query: str) -> set[str]:
     """The transactions that the list shows for a query."""
     page = client.get(f"{PAYMENTS}?{query}").context["cl"]

@@ -85,7 +85,7 @@ def hash_of(tx_hash: str) -> dict[str, str]:
     return {"X-Payment": tx_hash}
 
 
-# Money that bought something ---------------------------------------------------------------------------------------
+# Money that bought something
 def test_what_was_bought_in_any_form_is_borne_out(wallets: Mapping[str, Wallet], since: int) -> None:
     buy(paid_by(wallets["free"]))
     buy(hash_of(transfer(wallets["pro"], "0.002")))
@@ -115,7 +115,7 @@ def test_the_audit_of_a_busy_span_costs_three_trips_and_none_for_each_payment(
     assert sorted(asked) == ["eth_blockNumber", "eth_getBlockByNumber", "eth_getBlockByNumber", "eth_getLogs"]
 
 
-# Money that bought nothing -----------------------------------------------------------------------------------------
+# Money that bought nothing
 def test_money_that_nobody_claimed_is_owed_back_to_its_sender(wallets: Mapping[str, Wallet]) -> None:
     tx_hash = transfer(wallets["free"], "0.005")
     told = found()
@@ -173,7 +173,7 @@ def test_minted_money_and_transfers_of_nothing_are_no_orphans(wallets: Mapping[s
     assert not Payment.objects.exists()
 
 
-# Lines that were left open or given up -----------------------------------------------------------------------------
+# Lines that were left open or given up
 @pytest.mark.parametrize("state", [State.UNKNOWN, State.EXPIRED])
 def test_what_we_left_open_or_gave_up_is_settled_when_its_money_is_there(
     wallets: Mapping[str, Wallet], state: str
@@ -188,7 +188,7 @@ def test_what_we_left_open_or_gave_up_is_settled_when_its_money_is_there(
     assert (told.orphans, told.differences, told.booked_usdc) == (0, [], Decimal("0.002"))
 
 
-# Lines that the chain does not bear out ----------------------------------------------------------------------------
+# Lines that the chain does not bear out
 def test_a_line_whose_money_is_not_on_the_chain_is_a_difference(
     wallets: Mapping[str, Wallet], caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -255,7 +255,7 @@ def test_a_payment_that_a_reorganised_chain_shows_in_another_block_moves_with_it
     assert Payment.objects.get().block == block
 
 
-# Spans, kills, and several at once ---------------------------------------------------------------------------------
+# Spans, kills, and several at once
 def test_the_first_audit_begins_with_the_oldest_payment_or_a_window_ago(
     wallets: Mapping[str, Wallet], monkeypatch: pytest.MonkeyPatch, since: int
 ) -> None:
@@ -337,7 +337,7 @@ def test_a_caller_and_an_audit_at_once_make_one_line_of_a_transfer(
     assert Payment.objects.get().state == State.SETTLED
 
 
-# A node that errs --------------------------------------------------------------------------------------------------
+# A node that errs
 @pytest.mark.parametrize(
     "told",
     [

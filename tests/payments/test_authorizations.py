@@ -41,7 +41,7 @@ NOWHERE = "http://127.0.0.1:1"
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("books")]
 
 
-# Other deeds under one nonce ---------------------------------------------------------------------------------------
+# Other deeds under one nonce
 def test_less_that_has_arrived_under_the_same_nonce_buys_nothing_and_is_owed_back(
     wallets: Mapping[str, Wallet],
 ) -> None:
@@ -91,7 +91,7 @@ def test_another_amount_under_the_nonce_of_an_unknown_payment_is_another_payment
     assert isinstance(refused(cheap), wire.PaymentAlreadyUsed)
 
 
-# Sent to the chain before we saw them ------------------------------------------------------------------------------
+# Sent to the chain before we saw them
 def test_what_somebody_has_sent_is_served_when_its_time_is_over(wallets: Mapping[str, Wallet]) -> None:
     headers = paid_by(wallets["free"])
     transaction = front_run(headers, sender=wallets["pro"])
@@ -142,7 +142,7 @@ def test_nothing_is_said_of_what_is_spent_while_the_chain_does_not_show_for_what
     buy(headers, now=now)
 
 
-# What came into the answer later -----------------------------------------------------------------------------------
+# What came into the answer later
 def test_a_replay_brings_nothing_that_was_not_paid_for(wallets: Mapping[str, Wallet]) -> None:
     headers = paid_by(wallets["pro"])
     receipt = buy(headers)
@@ -170,7 +170,7 @@ def test_an_unknown_payment_is_not_settled_for_more_than_it_was_for(
     assert buy(headers).amount == Decimal("0.002")
 
 
-# Signatures that are no key's --------------------------------------------------------------------------------------
+# Signatures that are no key's
 @pytest.mark.parametrize("length", [1, 64, 65, 66, 200])
 def test_a_signature_that_is_no_keys_is_refused_where_the_payer_is_no_contract(
     wallets: Mapping[str, Wallet], settings: LazySettings, length: int
@@ -203,7 +203,7 @@ def with_signature(headers: Mapping[str, str], signature: bytes) -> dict[str, st
     return {"PAYMENT-SIGNATURE": json.dumps(payment)}
 
 
-# Without the chain, and under another's session --------------------------------------------------------------------
+# Without the chain, and under another's session
 def test_what_everybody_may_buy_is_sold_while_the_chain_is_away(
     wallets: Mapping[str, Wallet], settings: LazySettings
 ) -> None:

@@ -49,7 +49,7 @@ def pay(payer: Wallet, to: str, amount: str) -> str:
     return send(payer, ours().asset, "transfer(address,uint256)", to, ours().atomic(Decimal(amount)))
 
 
-# Holdings ----------------------------------------------------------------------------------------------------------
+# Holdings
 @pytest.mark.parametrize(
     ("name", "usd", "staked"), [("free", 0, 0), ("pro", 250, 0), ("premium", 2000, 0), ("enterprise", 120_000, 60_000)]
 )
@@ -110,7 +110,7 @@ def test_an_address_that_is_no_contract_cannot_be_read(settings: Settings, walle
         held_by(wallets["pro"])
 
 
-# Transfers ---------------------------------------------------------------------------------------------------------
+# Transfers
 def test_a_transfer_to_us_names_payer_amount_and_moment(shop: str, payer: Wallet) -> None:
     before = datetime.now(UTC).replace(microsecond=0)
     tx_hash = pay(payer, shop, "0.012345")
@@ -188,7 +188,7 @@ def test_a_block_that_the_node_does_not_show_yet_is_a_node_that_is_away(
             chain.transfers(transaction)
 
 
-# Authorizations ----------------------------------------------------------------------------------------------------
+# Authorizations
 def test_an_authorization_is_found_by_its_nonce_once_it_was_used(
     shop: str, payer: Wallet, wallets: Mapping[str, Wallet]
 ) -> None:

@@ -134,7 +134,7 @@ def test_what_comes_with_a_payment_counts_whatever_it_is_answered(
     assert told(client.get(SOLD, headers={"x-payment": " "})) == (402, CHALLENGES, 119)
 
 
-# Many at a time ----------------------------------------------------------------------------------------------------
+# Many at a time
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("still", "counted_in")
 def test_of_16_threads_that_ask_for_prices_and_free_data_the_free_data_alone_is_counted(
@@ -163,7 +163,7 @@ def test_no_402_buys_its_address_an_eleventh_free_request(client: Client) -> Non
     assert {one.status_code for one in answers} <= {200, 402, 429}
 
 
-# Giving back -------------------------------------------------------------------------------------------------------
+# Giving back
 def test_a_count_is_given_back_to_a_window_that_lasts_and_never_below_zero() -> None:
     counts: Any = caches["limits"]
     counts.add("bucket", 2, 60)

@@ -50,7 +50,7 @@ def old(monkeypatch: pytest.MonkeyPatch) -> int:
     return chain.head() + 1
 
 
-# The sweep ---------------------------------------------------------------------------------------------------------
+# The sweep
 def test_the_sweep_says_what_each_open_payment_became(wallets: Mapping[str, Wallet]) -> None:
     assert told("reconcile_payments") == {"clean": True, "payments": []}
     headers = signed_by(wallets["free"])
@@ -86,7 +86,7 @@ def test_the_sweep_speaks_to_people(wallets: Mapping[str, Wallet]) -> None:
     assert f"{public_id(row)}  unknown  Nobody saw how the settlement ended.\n1 were open." in out.getvalue()
 
 
-# The audit ---------------------------------------------------------------------------------------------------------
+# The audit
 def test_an_audit_that_finds_nothing_wrong_ends_well(wallets: Mapping[str, Wallet], old: int) -> None:
     buy(paid_by(wallets["free"]))
     purse.transfer_usdc(wallets["pro"], settings.PAY_TO, Decimal("0.5"))
@@ -127,7 +127,7 @@ def test_an_audit_without_a_chain_ends_with_1(wallets: Mapping[str, Wallet], set
         call_command("audit_payments", "--from-block", "-1")
 
 
-# The page ----------------------------------------------------------------------------------------------------------
+# The page
 def test_staff_see_an_audit_with_links_to_its_payments_and_change_nothing(
     wallets: Mapping[str, Wallet], old: int, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:

@@ -64,7 +64,7 @@ def reverted(sender: Wallet) -> str:
     return send(sender, ours().asset, "transfer(address,uint256)", sender.address, 10**18)
 
 
-# What may still be on its way --------------------------------------------------------------------------------------
+# What may still be on its way
 LATE = {
     "a receipt that did not come": refuses("invalid_exact_evm_failed_to_get_receipt", HASH),
     "a receipt that did not come, without its name": refuses("invalid_exact_evm_failed_to_get_receipt"),
@@ -152,7 +152,7 @@ def test_what_was_surely_never_sent_is_refused(
     assert Payment.objects.count() == 0
 
 
-# While another has taken it over -----------------------------------------------------------------------------------
+# While another has taken it over
 @pytest.mark.parametrize("status", [200, 404])
 def test_nothing_is_said_of_a_line_that_another_has_taken_over(
     wallets: Mapping[str, Wallet], settings: LazySettings, status: int
@@ -190,7 +190,7 @@ def test_what_turned_out_to_be_less_is_not_served_whatever_the_facilitator_says(
     assert refusal.own_body["refund"] == public_id(row)
 
 
-# Reasons that are none ---------------------------------------------------------------------------------------------
+# Reasons that are none
 ODD = {
     "long": "invalid_" + "x" * 60_000,
     "with a NUL": "invalid_\x00nul",
@@ -213,7 +213,7 @@ def test_a_reason_is_cleaned_and_cut(
     buy(headers)
 
 
-# More in the answer than was paid for ------------------------------------------------------------------------------
+# More in the answer than was paid for
 def test_what_was_never_delivered_and_would_now_be_more_is_owed_back(wallets: Mapping[str, Wallet]) -> None:
     headers = signed_by(wallets["pro"])
     row = abandoned(headers)
@@ -269,7 +269,7 @@ def test_what_was_delivered_is_not_owed_back_when_there_is_more(wallets: Mapping
     assert buy(headers) == receipt
 
 
-# Names, at the edge of a time ---------------------------------------------------------------------------------------
+# Names, at the edge of a time
 def named(headers: Mapping[str, str]) -> dict[str, str]:
     """The same payment under a name."""
     payment = read(headers)
@@ -290,7 +290,7 @@ def test_in_the_second_in_which_it_begins_a_payment_is_not_valid_yet(
     assert Payment.objects.count() == 1
 
 
-# Contracts ---------------------------------------------------------------------------------------------------------
+# Contracts
 def test_a_contract_whose_payment_is_on_the_chain_is_not_told_that_nothing_was_charged() -> None:
     owner = fresh_wallet(usdc=Decimal(1))
     payer = contract_wallet(owner, usdc=Decimal(1), code=FICKLE)

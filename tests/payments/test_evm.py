@@ -33,7 +33,7 @@ def sign(digest: bytes, key: bytes = KEY) -> bytes:
     return signature[:64] + bytes([signature[64] + 27])
 
 
-# Hashes and addresses ----------------------------------------------------------------------------------------------
+# Hashes and addresses
 def test_keccak_is_the_one_from_before_the_standard() -> None:
     assert evm.keccak(b"").hex() == "c5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470"
 
@@ -58,7 +58,7 @@ def test_any_address_is_written_as_wallets_write_it(address: str) -> None:
     assert evm.checksummed(address) == to_checksum_address(address)
 
 
-# Signatures --------------------------------------------------------------------------------------------------------
+# Signatures
 @profile(deadline=None)
 @given(key=KEYS, text=st.text())
 def test_the_signer_of_a_message_is_found(key: bytes, text: str) -> None:
@@ -148,7 +148,7 @@ def test_no_65_bytes_break_the_recovery(signature: bytes) -> None:
     evm.recover(DIGEST, signature)
 
 
-# Calls and logs ----------------------------------------------------------------------------------------------------
+# Calls and logs
 @profile(deadline=None)
 @given(address=ADDRESSES, number=WORDS, nonce=NONCES)
 def test_a_call_is_coded_as_contracts_read_it(address: str, number: int, nonce: bytes) -> None:
@@ -174,7 +174,7 @@ def test_the_topics_of_a_transfer_are_those_on_every_chain() -> None:
     assert evm.topic(DIGEST) == f"0x{DIGEST.hex()}"
 
 
-# What the web server carries ---------------------------------------------------------------------------------------
+# What the web server carries
 def test_the_web_server_does_without_web3() -> None:
     """It would cost two seconds of each start and 30 MB of each process."""
     script = """

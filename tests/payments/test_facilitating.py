@@ -107,7 +107,7 @@ def test_a_contract_wallet_pays_through_it() -> None:
     assert usdc_balance(payer) == Decimal("0.998")
 
 
-# A chain that fails ------------------------------------------------------------------------------------------------
+# A chain that fails
 @pytest.mark.parametrize("method", [b"eth_getCode", b"eth_call", b"eth_gasPrice", b"eth_estimateGas"])
 @pytest.mark.parametrize("then", [hangs_up, says(429, {}), says(200, {"error": {"code": -32005, "message": "limit"}})])
 def test_while_the_chain_cannot_be_asked_nothing_is_sent(method: bytes, then: Script) -> None:

@@ -74,7 +74,7 @@ def test_a_settlement_is_asked_for_in_version_2(settings: LazySettings, slash: s
     }
 
 
-# What it may not cost -----------------------------------------------------------------------------------------------
+# What it may not cost
 @contextmanager
 def dripping(beginning: bytes) -> Iterator[str]:
     """A facilitator that begins its answer like this and goes on with a letter now and then, for a long time."""

@@ -32,7 +32,7 @@ def _rested(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(facilitator, "healths", {})
 
 
-# Only after nothing was sent ---------------------------------------------------------------------------------------
+# Only after nothing was sent
 @pytest.mark.parametrize("first", [NOWHERE, "http://nobody.invalid", "https://127.0.0.1:{port}"])
 def test_the_second_settles_where_the_first_is_not_reached(
     wallets: Mapping[str, Wallet], settings: LazySettings, first: str
@@ -158,7 +158,7 @@ def test_there_is_no_time_for_the_second_where_the_first_has_used_it_up(
         assert second.asked == []
 
 
-# While both are away -----------------------------------------------------------------------------------------------
+# While both are away
 def test_while_both_rest_paid_fields_are_refused_at_once_and_prices_are_told(
     wallets: Mapping[str, Wallet], settings: LazySettings
 ) -> None:
@@ -186,7 +186,7 @@ def test_while_the_first_rests_the_second_settles_without_waiting_for_it(
     assert facilitator.healths[NOWHERE].failures == facilitator.FAILURES
 
 
-# Tokens ------------------------------------------------------------------------------------------------------------
+# Tokens
 def test_each_is_shown_its_own_token_and_nobody_else_learns_it(
     wallets: Mapping[str, Wallet],
     settings: LazySettings,

@@ -130,7 +130,7 @@ def test_a_price_that_has_just_changed_is_honoured(wallets: Mapping[str, Wallet]
     assert Payment.objects.get().amount_usdc == Decimal("0.002")
 
 
-# Refused before anything is settled --------------------------------------------------------------------------------
+# Refused before anything is settled
 def test_a_free_wallet_is_refused_reviews_and_charged_nothing(wallets: Mapping[str, Wallet]) -> None:
     before = usdc_balance(wallets["free"].address)
     refusal = refused(paid_by(wallets["free"], products=REVIEWS), products=REVIEWS)
@@ -216,7 +216,7 @@ def test_an_installation_without_an_address_to_pay_takes_no_payments(settings: L
     assert refusal.message == "This installation takes no payments: PAY_TO is not set."
 
 
-# The same payment again --------------------------------------------------------------------------------------------
+# The same payment again
 def test_the_same_payment_is_served_again_for_ten_minutes(wallets: Mapping[str, Wallet]) -> None:
     headers = paid_by(wallets["free"])
     receipt = buy(headers)

@@ -36,7 +36,7 @@ def _chain_away(settings: Settings) -> None:
     settings.RPC_URL = f"http://{NOWHERE}"
 
 
-# From the chain ----------------------------------------------------------------------------------------------------
+# From the chain
 @pytest.mark.parametrize("name", list(TIERS))
 def test_each_demo_wallet_has_the_tier_of_its_name(wallets: Mapping[str, Key], name: str) -> None:
     assert holdings.terms_of(wallets[name].address, now=now()).tier == TIERS[name]
@@ -103,7 +103,7 @@ def test_eight_readings_at_once_make_one_row(wallets: Mapping[str, Key]) -> None
     assert Wallet.objects.get().tier == "pro"
 
 
-# Believed for a while ----------------------------------------------------------------------------------------------
+# Believed for a while
 def test_a_fresh_reading_is_believed_for_one_query_and_no_trip_to_the_chain(
     settings: Settings, wallets: Mapping[str, Key]
 ) -> None:
@@ -122,7 +122,7 @@ def test_an_old_reading_is_not_believed(settings: Settings, wallets: Mapping[str
     assert holdings.terms_of(wallets["free"].address, now=now()).tier == FREE
 
 
-# The chain away ----------------------------------------------------------------------------------------------------
+# The chain away
 @pytest.mark.usefixtures("_chain_away")
 def test_while_the_chain_is_away_the_last_tier_is_kept_for_a_day(wallets: Mapping[str, Key]) -> None:
     known(wallets["premium"], tier="pro", ago=timedelta(hours=23, minutes=59))

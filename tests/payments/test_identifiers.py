@@ -82,7 +82,7 @@ def lost(wallet: Wallet, settings: LazySettings) -> dict[str, str]:
     return headers
 
 
-# What it promises --------------------------------------------------------------------------------------------------
+# What it promises
 def test_the_official_client_may_name_its_payment_and_is_charged_once_for_it(wallets: Mapping[str, Wallet]) -> None:
     wallet, receipts = wallets["free"], []
     before = usdc_balance(wallet.address)
@@ -166,7 +166,7 @@ def test_money_that_is_owed_back_is_409_and_named(wallets: Mapping[str, Wallet])
     assert refusal.extra == {"refund": public_id(Payment.objects.get())}
 
 
-# Whose it is -------------------------------------------------------------------------------------------------------
+# Whose it is
 def test_an_identifier_is_its_payers_own(wallets: Mapping[str, Wallet]) -> None:
     assert buy(anew(wallets["free"])).payer == wallets["free"].address
     assert buy(anew(wallets["pro"])).payer == wallets["pro"].address
@@ -219,7 +219,7 @@ def test_a_contract_wallet_has_names_too_as_far_as_it_approves() -> None:
     assert reason(refused(called(tampered(paid_by(owner), **nobody)))) == "invalid_signature"
 
 
-# While the first has not ended -------------------------------------------------------------------------------------
+# While the first has not ended
 def test_twenty_payments_under_one_identifier_at_once_are_charged_once() -> None:
     wallet = fresh_wallet(usdc=Decimal(1))
     signed = [anew(wallet) for _ in range(20)]
@@ -350,7 +350,7 @@ def test_nothing_is_said_while_the_chain_is_away(wallets: Mapping[str, Wallet], 
     assert Payment.objects.count() == 1
 
 
-# How it is written -------------------------------------------------------------------------------------------------
+# How it is written
 @pytest.mark.parametrize("name", ["a" * 16, "a" * 128, "ABC-xyz_0123456789"])
 def test_a_name_has_16_to_128_characters(wallets: Mapping[str, Wallet], name: str) -> None:
     buy(anew(wallets["free"], name))

@@ -58,7 +58,7 @@ def trips(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return made
 
 
-# Whose it is -------------------------------------------------------------------------------------------------------
+# Whose it is
 def test_a_key_of_an_account_without_wallets_is_free_and_counts_on_the_account(venue: Venue, api: Client) -> None:
     first = api.get(MARKETS)
     assert (*shown(first), first["X-RateLimit-Remaining"]) == (200, "free", "10", "9")
@@ -110,7 +110,7 @@ def test_a_key_needs_no_scope_to_read(venue: Venue, wallets: Mapping[str, Key]) 
     assert shown(limited.get(MARKETS)) == (200, "pro", "120")
 
 
-# By wallets --------------------------------------------------------------------------------------------------------
+# By wallets
 def test_a_key_has_the_best_tier_of_its_accounts_wallets_for_one_trip_to_the_chain(
     venue: Venue, other_venue: Venue, api: Client, wallets: Mapping[str, Key], trips: list[int]
 ) -> None:
@@ -185,7 +185,7 @@ def test_a_challenge_beside_a_key_lets_its_wallet_count_too(
     assert not Wallet.objects.filter(account=venue.account, pk=wallets["premium"].address).exists()
 
 
-# What rises --------------------------------------------------------------------------------------------------------
+# What rises
 def rises(wallet: Wallet, tier: str, *, minutes: int) -> datetime:
     """Have the wallet rise to a tier in so many minutes, and return when that is."""
     at = datetime.now(UTC).replace(microsecond=0) + timedelta(minutes=minutes)
@@ -223,7 +223,7 @@ def test_while_the_chain_is_away_a_key_is_promised_nothing(
     assert (listed["tier"], listed["rising"]) == ("pro", None)
 
 
-# By plan -----------------------------------------------------------------------------------------------------------
+# By plan
 def test_a_plan_gives_a_key_its_tier_rate_and_prices_without_the_chain(
     settings: Settings, venue: Venue, api: Client
 ) -> None:

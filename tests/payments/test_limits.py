@@ -73,7 +73,7 @@ def payment(key: Key, settings: Settings, *, signed_by: Key | None = None, **cha
     return {"payment-signature": base64.b64encode(json.dumps(content).encode()).decode()}
 
 
-# Sessions ----------------------------------------------------------------------------------------------------------
+# Sessions
 @pytest.mark.parametrize(
     ("name", "limit"), [("free", "10"), ("pro", "120"), ("premium", "600"), ("enterprise", "6000")]
 )
@@ -125,7 +125,7 @@ def test_credentials_of_others_mean_nothing_here(client: Client, authorization: 
     assert (response.status_code, response["X-Tier"]) == (200, "free")
 
 
-# Payments ----------------------------------------------------------------------------------------------------------
+# Payments
 def test_a_signed_payment_gives_the_tier_of_its_payer_a_count_of_its_own_at_each_address(
     settings: Settings, wallets: Mapping[str, Key], client: Client
 ) -> None:
@@ -225,7 +225,7 @@ def test_a_payment_header_that_cannot_be_read_means_nothing_on_a_free_request(cl
     assert (response.status_code, remaining(response)) == (200, 9)
 
 
-# Limits apart ------------------------------------------------------------------------------------------------------
+# Limits apart
 def test_signing_in_has_a_limit_of_its_own(client: Client) -> None:
     with time_machine.travel(datetime.now(UTC), tick=False):
         answers = [client.get(CHALLENGE) for _ in range(30)] + [client.post(SESSION)]

@@ -60,7 +60,7 @@ def ours_of(number: int) -> str:
     return f"0x{number:040x}"
 
 
-# Linking -----------------------------------------------------------------------------------------------------------
+# Linking
 def test_a_proven_wallet_is_linked_and_raises_the_tier_of_the_accounts_keys(
     venue: Venue, api: Client, wallets: Mapping[str, Key]
 ) -> None:
@@ -130,7 +130,7 @@ def test_a_wallet_is_linked_also_while_the_chain_is_away(
     assert account_of(wallets["pro"]) == "Trattoria Ltd"
 
 
-# By whom -----------------------------------------------------------------------------------------------------------
+# By whom
 def test_a_key_that_was_issued_for_less_links_and_unlinks_nothing(
     venue: Venue, api: Client, wallets: Mapping[str, Key]
 ) -> None:
@@ -186,7 +186,7 @@ def test_a_list_has_the_wallets_of_the_account_the_best_first(
     ]
 
 
-# Unlinking ---------------------------------------------------------------------------------------------------------
+# Unlinking
 def test_a_key_of_the_account_unlinks_in_any_case_of_letters(api: Client, wallets: Mapping[str, Key]) -> None:
     link(api, wallets["pro"])
     response = api.delete(f"{LINKED}/{checksummed(wallets['pro'].address)}")
@@ -222,7 +222,7 @@ def test_nobody_else_unlinks_a_wallet(api: Client, other_api: Client, wallets: M
     assert account_of(wallets["pro"]) == "Trattoria Ltd"
 
 
-# At once -----------------------------------------------------------------------------------------------------------
+# At once
 def at_once(*calls: tuple[Client, Key]) -> list[int]:
     """The answers to keys that each link a wallet at the same moment."""
     bodies = [signed_challenge(Client(), key) for _, key in calls]

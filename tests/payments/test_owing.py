@@ -39,7 +39,7 @@ def only() -> Payment:
     return Payment.objects.get()
 
 
-# Paid for, and never delivered -------------------------------------------------------------------------------------
+# Paid for, and never delivered
 @pytest.mark.usefixtures("books")
 def test_what_was_paid_for_and_not_delivered_for_a_day_is_owed_back(wallets: Mapping[str, Wallet]) -> None:
     headers = signed_by(wallets["pro"])
@@ -78,7 +78,7 @@ def test_what_was_delivered_or_has_not_been_seen_on_the_chain_is_not_owed_for_th
     assert (late.state, late.error) == (State.REFUND_DUE, Payment.OwedFor.NOT_DELIVERED)
 
 
-# Money that never arrived ------------------------------------------------------------------------------------------
+# Money that never arrived
 @pytest.fixture
 def invented(wallets: Mapping[str, Wallet], settings: LazySettings, prices: None) -> Payment:
     """A payment that a facilitator says it has settled, and has not."""
@@ -209,7 +209,7 @@ def test_a_refund_that_was_noted_before_its_payment_was_seen_waits_for_it(
     assert refunds.confirm_noted(now=now) == 1
 
 
-# Who has sent it ---------------------------------------------------------------------------------------------------
+# Who has sent it
 def test_minted_money_sends_nothing_back(wallets: Mapping[str, Wallet]) -> None:
     row = owed(payer=wallets["free"].address)
     tx_hash = send(wallets["pro"], ours().asset, "mint(address,uint256)", row.payer, 4000)
@@ -232,7 +232,7 @@ def test_a_refund_says_whose_money_was_sent(wallets: Mapping[str, Wallet]) -> No
     assert Refund.objects.get(payment=later).senders == [wallets["free"].address]
 
 
-# Stretches ---------------------------------------------------------------------------------------------------------
+# Stretches
 @pytest.fixture
 def away(settings: LazySettings) -> Iterator[None]:
     """The chain is away."""

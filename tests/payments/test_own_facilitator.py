@@ -84,7 +84,7 @@ def post(url: str, path: str, body: Any, *, token: str | None = TOKEN) -> httpx.
     return httpx.post(f"{url}{path}", json=body, headers=headers, timeout=30)
 
 
-# Settling ----------------------------------------------------------------------------------------------------------
+# Settling
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("books")
 def test_our_gate_settles_through_it(own: str, wallets: Mapping[str, Wallet], settings: LazySettings) -> None:
@@ -148,7 +148,7 @@ def test_what_is_under_way_is_answered_before_it_ends(tmp_path: Path) -> None:
     assert usdc_balance(payer.address) == Decimal("0.998")
 
 
-# The command -------------------------------------------------------------------------------------------------------
+# The command
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [

@@ -261,7 +261,7 @@ def test_the_pay_command_says_what_it_lacks(shop: Shop, tmp_path: Path) -> None:
     assert "There is no wallet 'poor'" in manage(shop.up.state_dir, "pay", "/", "--wallet", "poor").stderr
 
 
-# The conformance suite of x402 --------------------------------------------------------------------------------------
+# The conformance suite of x402
 SOLD = (
     "{slug}?fields=core,reviews",
     "{slug}?fields=context",

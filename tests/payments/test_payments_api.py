@@ -191,7 +191,7 @@ def test_a_method_that_there_is_not_is_told_before_anybody_is_asked_who_they_are
         assert (answer.status_code, answer["Allow"]) == (405, "GET, HEAD")
 
 
-# The list ----------------------------------------------------------------------------------------------------------
+# The list
 def walked(client: Client, **parameters: str) -> list[str]:
     """What all pages show, one after the other."""
     found: list[str] = []

@@ -65,7 +65,7 @@ def nothing_charged(key: Key, before: Decimal) -> bool:
     return usdc_balance(key.address) == before and not Payment.objects.exists()
 
 
-# What is paid ------------------------------------------------------------------------------------------------------
+# What is paid
 def test_a_plan_of_a_fifth_off_pays_exactly_eight_tenths_of_committed(wallets: Mapping[str, Key]) -> None:
     plan, key = agreed_with(wallets["free"]), wallets["free"]
     assert holdings.terms_of(key.address, now=timezone.now()) == Terms(
@@ -141,7 +141,7 @@ def test_a_plan_costs_no_query_of_its_own(settings: Settings, wallets: Mapping[s
     assert len(queries) == 1
 
 
-# Of an account -----------------------------------------------------------------------------------------------------
+# Of an account
 def test_the_plan_of_an_account_holds_for_its_key_and_whichever_wallet_pays(wallets: Mapping[str, Key]) -> None:
     account = Account.objects.create(name="Guides Ltd")
     made(account=account)
@@ -241,7 +241,7 @@ def test_of_two_plans_the_better_holds(
     assert (found.tier, found.factor) == (tier, Decimal(factor))
 
 
-# When it holds -----------------------------------------------------------------------------------------------------
+# When it holds
 def test_a_plan_holds_from_its_first_moment_until_its_last(wallets: Mapping[str, Key]) -> None:
     begins = timezone.now()
     ends = begins + timedelta(days=1)

@@ -47,7 +47,7 @@ def changed(header: Mapping[str, str], **fields: str) -> dict[str, str]:
     return {"sign-in-with-x": base64.b64encode(json.dumps(content).encode()).decode()}
 
 
-# On any request ----------------------------------------------------------------------------------------------------
+# On any request
 @pytest.mark.parametrize(("name", "limit"), [("free", "10"), ("pro", "120"), ("enterprise", "6000")])
 def test_a_signed_challenge_makes_any_request_one_of_its_wallet(
     client: Client, wallets: Mapping[str, Key], name: str, limit: str
@@ -171,7 +171,7 @@ def test_a_spent_challenge_is_forgotten_only_when_no_clock_of_ours_would_take_it
     assert not SpentChallenge.objects.exists()
 
 
-# Beside a session --------------------------------------------------------------------------------------------------
+# Beside a session
 def test_a_session_and_a_challenge_of_two_wallets_are_refused_and_spend_nothing(wallets: Mapping[str, Key]) -> None:
     header = header_of(wallets["enterprise"])
     api = client_of(wallets["free"])
@@ -193,7 +193,7 @@ def test_signing_in_itself_does_not_spend_the_header_twice(client: Client, walle
     assert client.get(MARKETS, headers=header).status_code == 200
 
 
-# What it costs -----------------------------------------------------------------------------------------------------
+# What it costs
 def test_a_believed_wallet_costs_two_queries_and_no_trip(
     settings: Settings, client: Client, wallets: Mapping[str, Key]
 ) -> None:
@@ -222,7 +222,7 @@ def test_while_the_chain_is_away_a_wallet_has_its_last_tier_for_a_day_and_then_t
     assert [(late.status_code, late["X-Tier"]), (stranger.status_code, stranger["X-Tier"])] == [(200, "free")] * 2
 
 
-# Contract wallets --------------------------------------------------------------------------------------------------
+# Contract wallets
 def owned_by(owner: Key) -> bytes:
     """A contract whose signatures are those of one key: it recovers the signer, as wallets of one owner do."""
     return bytes.fromhex(

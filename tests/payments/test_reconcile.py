@@ -152,7 +152,7 @@ def test_what_is_spent_stays_open_until_the_chain_shows_for_what(
     assert Payment.objects.get().pk == row.pk
 
 
-# What the node says ------------------------------------------------------------------------------------------------
+# What the node says
 def test_a_node_that_lags_behind_expires_nothing(wallets: Mapping[str, Wallet], ahead: list[timedelta]) -> None:
     row = abandoned(signed_by(wallets["free"]))
     assert row.valid_before is not None
@@ -284,7 +284,7 @@ def test_a_sweep_that_looks_does_not_end_what_its_payer_has_taken_up(
     assert (row.state, row.attempts, row.error) == (State.CLAIMED, 3, "Nobody saw how the settlement ended.")
 
 
-# By the word of the facilitator ------------------------------------------------------------------------------------
+# By the word of the facilitator
 def test_a_settlement_is_confirmed_by_the_chain(wallets: Mapping[str, Wallet]) -> None:
     receipt = buy(paid_by(wallets["free"]))
     reconcile.sweep(now=timezone.now())

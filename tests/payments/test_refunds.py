@@ -134,7 +134,7 @@ def test_of_two_who_note_the_same_payment_one_wins(wallets: Mapping[str, Wallet]
     assert Refund.objects.get().tx_hash in hashes
 
 
-# Seen later --------------------------------------------------------------------------------------------------------
+# Seen later
 def test_what_is_not_mined_is_noted_and_confirmed_once_the_chain_shows_it(
     wallets: Mapping[str, Wallet], settings: Settings
 ) -> None:
@@ -183,7 +183,7 @@ def test_what_the_chain_shows_otherwise_is_told_and_can_be_taken_back(wallets: M
     assert note(second, tx_hash=transfer_usdc(wallets["pro"], PAYER, Decimal("0.002"))) == [None]
 
 
-# What is owed ------------------------------------------------------------------------------------------------------
+# What is owed
 @pytest.mark.parametrize("served", [State.SETTLED, State.DELIVERED])
 def test_what_was_taken_is_owed_back_once_and_buys_nothing_more(served: str) -> None:
     moment = timezone.now()

@@ -63,7 +63,7 @@ def somebody() -> str:
     return f"0x{token_hex(20)}"
 
 
-# On the chain ------------------------------------------------------------------------------------------------------
+# On the chain
 def test_a_wallet_begins_free_and_rises_when_its_holding_has_lasted() -> None:
     key, start = fresh_wallet(tokens=PRO_TOKENS), datetime.now(UTC)
     assert holdings.terms_of(key.address, now=start) == terms.plain(FREE, rise=Rise(tier=PRO, at=start + AGE))
@@ -173,7 +173,7 @@ def test_money_that_came_before_its_holding_counts_is_owed_and_buys_once_it_does
     assert (Payment.objects.get().state, Payment.objects.get().tier) == (Payment.State.SETTLED, "pro")
 
 
-# Readings at once --------------------------------------------------------------------------------------------------
+# Readings at once
 @pytest.mark.django_db(transaction=True)
 def test_a_reading_waits_for_another_of_the_same_wallet_and_then_counts_it() -> None:
     address, start, written, may_end = somebody(), datetime.now(UTC), Event(), Event()
@@ -229,7 +229,7 @@ def test_without_an_age_a_reading_counts_at_once(settings: Settings) -> None:
         assert (Wallet.objects.get().tier, Wallet.objects.get().rises_at) == (tier.name, None)
 
 
-# Any readings ------------------------------------------------------------------------------------------------------
+# Any readings
 Reading = tuple[timedelta, Tier]
 READINGS = st.lists(
     st.tuples(
@@ -281,7 +281,7 @@ def test_after_any_readings_a_tier_is_what_has_lasted(
         assert found == expected
 
 
-# What is kept ------------------------------------------------------------------------------------------------------
+# What is kept
 def test_a_wallet_that_was_quiet_for_long_keeps_its_tier_and_nothing_else_of_its_readings() -> None:
     address, start = somebody(), datetime.now(UTC)
     for day in (40, 35, 30):

@@ -73,7 +73,7 @@ def always(content: Any, *, status: int = 200) -> Answer:
     return lambda _: (status, content if isinstance(content, bytes) else json.dumps(content).encode())
 
 
-# What is asked -----------------------------------------------------------------------------------------------------
+# What is asked
 def test_a_call_is_answered_by_its_result(settings: Settings) -> None:
     with node(echo) as settings.RPC_URL:
         assert rpc.call("eth_call", {"to": "0x00"}, "latest") == ["eth_call", [{"to": "0x00"}, "latest"]]
@@ -107,7 +107,7 @@ def test_a_forked_process_has_connections_of_its_own(settings: Settings) -> None
         assert rpc.call("after") == ["after", []]
 
 
-# A node that is away or will not -----------------------------------------------------------------------------------
+# A node that is away or will not
 def test_a_node_that_is_away_is_a_503_with_its_moment_to_try_again(settings: Settings) -> None:
     settings.RPC_URL = f"http://{NOWHERE}"
     with pytest.raises(rpc.RpcUnavailable) as caught:
@@ -175,7 +175,7 @@ def test_a_connection_that_the_node_closes_just_then_is_replaced(settings: Setti
         assert [rpc.call("eth_chainId") for _ in range(3)] == [["eth_chainId", []]] * 3
 
 
-# A node that hangs -------------------------------------------------------------------------------------------------
+# A node that hangs
 @contextmanager
 def hanging() -> Iterator[tuple[str, list[Any], threading.Event]]:
     """The address of a node that answers nothing until the event, and what it was asked."""

@@ -37,7 +37,7 @@ def refusal(response: Any) -> tuple[int, str, str | None]:
     return response.status_code, error["code"], error["param"]
 
 
-# The challenge -----------------------------------------------------------------------------------------------------
+# The challenge
 def test_a_challenge_has_the_fields_of_the_standard(client: Client) -> None:
     with time_machine.travel(datetime(2026, 11, 21, 18, 0, 0, 700_000, tzinfo=UTC), tick=False):
         response = client.get(CHALLENGE)
@@ -73,7 +73,7 @@ def test_a_parameter_that_is_not_understood_is_refused(client: Client, question:
     assert client.get(f"{CHALLENGE}?{question}").status_code == 400
 
 
-# A session ---------------------------------------------------------------------------------------------------------
+# A session
 @pytest.mark.parametrize(
     ("name", "usd"), [("free", "0"), ("pro", "250"), ("premium", "2000"), ("enterprise", "120000")]
 )
@@ -169,7 +169,7 @@ def test_an_old_token_does_not_keep_anybody_from_signing_in_anew(wallets: Mappin
     assert sign_in(api, wallets["pro"]).status_code == 201
 
 
-# What opens none ---------------------------------------------------------------------------------------------------
+# What opens none
 def test_a_challenge_opens_one_session(client: Client, wallets: Mapping[str, Key]) -> None:
     body = signed_challenge(client, wallets["pro"])
     assert post(client, body).status_code == 201
@@ -238,7 +238,7 @@ def test_a_body_that_cannot_be_read_is_refused_by_its_parameter(
     assert refusal(post(client, signed_challenge(client, wallets["pro"]) | change)) == (400, "invalid_request", param)
 
 
-# The chain away ----------------------------------------------------------------------------------------------------
+# The chain away
 def test_a_stranger_who_signs_in_while_the_chain_is_away_may_come_back_with_the_same_challenge(
     settings: Settings, client: Client, wallets: Mapping[str, Key]
 ) -> None:

@@ -39,7 +39,7 @@ SETTLED = {"success": True, "payer": "", "transaction": HASH, "network": "eip155
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("books")]
 
 
-# Nothing was sent --------------------------------------------------------------------------------------------------
+# Nothing was sent
 @pytest.mark.parametrize("url", [NOWHERE, "http://nobody.invalid", "https://127.0.0.1:{port}"])
 def test_a_facilitator_that_is_not_reached_leaves_no_trace(
     wallets: Mapping[str, Wallet], settings: LazySettings, url: str
@@ -77,7 +77,7 @@ def test_a_rejected_payment_leaves_no_trace_and_a_fresh_challenge(
     assert Payment.objects.count() == 0
 
 
-# The outcome is not known ------------------------------------------------------------------------------------------
+# The outcome is not known
 FAULTS = {
     "hangs up": hangs_up,
     "cuts short": cuts_short,
@@ -210,7 +210,7 @@ def test_a_database_that_goes_away_after_settling_is_503_and_the_same_header_is_
     assert before - usdc_balance(wallets["free"].address) == PRICE
 
 
-# Somebody else was first -------------------------------------------------------------------------------------------
+# Somebody else was first
 def test_an_authorization_that_somebody_else_has_sent_counts_as_paid_once(wallets: Mapping[str, Wallet]) -> None:
     headers = paid_by(wallets["free"])
     transaction = sent_by_somebody(headers)

@@ -39,7 +39,7 @@ def refused(text: str, *, now: datetime = NOW, signature: str = SIGNATURE) -> st
     return caught.value.param
 
 
-# The challenge -----------------------------------------------------------------------------------------------------
+# The challenge
 def test_the_message_is_that_of_the_standard() -> None:
     challenge = siwx.challenge(now=NOW)
     assert challenge.message(ACCOUNT.address.lower()) == (
@@ -67,7 +67,7 @@ def test_what_was_offered_is_accepted() -> None:
     assert (sign_in.text, sign_in.address, sign_in.signature) == (text, ACCOUNT.address.lower(), SIGNATURE)
 
 
-# What is held against it -------------------------------------------------------------------------------------------
+# What is held against it
 @pytest.mark.parametrize(
     ("old", "new", "param"),
     [
@@ -161,7 +161,7 @@ def test_a_signature_of_many_owners_is_read() -> None:
     assert siwx.of_message(message(), long, now=NOW).signature == long
 
 
-# The header of x402 ------------------------------------------------------------------------------------------------
+# The header of x402
 def fields(**changes: Any) -> dict[str, Any]:
     """The JSON of the header, as the official client fills it in."""
     challenge = siwx.challenge(now=NOW)

@@ -58,7 +58,7 @@ def pay(api: Client, path: str, key: Key) -> Any:
     return api.get(path, headers=headers)
 
 
-# In this order -----------------------------------------------------------------------------------------------------
+# In this order
 def test_429_comes_before_anything_and_costs_nothing(client: Client, wallets: Mapping[str, Key]) -> None:
     before = usdc_balance(wallets["free"].address)
     for _ in range(FREE.per_minute):
@@ -142,7 +142,7 @@ def test_the_dearest_tier_of_several_groups_is_asked_for(client: Client, wallets
     assert charged(wallets["pro"], before) == 0
 
 
-# What is sold to whom ----------------------------------------------------------------------------------------------
+# What is sold to whom
 @pytest.mark.parametrize("opened", [FREE, PRO, PREMIUM, ENTERPRISE])
 def test_a_group_is_sold_from_the_tier_to_which_staff_open_it_and_to_none_below(
     client: Client, wallets: Mapping[str, Key], opened: Tier
@@ -189,7 +189,7 @@ def test_the_default_client_of_a_pro_wallet_is_served_at_the_standard_price(
     assert Payment.objects.get().amount_usdc == Decimal("0.004")
 
 
-# What is promised --------------------------------------------------------------------------------------------------
+# What is promised
 def test_support_priority_and_agreement_of_each_tier_are_rows_that_me_shows(wallets: Mapping[str, Key]) -> None:
     TierTerms.objects.filter(pk="pro").update(support="e-mail, within a day")
     found = {name: client_of(wallets[name]).get("/v1/me").json() for name in TIERS}

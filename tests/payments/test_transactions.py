@@ -51,7 +51,7 @@ def test_a_wallet_pays_the_price_of_its_tier(wallets: Mapping[str, Wallet]) -> N
     assert buy(sent(wallets["pro"], "0.003"), asked(fields="reviews"), products=REVIEWS).amount == Decimal("0.003")
 
 
-# Whom it serves again ----------------------------------------------------------------------------------------------
+# Whom it serves again
 def test_a_stranger_with_the_hash_is_not_served(wallets: Mapping[str, Wallet]) -> None:
     headers = sent(wallets["free"])
     receipt = buy(headers)
@@ -98,7 +98,7 @@ def test_a_wallet_that_presents_its_hash_twice_at_once_is_served_twice_for_one_p
     assert found[0] == found[1]
 
 
-# What is no payment ------------------------------------------------------------------------------------------------
+# What is no payment
 def test_an_unknown_transaction_is_to_be_shown_again_soon() -> None:
     refusal = refused({"X-Payment": "0x" + "5a" * 32})
     assert isinstance(refusal, wire.TransactionNotFound)
@@ -133,7 +133,7 @@ def test_a_proven_wallet_does_not_pay_with_the_transfer_of_another(wallets: Mapp
     buy(headers)
 
 
-# Money that has arrived and buys nothing ---------------------------------------------------------------------------
+# Money that has arrived and buys nothing
 def owed(refusal: Refusal, why: str) -> Payment:
     """The one payment that is owed back, which the refusal names."""
     row = Payment.objects.get()
@@ -270,7 +270,7 @@ def test_money_is_either_spent_or_sent_back(wallets: Mapping[str, Wallet]) -> No
     assert not ledger.refund(row.pk, tx_hash="0x" + "5a" * 32, by="staff:ada", now=after)
 
 
-# What transactions may hold ----------------------------------------------------------------------------------------
+# What transactions may hold
 def test_nothing_pays_for_nothing(wallets: Mapping[str, Wallet]) -> None:
     assert reason(refused(sent(wallets["free"], "0"))) == "not_a_payment"
     assert Payment.objects.count() == 0

@@ -77,7 +77,7 @@ def in_base64(content: Any) -> str:
     return base64.b64encode(json.dumps(content).encode()).decode()
 
 
-# Challenges --------------------------------------------------------------------------------------------------------
+# Challenges
 def test_the_seeds_header_names_asset_amount_receiver_and_network() -> None:
     refusal = wire.PaymentRequired("Pay.", quote=quote(), purchase=purchase())
     assert refusal.status == 402
@@ -162,7 +162,7 @@ def test_the_header_of_version_2_takes_about_a_kilobyte() -> None:
     assert len(headers["x402"]) < 300
 
 
-# Proofs ------------------------------------------------------------------------------------------------------------
+# Proofs
 def test_no_payment_is_none() -> None:
     assert wire.proof({}) is None
     assert wire.proof({"X-Payment": " "}) is None
@@ -270,7 +270,7 @@ def test_a_header_of_more_than_8_kb_is_refused_unread() -> None:
         wire.proof({"X-Payment": in_base64({**V2, "note": "x" * 8192})})
 
 
-# Purchases ---------------------------------------------------------------------------------------------------------
+# Purchases
 def test_a_purchase_is_the_same_however_it_is_written() -> None:
     one = purchase("/v1/restaurants/noma/?b=2&a=1")
     assert one.key == purchase("/v1/restaurants/noma?a=1&b=2").key
@@ -293,7 +293,7 @@ def test_another_request_is_another_purchase(other: Any) -> None:
     assert Purchase.of(other).key != purchase("/v1/restaurants/noma?a=1").key
 
 
-# Receipts ----------------------------------------------------------------------------------------------------------
+# Receipts
 def test_a_receipt_is_told_in_both_versions_and_kept_by_no_shared_cache() -> None:
     receipt = Receipt(payment=new_id(), payer=PAYER, transaction=HASH, network="eip155:84532", amount=Decimal("0.002"))
     answer = wire.Paid({"name": "Noma"}, receipt)
@@ -325,7 +325,7 @@ def test_a_receipts_token_is_good_for_its_payment_only() -> None:
         assert not is_receipt(forged, receipt.payment)
 
 
-# Signatures --------------------------------------------------------------------------------------------------------
+# Signatures
 @pytest.mark.parametrize(
     ("change", "expected"),
     [

@@ -25,7 +25,7 @@ def problems(response: Any) -> list[tuple[str, str]]:
     return make.problems_of(response)
 
 
-# The record --------------------------------------------------------------------------------------------------------
+# The record
 @pytest.mark.django_db
 def test_a_reservation_is_answered_as_its_whole_record(api: Client) -> None:
     with time_machine.travel(NOON, tick=False):
@@ -120,7 +120,7 @@ def test_one_contact_is_enough(api: Client, given: str, left_out: str, as_null: 
     assert (response.json()[given], response.json()[left_out]) == (body[given], None)
 
 
-# Refusals ----------------------------------------------------------------------------------------------------------
+# Refusals
 DATE = "This must be a date written YYYY-MM-DD."
 NO_DAY = "There is no such day in the calendar."
 TIME = "This must be a time written HH:MM, 00:00 to 23:59."

@@ -25,7 +25,7 @@ def closed(venue: Venue, first: date, last: date, reason: str = "") -> Closure:
     return Closure.objects.create(venue=venue, first_date=first, last_date=last, reason=reason)
 
 
-# The slots ---------------------------------------------------------------------------------------------------------
+# The slots
 def test_a_period_seats_guests_on_its_weekdays_from_the_first_to_the_last_seating(venue: Venue) -> None:
     make.period(venue, first="18:00", last="19:00", weekdays=[5], slot_min=30)
     assert times(venue, SATURDAY) == ["18:00", "18:30", "19:00"]
@@ -94,7 +94,7 @@ def test_a_period_of_an_open_evening_goes_on_into_a_day_that_another_one_closes(
     assert times(venue, SATURDAY) == ["00:00", "00:30"]
 
 
-# The clocks --------------------------------------------------------------------------------------------------------
+# The clocks
 def test_a_slot_that_the_clocks_skip_does_not_exist(venue: Venue) -> None:
     make.period(venue, first="01:30", last="03:30", slot_min=30)
     hours = Hours.of(venue, date(2027, 3, 28))
@@ -128,7 +128,7 @@ def test_a_day_that_a_venue_never_had_has_no_slots() -> None:
     assert hours.why_not(time(12, 0)) == "No guests are seated at 12:00 on 2011-12-30."
 
 
-# Room --------------------------------------------------------------------------------------------------------------
+# Room
 def offered(venue: Venue, party_size: int, *, now: datetime = MORNING) -> dict[str, bool]:
     """The slots of Saturday and whether each has room."""
     return {f"{offer.time:%H:%M}": offer.has_room for offer in Day.of(venue, SATURDAY, now=now).slots(party_size)}
@@ -218,7 +218,7 @@ def test_a_day_costs_the_same_for_few_and_for_many(venue: Venue) -> None:
         day.alternatives(time(13, 0), 4)
 
 
-# Alternatives ------------------------------------------------------------------------------------------------------
+# Alternatives
 @pytest.mark.parametrize(
     ("at", "expected"),
     [

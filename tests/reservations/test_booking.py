@@ -25,7 +25,7 @@ def booked(venue: Venue, day: date, at: time, *, now: datetime = NOON, **wanted:
     return book(venue, now=now, actor="system", day=day, at=at, **(guest | wanted))
 
 
-# Time --------------------------------------------------------------------------------------------------------------
+# Time
 @pytest.mark.parametrize(
     ("zone", "day", "at", "expected"),
     [
@@ -128,7 +128,7 @@ def test_a_stay_is_measured_in_minutes_and_not_by_the_clock(venue: Venue) -> Non
     assert reservation.ends_at == datetime(2027, 3, 28, 2, 0, tzinfo=UTC)
 
 
-# The row -----------------------------------------------------------------------------------------------------------
+# The row
 def test_a_booking_is_one_insert(venue: Venue, django_assert_num_queries: DjangoAssertNumQueries) -> None:
     # The savepoint and its release, which are BEGIN and COMMIT outside of a test.
     with django_assert_num_queries(8):
@@ -171,7 +171,7 @@ def test_the_database_holds_a_reservation_together(venue: Venue, changes: dict[s
         Reservation.objects.filter(pk=reservation.pk).update(**changes)
 
 
-# Moves -------------------------------------------------------------------------------------------------------------
+# Moves
 @pytest.mark.parametrize(
     ("status", "to", "allowed"),
     [

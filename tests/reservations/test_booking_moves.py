@@ -50,7 +50,7 @@ def told(since: int) -> Told:
     return list(Event.objects.order_by("id").values_list("type", "actor"))[since:]
 
 
-# Moves -------------------------------------------------------------------------------------------------------------
+# Moves
 def test_what_waits_for_the_staff_is_seated_when_it_is_confirmed(dinner: Venue) -> None:
     dinner.auto_confirm_max_party = 1
     reservation = book(dinner, 2)
@@ -141,7 +141,7 @@ def test_cancelled_is_final_and_takes_no_table(dinner: Venue) -> None:
     assert stale.status == "cancelled"
 
 
-# The staff ---------------------------------------------------------------------------------------------------------
+# The staff
 def change(reservation: Reservation, **changes: Any) -> None:
     """What the staff do."""
     booking.change(reservation, now=LATER, actor="staff:s@example.com", **changes)

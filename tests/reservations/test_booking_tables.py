@@ -56,7 +56,7 @@ def refused(response: Any, code: str, message: str, alternatives: list[str]) -> 
     }
 
 
-# The table of set-ups ----------------------------------------------------------------------------------------------
+# The table of set-ups
 def test_without_tables_the_staff_confirm_each_one_whatever_the_hours(venue: Venue, api: Client) -> None:
     make.period(venue, first="12:00", last="14:00", weekdays=[0])
     make.table(venue, is_active=False)
@@ -207,7 +207,7 @@ def test_when_a_slot_takes_no_more_guests_it_has_no_room(dinner: Venue, api: Cli
     assert post(api, party_size=2).json()["tables"] == ["T4"]
 
 
-# The order of refusals ---------------------------------------------------------------------------------------------
+# The order of refusals
 def test_shape_is_judged_before_time_and_time_before_hours_and_hours_before_size_and_size_before_room(
     dinner: Venue, api: Client
 ) -> None:
@@ -228,7 +228,7 @@ def test_shape_is_judged_before_time_and_time_before_hours_and_hours_before_size
     assert post(api, **worse).json()["pending_reason"] == "large_party"
 
 
-# What it costs -----------------------------------------------------------------------------------------------------
+# What it costs
 def test_a_booking_costs_the_same_however_much_is_booked(dinner: Venue, api: Client) -> None:
     # The tables, the periods, the closures; the place with its savepoint; the row with its own; two events, the mail;
     # and BEGIN and COMMIT, which are a savepoint in a test.

@@ -41,7 +41,7 @@ def test_staff_who_write_a_year_of_the_edge_of_the_calendar_are_told(venue: Venu
     assert Reservation.objects.get().date == date(2031, 5, 3)
 
 
-# The zone ----------------------------------------------------------------------------------------------------------
+# The zone
 def zone_of(venue: Venue) -> str:
     """The zone that is stored."""
     return Venue.objects.get(pk=venue.pk).timezone

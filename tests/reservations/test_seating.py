@@ -53,7 +53,7 @@ def at_once(jobs: Sequence[Callable[[], Any]]) -> list[Any]:
         return list(threads.map(run, jobs))
 
 
-# The best fit ------------------------------------------------------------------------------------------------------
+# The best fit
 def test_tables_are_given_by_size_then_by_what_the_venue_prefers_then_by_name(venue: Venue) -> None:
     make.table(venue, "big", seats_max=8)
     make.table(venue, "b", seats_max=4, priority=1)
@@ -137,7 +137,7 @@ def test_no_table_is_taken_twice_is_a_fact_of_the_database(venue: Venue) -> None
     assert first.tables == ["T1"]
 
 
-# What the verbs promise --------------------------------------------------------------------------------------------
+# What the verbs promise
 def test_to_seat_costs_a_statement_and_its_savepoint(venue: Venue) -> None:
     make.table(venue)
     reservation = make.reservation(venue)
@@ -206,7 +206,7 @@ def test_a_rival_that_has_taken_half_a_combination_leaves_the_other_half_free(ve
     assert Seating.objects.count() == 1
 
 
-# Rivals ------------------------------------------------------------------------------------------------------------
+# Rivals
 @pytest.mark.django_db(transaction=True)
 def test_of_200_guests_who_want_the_last_table_one_gets_it() -> None:
     venue = make.venue()
@@ -302,7 +302,7 @@ def test_two_parties_that_are_to_change_places_at_once_stay_where_they_are() -> 
     assert audit.problems() == []
 
 
-# The model ---------------------------------------------------------------------------------------------------------
+# The model
 SEATS = st.tuples(st.integers(1, 4), st.integers(0, 4)).map(lambda seats: (seats[0], seats[0] + seats[1]))
 TABLES = st.lists(st.tuples(SEATS, st.integers(0, 1), st.booleans()), min_size=1, max_size=5)
 COMBINATIONS = st.lists(

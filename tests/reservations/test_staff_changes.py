@@ -45,7 +45,7 @@ def during(reservation: Reservation) -> tuple[datetime, datetime]:
     return taken.lower, taken.upper
 
 
-# What is held ------------------------------------------------------------------------------------------------------
+# What is held
 def test_who_comes_late_gets_the_own_table_back_when_staff_say_so(dinner: Venue) -> None:
     reservation = make.reservation(dinner, status="confirmed", starts_at=EVENING)
     mark(reservation, "no_show", "arrived")
@@ -107,7 +107,7 @@ def test_an_offer_ends_when_the_party_is_to_come(dinner: Venue) -> None:
     assert (waits.offered_until, waits.tables) == (EVENING - timedelta(minutes=30), ["T4"])
 
 
-# What is changed ---------------------------------------------------------------------------------------------------
+# What is changed
 @pytest.mark.parametrize(
     "same",
     [
@@ -138,7 +138,7 @@ def test_the_last_contact_is_kept(dinner: Venue) -> None:
     assert (refused.param, refused.message) == ("customer_email", "Give an e-mail address or a phone number.")
 
 
-# The page ----------------------------------------------------------------------------------------------------------
+# The page
 @pytest.fixture
 def staff(db: None) -> Client:
     """A superuser in the back office."""

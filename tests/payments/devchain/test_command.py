@@ -78,7 +78,7 @@ def test_the_price_is_set() -> None:
         assert devchain("price", "2") == {"token_price_usd": "2"}
 
 
-# Only there --------------------------------------------------------------------------------------------------------
+# Only there
 def test_another_chain_than_the_embedded_one_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     somebody = fresh_wallet(Decimal(1))
     monkeypatch.setenv("RPC_URL", "https://mainnet.base.org")
