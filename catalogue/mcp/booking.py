@@ -109,7 +109,11 @@ class Wished(NewFlowBooking):
     date = Day(required=False)
     time = ClockTime(required=False)
     customer_name = Text(min_length=1, max_length=200, required=False)
-    idempotency_key = Text(required=False, pattern=idempotency.SCHEMA["pattern"])
+    idempotency_key = Text(
+        required=False,
+        pattern=idempotency.SCHEMA["pattern"],
+        hint="This must be 1 to 255 visible ASCII characters.",
+    )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Ask for an offer, or for a restaurant, a day and a time."""
