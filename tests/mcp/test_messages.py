@@ -206,3 +206,14 @@ def test_the_endpoint_has_only_post(client: Client, method: str) -> None:
     assert (answer.status_code, answer["Allow"]) == (405, "POST")
     if method != "HEAD":
         assert answer.json()["error"]["message"] == f"This address has no {method}; it has POST."
+
+
+def test_a_body_that_is_too_large_stays_so_when_it_is_asked_for_again() -> None:
+    tail = json.dumps(PING).encode()
+    request = RequestFactory().post(
+        "/mcp", b"", content_type="application/json", **in_chunks(b" " * (MOST_BYTES + 1) + tail)
+    )
+    for _ in range(2):
+        with pytest.raises(Fault) as caught:
+            messages.read(request)
+        assert caught.value.status == 413
