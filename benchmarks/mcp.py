@@ -63,7 +63,7 @@ class Case:
     beside: str | None = None
 
 
-# Calls --------------------------------------------------------------------------------------------------------------
+# Calls
 def told(method: str, params: Mapping[str, Any], *, holds: bytes, era: str = LATEST) -> Call:
     """A message to the MCP endpoint."""
     headers = {"Content-Type": "application/json", "Accept": "application/json", "MCP-Protocol-Version": era}
@@ -138,7 +138,7 @@ def rate(base_url: str, calls: Sequence[Call], callers: int) -> tuple[float, flo
     return len(calls) / seconds, sum(answered.get() for _ in every) / len(calls)
 
 
-# The protocol alone -------------------------------------------------------------------------------------------------
+# The protocol alone
 def protocol_ms(call: Call, times: int) -> tuple[float, float]:
     """Milliseconds of CPU that the protocol takes for a call, and for one with the doorway's part left out of it:
     reading the message alone.
@@ -183,7 +183,7 @@ def protocol_ms(call: Call, times: int) -> tuple[float, float]:
     return 1000 * whole / times, 1000 * (time.process_time() - began) / times
 
 
-# All of it -----------------------------------------------------------------------------------------------------------
+# All of it
 def sold_slug(base_url: str) -> str:
     """A restaurant around which there is something that is sold. Raises Wrong."""
     with closing(HTTPConnection(urlsplit(base_url).netloc, timeout=30)) as connection:

@@ -64,7 +64,7 @@ class Figures:
     ratios: dict[str, float] = field(default_factory=dict)
 
 
-# Payments ----------------------------------------------------------------------------------------------------------
+# Payments
 def signed(up: Mapping[str, Any], count: int) -> list[str]:
     """So many headers that pay for `context`, by the demo wallet of the free tier, good for an hour."""
     from coincurve import PrivateKey
@@ -161,7 +161,7 @@ def cpu_s(pids: Mapping[str, int | None]) -> dict[str, float]:
     return found
 
 
-# Inside this process -------------------------------------------------------------------------------------------------
+# Inside this process
 class Counted(ThreadingHTTPServer):
     """Stands in front of a server and counts what it is asked, and for how long."""
 
@@ -271,7 +271,7 @@ def counted(path: str, payments: Sequence[str], figures: Figures, up: Mapping[st
     facilitator.shutdown()
 
 
-# All of it -----------------------------------------------------------------------------------------------------------
+# All of it
 def over_http(up: Mapping[str, Any], path: str, words: argparse.Namespace, figures: Figures) -> None:
     """Rates of paid calls, of 402s and of free records, and the CPU of the paid ones."""
     base_url, free = up["base_url"], path.partition("?")[0]

@@ -173,7 +173,7 @@ def amount(of: Decimal | None) -> str | None:
     return None if of is None else f"{of.normalize():f}"
 
 
-# The OpenAPI document ----------------------------------------------------------------------------------------------
+# The OpenAPI document
 def with_prices(content: bytes) -> bytes:
     """The document of the data API with what each operation costs now; without prices while there are none to read."""
     priced = lately_priced.as_known(REMEMBERED_S) or {}
@@ -222,7 +222,7 @@ lately_priced: Lately[Mapping[str, Mapping[str, Decimal]]] = Lately(read_prices)
 lately_told: list[tuple[bytes, Mapping[str, Mapping[str, Decimal]], bytes]] = []
 
 
-# The document of x402 ----------------------------------------------------------------------------------------------
+# The document of x402
 def read_document() -> bytes:
     """The document of this moment as it is sent."""
     return orjson.dumps(document(now=timezone.now()))

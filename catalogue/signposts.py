@@ -118,7 +118,7 @@ def prices() -> str:
     return f"; now, in USDC by tier: {', '.join(told)}" if told else ""
 
 
-# Pages ---------------------------------------------------------------------------------------------------------------
+# Pages
 def pages() -> list[str]:
     """The names of all pages, in order."""
     return sorted(path.stem for path in PAGES.glob("*.md"))

@@ -99,7 +99,7 @@ def lines() -> QuerySet[Payment]:
     return Payment.objects.filter(network=ours().caip2, pay_to=settings.PAY_TO)
 
 
-# One span ----------------------------------------------------------------------------------------------------------
+# One span
 def span(first: int, last: int, *, now: datetime) -> Audit:
     """Audit these blocks. What is written before the audit itself is the same when it is written again."""
     findings = Findings()
@@ -151,7 +151,7 @@ def confirm_those_without_block(first: int, last: int, *, findings: Findings, no
             findings.differs(row, against or "the chain does not show it")
 
 
-# Comparing ---------------------------------------------------------------------------------------------------------
+# Comparing
 def compare(arrived: Sequence[Moved], first: int, last: int, *, findings: Findings, now: datetime) -> None:
     """Hold what has arrived against the lines of these blocks, and go into what is not equal."""
     pieces: dict[Key, list[Decimal]] = {}

@@ -91,7 +91,7 @@ class Moved:
     block: int
 
 
-# Holdings ----------------------------------------------------------------------------------------------------------
+# Holdings
 NOTHING = Holdings(usd=Decimal(0), staked=Decimal(0))
 
 
@@ -146,7 +146,7 @@ def _fixed_price() -> tuple[int, int]:
     return int(price.scaleb(18)), 18
 
 
-# Payments ----------------------------------------------------------------------------------------------------------
+# Payments
 @sensible
 def transfers(tx_hash: str) -> Sequence[Transfer]:
     """What each payer has sent us in a transaction, the most first; nothing where the chain does not know it yet.
@@ -355,7 +355,7 @@ def _transfer(*logs: Mapping[str, Any], mined_at: datetime) -> Transfer:
     )
 
 
-# Calls -------------------------------------------------------------------------------------------------------------
+# Calls
 def _read(contract: str, function: str, *arguments: int | str | bytes) -> tuple[str, list[Any]]:
     return "eth_call", [{"to": contract, "data": evm.call_data(function, *arguments)}, "latest"]
 

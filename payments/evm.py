@@ -27,7 +27,7 @@ def checksummed(address: str) -> str:
     return "0x" + "".join(capitals)
 
 
-# Signatures --------------------------------------------------------------------------------------------------------
+# Signatures
 def recover(digest: bytes, signature: bytes) -> str | None:
     """The address, in small letters, whose key signed this digest; None for what is no signature.
 
@@ -83,7 +83,7 @@ TRANSFER = keccak(
 )
 
 
-# Calls and logs ----------------------------------------------------------------------------------------------------
+# Calls and logs
 def packed(value: int | str | bytes) -> bytes:
     """One ABI word: a whole number, an address, or 32 bytes as they are."""
     if isinstance(value, bytes):

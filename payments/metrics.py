@@ -55,7 +55,7 @@ reasons: set[str] = set()
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-# Counting ----------------------------------------------------------------------------------------------------------
+# Counting
 def counting_sales(collect: Function) -> Function:
     """Count the refusals of a function that sells `products` for a `proof`, a challenge where there was none."""
 
@@ -108,7 +108,7 @@ def timing_call(methods: Sequence[str]) -> Iterator[None]:
         CALLS.labels(method, outcome).observe(time.monotonic() - started)
 
 
-# Reading -----------------------------------------------------------------------------------------------------------
+# Reading
 def text() -> bytes:
     """All series in Prometheus' text format: of all processes that count into one place, or of this one."""
     reading = registry

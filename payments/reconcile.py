@@ -119,7 +119,7 @@ def claimed(*, now: datetime, is_urgent: bool = False) -> list[Payment]:
         return [row for row in rows if row.state == State.UNKNOWN or ledger.take_over(row, now=now)]
 
 
-# Ends that were written down ---------------------------------------------------------------------------------------
+# Ends that were written down
 def look_again(*, now: datetime) -> None:
     """Ask the chain about what we gave up, and about what was settled by the word of the facilitator alone."""
     given_up = Payment.objects.filter(state=State.EXPIRED, created_at__gt=now - DAY)

@@ -60,7 +60,7 @@ class WrongSignIn(InvalidRequest):
     """A message that was not made from a challenge of ours, or not in time."""
 
 
-# The challenge -----------------------------------------------------------------------------------------------------
+# The challenge
 @dataclass(frozen=True, slots=True)
 class Challenge:
     """What a wallet is to sign, field by field as EIP-4361 names them."""
@@ -141,7 +141,7 @@ def text_of(fields: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
-# What comes back ---------------------------------------------------------------------------------------------------
+# What comes back
 @dataclass(frozen=True, slots=True)
 class SignIn:
     """A message that was made from our challenge in time, and its signature, which is not judged yet."""

@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -35,6 +36,20 @@ def test_no_module_is_a_drawer() -> None:
 def test_every_module_says_what_it_is_for() -> None:
     wordless = [str(file.relative_to(ROOT)) for file in modules() if file.name != "__init__.py"]
     assert [name for name in wordless if not re.match(r'(#!.*\n)?r?"""', (ROOT / name).read_text())] == []
+
+
+def test_parts_of_a_module_are_headed_without_rules() -> None:
+    ruled = re.compile(r"^\s*#.*[-=]{20}", re.MULTILINE)
+    found = [file for file in [*modules(), *(ROOT / "benchmarks").glob("*.py")] if ruled.search(file.read_text())]
+    assert found == []
+
+
+def test_every_module_of_config_stands_in_a_layer() -> None:
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    placed = {module.strip() for layer in contracts[0]["layers"] for module in re.split("[:|]", layer)}
+    there = {f"config.{entry.stem}" for entry in (ROOT / "config").iterdir() if not entry.name.startswith("__")}
+    # Settings name every app, and no app imports them.
+    assert there - placed == {"config.settings"}
 
 
 @pytest.mark.django_db

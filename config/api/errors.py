@@ -151,7 +151,7 @@ def problems(detail: Any, path: str = "") -> Iterator[Problem]:
         yield Problem(param=path or None, message=str(detail))
 
 
-# What Django itself answers outside of any view -------------------------------------------------------------------
+# What Django itself answers outside of any view
 WORDS: Mapping[int, Refusal] = {
     400: InvalidRequest("The request is malformed."),
     403: InvalidRequest("The request was refused."),

@@ -135,7 +135,7 @@ class Operation(AutoSchema):
         return [next(step for step in self.path.split("/") if step and step not in ("api", "v1"))]
 
 
-# What every operation has ------------------------------------------------------------------------------------------
+# What every operation has
 RATE_HEADERS: Mapping[str, tuple[str, dict[str, Any]]] = {
     "X-RateLimit-Limit": ("Requests in a window.", {"type": "integer", "minimum": 1}),
     "X-RateLimit-Remaining": ("Requests left in this window.", {"type": "integer", "minimum": 0}),
@@ -311,7 +311,7 @@ def on_one(path: str, paths: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
             yield from (operation for method, operation in operations.items() if method in METHODS)
 
 
-# The documents as files --------------------------------------------------------------------------------------------
+# The documents as files
 FOLDER = Path(settings.BASE_DIR) / "docs" / "openapi"
 
 

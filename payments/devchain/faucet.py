@@ -80,7 +80,7 @@ class DevelopmentChain:
         answer = self.ask("eth_call", {"to": contract, "data": call_data(function, *arguments)}, "latest")
         return words(answer)
 
-    # What is there -------------------------------------------------------------------------------------------------
+    # What is there
     def wallets(self) -> list[Wallet]:
         """Everybody whose key comes of the secret: the demo wallets, who is paid, who settles, who gives."""
         names = (wallets.MERCHANT, wallets.FACILITATOR, wallets.FAUCET)
@@ -122,7 +122,7 @@ class DevelopmentChain:
             ],
         }
 
-    # What is given -------------------------------------------------------------------------------------------------
+    # What is given
     def mint(self, contract: str, to: str, amount: int) -> str:
         """Make so many of a coin's smallest units for somebody; the faucet pays the gas."""
         faucet = wallets.derive(self.secret, wallets.FAUCET)

@@ -102,7 +102,7 @@ class Rpc:
         """Whole seconds."""
         return int(self.clock())
 
-    # Accounts ------------------------------------------------------------------------------------------------------
+    # Accounts
     def balance(self, address: Any, at: Any = "latest") -> str:
         """Ether in wei."""
         self._only_now(at)
@@ -123,7 +123,7 @@ class Rpc:
         self._only_now(at)
         return answers.quantity(self.chain.machine.nonce(_address(address)))
 
-    # Calls and transactions ----------------------------------------------------------------------------------------
+    # Calls and transactions
     def call(self, wish: Any, at: Any = "latest") -> str:
         """What a contract answers."""
         self._only_now(at)
@@ -163,7 +163,7 @@ class Rpc:
         found = self.chain.find(_bytes(transaction_hash, size=32))
         return answers.receipt(*found) if found else None
 
-    # Blocks and logs -----------------------------------------------------------------------------------------------
+    # Blocks and logs
     def block_by_number(self, at: Any, whole: Any = False) -> dict[str, Any] | None:
         """A block by its number or its name."""
         number = self._block_number(at)

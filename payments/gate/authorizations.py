@@ -100,7 +100,7 @@ def known(sale: Sale, signed: Authorization, row: Payment) -> Receipt | None:
     return None
 
 
-# Before anything is settled ----------------------------------------------------------------------------------------
+# Before anything is settled
 def check(sale: Sale, signed: Authorization) -> None:
     """Refuse what can never pay us: another scheme, network, asset or receiver, or somebody else's signature.
 
@@ -253,7 +253,7 @@ def moment(seconds: int) -> datetime:
     return datetime.fromtimestamp(min(seconds, LAST_SECOND), tz=UTC)
 
 
-# Settling ----------------------------------------------------------------------------------------------------------
+# Settling
 def settle(sale: Sale, signed: Authorization, row: Payment) -> Receipt:
     """Have it settled, once. The line must be claimed by us and committed."""
     outcome = facilitator.settle(

@@ -98,7 +98,7 @@ class Command(BaseCommand):
         else:
             self.show(told)
 
-    # Each returns what is printed ------------------------------------------------------------------------------
+    # Each returns what is printed
     def status(self, chain: DevelopmentChain, _: dict[str, Any]) -> dict[str, Any]:
         """What is there."""
         return chain.status()
@@ -185,7 +185,7 @@ class Command(BaseCommand):
                 table.add_row(wallet["name"], wallet["address"], *(wallet[name] for name in COLUMNS))
             Console(file=out, width=140).print(table)
 
-    # A node of its own -----------------------------------------------------------------------------------------
+    # A node of its own
     def run(self, home: Path, port: int) -> None:
         """Serve until a signal ends it. Raises StackError."""
         with locked(home):
