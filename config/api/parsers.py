@@ -73,7 +73,7 @@ def parse(raw: bytes) -> Mapping[str, Any]:
         text = raw.decode("utf-8")
     except UnicodeDecodeError as error:
         raise Malformed(f"The body is not UTF-8: byte {error.start}.") from error
-    if _depth(text) > MAX_DEPTH:
+    if _is_deep(text):
         raise Malformed(f"The body is nested deeper than {MAX_DEPTH} levels.")
     try:
         value = json.loads(
@@ -96,16 +96,18 @@ def is_clean(words: str) -> bool:
     return "\x00" not in words and not LONE_SURROGATE.search(words)
 
 
-def _depth(text: str) -> int:
-    """How deep the brackets nest, up to the first mistake of the text."""
-    depth = deepest = 0
-    for bracket in BRACKET.findall(text):
+def _is_deep(text: str) -> bool:
+    """Whether the brackets nest too deep, up to the first mistake of the text; read no further than that."""
+    depth = 0
+    for found in BRACKET.finditer(text):
+        bracket = found[0]
         if bracket in "[{":
             depth += 1
-            deepest = max(deepest, depth)
+            if depth > MAX_DEPTH:
+                return True
         elif bracket in "]}":
             depth -= 1
-    return deepest
+    return False
 
 
 def _texts(value: Any, path: str) -> Any:
