@@ -128,8 +128,9 @@ def test_a_worker_that_is_killed_in_the_middle_of_a_part_changes_nothing_of_the_
     export = exporting.begun(rows_a_part=10)
     exporting.step(export)
     with working(folder, tmp_path / "first.log") as worker, transaction.atomic():
-        # Its SELECT waits for us while its part is taken and its file begun.
+        # Its SELECT waits for us while its part is taken and its file begun, however slow the machine is today.
         with connection.cursor() as cursor:
+            cursor.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
             cursor.execute(f"LOCK TABLE {Restaurant._meta.db_table} IN ACCESS EXCLUSIVE MODE")  # noqa: SLF001  # public
         ring_for_export(export)
         assert eventually(lambda: taken(folder)), (tmp_path / "first.log").read_text()[-2000:]
