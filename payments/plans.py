@@ -4,7 +4,8 @@ from collections.abc import Iterable
 from datetime import datetime
 from uuid import UUID
 
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, OperationalError, transaction
+from psycopg.errors import DeadlockDetected, ExclusionViolation
 
 from config.api.refusal import InvalidRequest
 from payments.models import Plan
@@ -15,11 +16,14 @@ class PlansOverlap(InvalidRequest):
 
 
 def agree(plan: Plan) -> None:
-    """Store a plan that was found in order. Raises PlansOverlap where somebody else was faster."""
+    """Store a plan that was found in order. Raises PlansOverlap where somebody else was faster, or as fast."""
     try:
         with transaction.atomic():
             plan.save()
-    except IntegrityError as error:
+    except (IntegrityError, OperationalError) as error:
+        # Two that are written at once wait for each other, each to learn whether it overlaps.
+        if not isinstance(error.__cause__, ExclusionViolation | DeadlockDetected):
+            raise
         raise PlansOverlap("Somebody has just written another plan for that time.") from error
 
 

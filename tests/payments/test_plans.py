@@ -4,9 +4,11 @@ After each test what we have received on the chain is the sum of the ledger.
 """
 
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import datetime, timedelta
 from decimal import Decimal
+from threading import Barrier
 from typing import Any
 
 import pytest
@@ -18,7 +20,7 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from accounts.models import Account
-from payments import callers, gate, holdings, terms
+from payments import callers, gate, holdings, plans, terms
 from payments.callers import Caller
 from payments.devchain.wallets import Wallet as Key
 from payments.models import Payment, Plan, Wallet
@@ -47,6 +49,39 @@ def made(*, since: timedelta = timedelta(days=1), **fields: Any) -> Plan:
     return Plan.objects.create(
         **({"name": "Contract 7", "price_factor": EIGHT, "valid_from": timezone.now() - since} | fields)
     )
+
+
+def unsaved(wallet: Wallet, **fields: Any) -> Plan:
+    """A plan of this wallet that is still to be agreed on."""
+    return Plan(**{"name": "Contract 8", "wallet": wallet, "valid_from": timezone.now()} | fields)
+
+
+def test_of_plans_that_wait_for_each_other_one_is_agreed_on_and_the_other_refused() -> None:
+    wallets = [Wallet.objects.create(address=fresh_wallet().address) for _ in range(2)]
+    both_have_begun = Barrier(2)
+
+    def agree(first: Wallet, second: Wallet) -> str:
+        try:
+            with transaction.atomic():
+                plans.agree(unsaved(first))
+                both_have_begun.wait(10)
+                plans.agree(unsaved(second))
+        except plans.PlansOverlap as refusal:
+            return refusal.message
+        finally:
+            connection.close()
+        return "agreed"
+
+    with ThreadPoolExecutor(2) as threads:
+        ends = sorted(threads.map(agree, wallets, reversed(wallets)))
+    assert ends == ["Somebody has just written another plan for that time.", "agreed"]
+    assert Plan.objects.count() == 2
+
+
+def test_a_plan_that_cannot_be_is_not_called_one_that_overlaps() -> None:
+    wallet = Wallet.objects.create(address=fresh_wallet().address)
+    with pytest.raises(IntegrityError, match="plan_price_factor_is_positive"):
+        plans.agree(unsaved(wallet, price_factor=0))
 
 
 def keyed(account: Account) -> Caller:
