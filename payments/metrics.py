@@ -26,7 +26,10 @@ MOST_REASONS = 60
 disable_created_metrics()  # type: ignore[no-untyped-call]
 registry = CollectorRegistry()
 CHALLENGES = Counter(
-    "tablewire_payment_challenges", "Answers 402 that told a price.", ["product", "door"], registry=registry
+    "tablewire_payment_challenges",
+    "Answers that told a price to who had not paid.",
+    ["product", "door"],
+    registry=registry,
 )
 REFUSALS = Counter("tablewire_payment_refusals", "Payments that bought nothing.", ["reason"], registry=registry)
 SETTLEMENTS = Histogram(

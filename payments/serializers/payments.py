@@ -40,6 +40,14 @@ class ResourceRecord(serializers.Serializer[Payment]):
     url = serializers.CharField(source="resource")
 
 
+class Door(serializers.ChoiceField):
+    """Through which it was asked for; null where nobody had asked."""
+
+    def get_attribute(self, instance: Payment) -> str | None:
+        """The door."""
+        return instance.door if instance.resource else None
+
+
 class RefundRecord(serializers.Serializer[Refund]):
     """Money that was sent back."""
 
@@ -78,7 +86,7 @@ class PaymentRecord(serializers.Serializer[Payment]):
     payer = Address()
     pay_to = Address()
     products = serializers.ListField(child=serializers.CharField())
-    door = serializers.ChoiceField(choices=Payment.Door.values, help_text="Through which it was asked for.")
+    door = Door(choices=Payment.Door.values, allow_null=True, help_text="Through which it was asked for.")
     resource = ResourceRecord(source="*", allow_null=True)
     tier = serializers.ChoiceField(choices=TIER_NAMES, help_text="Of the payer when paying.")
     form = serializers.ChoiceField(

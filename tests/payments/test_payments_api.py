@@ -119,10 +119,10 @@ def test_states_are_told_in_the_payers_words_and_troubles_of_ours_are_not(
         assert ids(caller.get(LIST, {"state": word})) == ([row.public_id] if word == told[0] else []), word
 
 
-def test_money_that_nobody_claimed_has_no_resource(caller: Client, payer: str) -> None:
+def test_money_that_nobody_claimed_came_through_no_door_for_nothing_that_was_asked(caller: Client, payer: str) -> None:
     row = payment(0, payer=payer, state=State.REFUND_DUE, error="too_old", **audit.UNCLAIMED)
     record = caller.get(f"{LIST}/{row.public_id}").json()
-    assert (record["resource"], record["products"], record["tier"]) == (None, [], "free")
+    assert (record["resource"], record["door"], record["products"], record["tier"]) == (None, None, [], "free")
     assert (record["state"], record["reason"]) == ("refund_due", "too_old")
     assert caller.get(LIST).json()["data"] == [record]
 
@@ -268,7 +268,7 @@ def test_a_cursor_is_of_its_payer_and_its_question(caller: Client, wallets: Mapp
     for client, parameters in ((caller, {"state": "settled"}), (client_of(wallets["pro"]), {})):
         response = client.get(LIST, {"cursor": cursor, **parameters})
         assert response.status_code == 400
-        assert "belongs to other parameters" in response.json()["error"]["message"]
+        assert "continues another question" in response.json()["error"]["message"]
 
 
 def test_the_last_day_of_the_calendar_ends_it(caller: Client, payer: str) -> None:
