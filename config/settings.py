@@ -250,7 +250,7 @@ SPECTACULAR_SETTINGS = {
     ],
 }
 # Both APIs may be called from any page; neither takes cookies, so no page can act for who is signed in here.
-CORS_URLS_REGEX = r"^/(api|v1|mcp|\.well-known|docs|llms\.txt|openapi\.json)(/|$)"
+CORS_URLS_REGEX = r"^/(api|v1|mcp|\.well-known|docs|CHANGELOG\.md|llms\.txt|openapi\.json)(/|$)"
 CORS_ALLOW_ALL_ORIGINS = True
 CORS_ALLOW_METHODS = ["GET", "HEAD", "POST", "PUT", "DELETE"]
 CORS_ALLOW_HEADERS = [

@@ -27,7 +27,7 @@ urlpatterns = [
     path(".well-known/mcp/server-card.json", serve_card),
     path(".well-known/ai-catalog.json", serve_catalog),
     path("llms.txt", llms),
-    re_path(r"^docs/(?P<name>[a-z0-9-]{1,60})\.md$", page),
+    re_path(r"^(?P<path>CHANGELOG\.md|docs/.+\.(?:md|svg))$", page),
     path("admin/", admin.site.urls),
     re_path("^photos(?:/|$)", include("catalogue.photo_urls")),
     path("guest/", include("reservations.guest_urls")),

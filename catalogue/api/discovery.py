@@ -8,6 +8,9 @@ from config.api import documents, errors
 from config.api.refusal import NotFound, Unavailable
 
 MARKDOWN = "text/markdown; charset=utf-8"
+KINDS = {".md": MARKDOWN, ".svg": "image/svg+xml"}
+# A picture is a document of its own where a browser opens it alone.
+STILL = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
 
 
 # A POST is refused as what it is, not for the token that pages send.
@@ -32,11 +35,13 @@ def llms(request: HttpRequest) -> HttpResponse:
 
 
 @csrf_exempt
-def page(request: HttpRequest, name: str) -> HttpResponse:
-    """A page of the documentation, as it is written."""
+def page(request: HttpRequest, path: str) -> HttpResponse:
+    """A page of the documentation, or a picture in one, as it is written."""
     if refusal := errors.only_read(request):
         return refusal
-    content = signposts.content_of(name)
-    if content is None:
+    file = signposts.files().get(path)
+    if file is None:
         return errors.undoored(NotFound(), request)
-    return documents.given(request, content, kind=MARKDOWN)
+    response = documents.given(request, file.read_bytes(), kind=KINDS[file.suffix])
+    response["Content-Security-Policy"] = STILL
+    return response

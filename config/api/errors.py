@@ -24,7 +24,7 @@ logger = logging.getLogger("tablewire.api")
 BROKEN = "Something broke on our side. Tell us the request_id."
 API_PREFIXES = ("/api", "/v1")
 # What programs read beside them: no answer there may be a page either.
-DOCUMENT_PREFIXES = ("/mcp", "/.well-known", "/openapi.json", "/docs", "/llms.txt")
+DOCUMENT_PREFIXES = ("/mcp", "/.well-known", "/openapi.json", "/docs", "/CHANGELOG.md", "/llms.txt")
 
 
 class MethodNotAllowed(Refusal):

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urljoin
 
 import httpx
 import pytest
@@ -26,7 +27,8 @@ LLMS = "/llms.txt"
 CARDS = ("/mcp/server-card", "/.well-known/mcp/server-card.json")
 CATALOG = "/.well-known/ai-catalog.json"
 PAGE = "/docs/paying.md"
-EACH = (LLMS, *CARDS, CATALOG, PAGE)
+CHANGES = "/CHANGELOG.md"
+EACH = (LLMS, *CARDS, CATALOG, PAGE, CHANGES)
 LINK = re.compile(r"^- \[([^\]]+)\]\(([^)]+)\)(: .+)?$")
 
 
@@ -156,16 +158,45 @@ def test_a_page_is_served_as_it_is_written(client: Client) -> None:
     assert response["Content-Type"] == "text/markdown; charset=utf-8"
 
 
+def test_every_link_of_every_page_is_answered(up: Up) -> None:
+    base = up.said["base_url"]
+    asked, walked = {f"{base}/docs/{name}.md" for name in signposts.pages()}, set[str]()
+    with httpx.Client(timeout=30) as api:
+        while left := asked - walked:
+            for url in left:
+                response = api.get(url)
+                walked.add(url)
+                assert response.status_code == 200, url
+                if response.headers["Content-Type"] == "text/markdown; charset=utf-8":
+                    links = re.findall(r"\]\(([^)\s]+)\)|(?:src|href)=\"([^\"]+)\"", response.text)
+                    found = {urljoin(url, one or other).partition("#")[0] for one, other in links}
+                    asked |= {link for link in found if link.startswith(f"{base}/")}
+    for path in ("CHANGELOG.md", "docs/mcp-paid-call.svg", "docs/openapi/data.json"):
+        assert f"{base}/{path}" in walked
+    assert sum("/docs/decisions/" in url for url in walked) >= 10
+
+
+def test_a_picture_is_served_as_one_in_which_nothing_runs(client: Client) -> None:
+    response = client.get("/docs/mcp-paid-call.svg")
+    assert response.content == Path(settings.BASE_DIR, "docs", "mcp-paid-call.svg").read_bytes()
+    assert response["Content-Type"] == "image/svg+xml"
+    assert response["Content-Security-Policy"] == "default-src 'none'; style-src 'unsafe-inline'; sandbox"
+    assert response["X-Content-Type-Options"] == "nosniff"
+
+
 @pytest.mark.parametrize(
-    "path", ["/docs/nope.md", "/docs/../README.md", "/docs/%2e%2e/README.md", "/docs/decisions/0001.md", "/docs/.md"]
+    "path",
+    [
+        *("/docs/nope.md", "/docs/.md", "/docs/", "/docs/decisions", "/docs/decisions/", "/docs/decisions/0001.md"),
+        *("/docs/../README.md", "/docs/%2e%2e/README.md", "/docs/..%2fCHANGELOG.md", "/docs/decisions/../paying.md"),
+        *("/docs//paying.md", "/docs/paying.md/", "/docs/paying.md%00", "/docs/paying.md%0a", "/docs/PAYING.md"),
+        *("/docs/openapi/data.md", "/docs/nope.svg", "/docs/docs/paying.md", "/docs//etc/passwd.md"),
+    ],
 )
 def test_nothing_beside_the_pages_is_served(client: Client, path: str) -> None:
     response = client.get(path)
-    assert (response.status_code, response["Content-Type"].split(";")[0]) in {
-        (404, "application/json"),
-        (404, "text/html"),
-    }
-    assert b"Tablewire" not in response.content
+    assert (response.status_code, response["Content-Type"]) == (404, "application/json")
+    assert response.json()["error"]["code"] == "not_found"
 
 
 # The card
@@ -178,7 +209,7 @@ def test_the_card_says_who_serves_and_how_to_connect(client: Client) -> None:
         "version": settings.VERSION,
         "title": "Tablewire",
         "description": told["description"],
-        "websiteUrl": BASE,
+        "websiteUrl": f"{BASE}/docs/mcp.md",
         "remotes": [
             {
                 "type": "streamable-http",
@@ -247,7 +278,7 @@ def test_the_catalog_of_the_host_leads_to_the_card(client: Client) -> None:
     ("path", "kind", "seconds"),
     [
         (LLMS, "text/markdown; charset=utf-8", 300),
-        (PAGE, "text/markdown; charset=utf-8", 300),
+        *((path, "text/markdown; charset=utf-8", 300) for path in (PAGE, CHANGES)),
         *((path, "application/mcp-server-card+json", 3600) for path in CARDS),
         (CATALOG, "application/ai-catalog+json", 3600),
     ],
