@@ -1,19 +1,23 @@
-"""What the answers of the data API say, and what in each is sold; REST and MCP both hand on these very bytes."""
+"""What the answers of the data API say, and what in each is sold: the one call that REST and MCP both make."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 import orjson
 
-from catalogue import groups, history, identity, landmarks, photos, search, serializers
-from catalogue import reviews as guests
+from catalogue import dictionaries, groups, history, identity, search, serializers
 from catalogue.flow import finding
-from catalogue.groups import context as surroundings
 from catalogue.groups import insights
-from catalogue.models import Market
-from catalogue.serializers import flow as offers
-from catalogue.serializers import guests as left
+from catalogue.groups.context import KINDS, nearest, neighborhood
+from catalogue.landmarks import look_up
+from catalogue.models import Attribute, Market
+from catalogue.photos import page as page_of_photos
+from catalogue.reviews import Question, attribution
+from catalogue.reviews import page as page_of_reviews
+from catalogue.serializers.flow import FlowOfferAnswer, FlowSlotAnswer
+from catalogue.serializers.guests import InsightAnswer
 from config.api.cursors import Listing, Paged
 from config.api.renderers import JSON
 
@@ -45,29 +49,49 @@ def restaurant(slug: str, asked: dict[str, Any], *, now: datetime) -> Content:
     return Content(serializers.document(record), record.sold, serializers.content(record))
 
 
-def places(asked: dict[str, Any], *, now: datetime) -> Content:
+def landmarks(asked: dict[str, Any], *, now: datetime) -> Content:
     """Landmarks by what they are called; `asked` are the parameters of filters.LookUp."""
-    answer = serializers.LandmarkAnswer(landmarks.look_up(**asked, now=now)).data
-    return Content(JSON().render(answer), etag_of=JSON().render(answer["data"]))
+    return listed(serializers.LandmarkAnswer(look_up(**asked, now=now)).data)
 
 
 def markets(*, now: datetime) -> Content:
     """The cities that the catalogue covers, by name."""
-    rows = list(Market.objects.order_by("name", "slug")[:DICTIONARY])
-    answer = serializers.MarketAnswer(Listing(rows=rows, limit=DICTIONARY, as_of=now)).data
+    rows = Market.objects.order_by("name", "slug")[:DICTIONARY]
+    return listed(serializers.MarketAnswer(whole(rows, now=now)).data)
+
+
+def cuisines(asked: dict[str, Any], *, now: datetime) -> Content:
+    """The slugs that `cuisine` takes, by slug; `asked` are the parameters of filters.Language."""
+    rows = dictionaries.cuisines(**asked)[:DICTIONARY]
+    return listed(serializers.CuisineAnswer(whole(rows, now=now)).data)
+
+
+def attributes(*, now: datetime) -> Content:
+    """The keys that `attributes` and `diet` take, by key."""
+    rows = Attribute.objects.order_by("key")[:DICTIONARY]
+    return listed(serializers.AttributeAnswer(whole(rows, now=now)).data)
+
+
+def whole(rows: Iterable[Any], *, now: datetime, limit: int = DICTIONARY) -> Listing[Any]:
+    """Rows as a list of one page."""
+    return Listing(rows=list(rows), limit=limit, as_of=now)
+
+
+def listed(answer: Any) -> Content:
+    """A list that is the same as long as its rows are, whatever the moment."""
     return Content(JSON().render(answer), etag_of=JSON().render(answer["data"]))
 
 
 def reviews(slug: str, asked: dict[str, Any], *, now: datetime) -> Content:
     """A page of reviews; sold where it has any. `asked` are the parameters of filters.guests.Reviews."""
-    page = guests.page(identity.find(slug), guests.Question(**asked), now=now)
+    page = page_of_reviews(identity.find(slug), Question(**asked), now=now)
     said = {"data": page.rows, "summary": page.summary, "attribution": page.attribution}
     return paged(said, page, product="reviews", now=now)
 
 
-def pictures(slug: str, asked: dict[str, Any], *, now: datetime) -> Content:
+def photos(slug: str, asked: dict[str, Any], *, now: datetime) -> Content:
     """A page of photos; sold where it has any. `asked` are the parameters of filters.guests.Photos."""
-    page = photos.page(identity.find(slug), **asked, now=now)
+    page = page_of_photos(identity.find(slug), **asked, now=now)
     return paged({"data": page.rows, "attribution": page.attribution}, page, product="photos", now=now)
 
 
@@ -87,14 +111,14 @@ def paged(said: dict[str, Any], page: Paged, *, product: str, now: datetime) -> 
 def context(slug: str, asked: dict[str, Any]) -> Content:
     """What lies around a restaurant; sold where there is anything. `asked` are the parameters of Around."""
     place = identity.find(slug)
-    kinds = asked.get("kind", surroundings.KINDS)
-    entries = surroundings.nearest(place, kinds=kinds, radius_m=asked["radius"], most=asked["limit"])
+    kinds = asked.get("kind", KINDS)
+    entries = nearest(place, kinds=kinds, radius_m=asked["radius"], most=asked["limit"])
     said = {
         "slug": place.slug,
         "radius_m": asked["radius"],
-        "neighborhood": surroundings.neighborhood(place),
+        "neighborhood": neighborhood(place),
         "entries": entries,
-        "attribution": guests.attribution({entry["source"] for entry in entries}),
+        "attribution": attribution({entry["source"] for entry in entries}),
     }
     return Content(JSON().render(said), ("context",) if entries else ())
 
@@ -103,7 +127,7 @@ def insight(slug: str, *, now: datetime) -> Content:
     """What the reviews of a restaurant say; sold where they say something."""
     place = identity.find(slug)
     said = insights.insight(place, now)
-    record = left.InsightAnswer({"slug": place.slug, **said}).data
+    record = InsightAnswer({"slug": place.slug, **said}).data
     return Content(JSON().render(record), ("ai_insight",) if said["ai_insight"] else ())
 
 
@@ -115,12 +139,12 @@ def versions(slug: str, asked: dict[str, Any], *, now: datetime) -> Content:
     return Content(JSON().render(serializers.HistoryAnswer(page).data), sold, repr(page.rows).encode())
 
 
-def discounts(asked: dict[str, Any], *, now: datetime) -> Content:
+def offers(asked: dict[str, Any], *, now: datetime) -> Content:
     """A page of offers of all restaurants; `asked` are the parameters of filters.flow.Offers."""
-    return steady(offers.FlowOfferAnswer(finding.find(finding.Question(**asked), now=now)).data)
+    return steady(FlowOfferAnswer(finding.find(finding.Question(**asked), now=now)).data)
 
 
-def discounts_of(slug: str, asked: dict[str, Any], *, now: datetime) -> Content:
+def offers_of(slug: str, asked: dict[str, Any], *, now: datetime) -> Content:
     """A page of the offers of one restaurant; `asked` are the parameters of filters.flow.Slots."""
     page = finding.of_restaurant(
         identity.find(slug),
@@ -130,7 +154,7 @@ def discounts_of(slug: str, asked: dict[str, Any], *, now: datetime) -> Content:
         cursor=asked.get("cursor"),
         now=now,
     )
-    return steady(offers.FlowSlotAnswer(page).data)
+    return steady(FlowSlotAnswer(page).data)
 
 
 def steady(page: Any) -> Content:

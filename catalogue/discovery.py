@@ -41,6 +41,8 @@ PRICE_LIST = (
     *("network", "network_name", "asset", "asset_address", "decimals", "pay_to"),
     *("tiers", "products", "mcp"),
 )
+# Of a product, how REST is asked for it.
+OF_REST = ("asked_for_by", "resources")
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,6 +242,9 @@ def written() -> bytes:
 
 
 def price_list() -> bytes:
-    """Of the document what is sold to whom for how much, and how it is asked for. Raises Unavailable."""
+    """Of the document what is sold to whom for how much, and by which tools. Raises Unavailable."""
     told = orjson.loads(written())
+    for product in told["products"]:
+        for name in OF_REST:
+            del product[name]
     return orjson.dumps({name: told[name] for name in PRICE_LIST})

@@ -1,19 +1,13 @@
 """Landmarks and the dictionaries over HTTP."""
 
-from collections.abc import Iterable
-from typing import Any
-
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from catalogue import contents, dictionaries, filters, selling, serializers
+from catalogue import contents, filters, selling, serializers
 from catalogue.api.terms import CONDITIONAL, free
-from catalogue.contents import DICTIONARY
 from catalogue.models import Attribute, Cuisine, Landmark, Market
-from config.api.cursors import Listing
-from config.api.renderers import JSON
 from payments.authentication import DataViewSet
 
 
@@ -32,7 +26,7 @@ class LandmarkViewSet(DataViewSet[Landmark]):
     def list(self, request: Request) -> Response:
         """Landmarks, museums, parks, neighborhoods and cities: whole matches first, then begun, then misspelt ones."""
         now = timezone.now()
-        return selling.served(request, contents.places(filters.LookUp.read(request), now=now), now=now)
+        return selling.served(request, contents.landmarks(filters.LookUp.read(request), now=now), now=now)
 
 
 class MarketViewSet(DataViewSet[Market]):
@@ -68,8 +62,8 @@ class CuisineViewSet(DataViewSet[Cuisine]):
     )
     def list(self, request: Request) -> Response:
         """The slugs that `cuisine` takes, with their labels, by slug."""
-        rows = dictionaries.cuisines(**filters.Language.read(request))[:DICTIONARY]
-        return listed(request, serializers.CuisineAnswer(whole(rows)).data)
+        now = timezone.now()
+        return selling.served(request, contents.cuisines(filters.Language.read(request), now=now), now=now)
 
 
 class AttributeViewSet(DataViewSet[Attribute]):
@@ -87,15 +81,5 @@ class AttributeViewSet(DataViewSet[Attribute]):
     )
     def list(self, request: Request) -> Response:
         """The keys that `attributes` and `diet` take, with their labels, by key."""
-        rows = Attribute.objects.order_by("key")[:DICTIONARY]
-        return listed(request, serializers.AttributeAnswer(whole(rows)).data)
-
-
-def whole(rows: Iterable[Any], *, limit: int = DICTIONARY) -> Listing[Any]:
-    """Rows as a list of one page."""
-    return Listing(rows=list(rows), limit=limit, as_of=timezone.now())
-
-
-def listed(request: Request, answer: Any) -> Response:
-    """A list that is free; it is the same as long as its rows are, whatever the moment."""
-    return selling.answer(request, answer, now=timezone.now(), etag_of=JSON().render(answer["data"]))
+        now = timezone.now()
+        return selling.served(request, contents.attributes(now=now), now=now)

@@ -5,8 +5,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from catalogue import autocomplete, filters, lookup, serializers, sources
-from catalogue.api.context import listed, whole
+from catalogue import autocomplete, contents, filters, lookup, selling, serializers, sources
 from catalogue.api.terms import CONDITIONAL, free
 from catalogue.models import Restaurant
 from config.api.cursors import Credited
@@ -31,8 +30,9 @@ class AutocompleteViewSet(DataViewSet[Restaurant]):
         Case and accents do not matter. Where nothing begins so, one letter may be wrong in a word of five or more.
         """
         typed = filters.Typed.read(request)
-        found = autocomplete.suggest(**typed)
-        return listed(request, serializers.SuggestionAnswer(whole(found, limit=typed["limit"])).data)
+        found, now = autocomplete.suggest(**typed), timezone.now()
+        page = contents.whole(found, limit=typed["limit"], now=now)
+        return selling.served(request, contents.listed(serializers.SuggestionAnswer(page).data), now=now)
 
 
 class MatchViewSet(DataViewSet[Restaurant]):
@@ -52,8 +52,8 @@ class MatchViewSet(DataViewSet[Restaurant]):
 
         Give the name and at least one of `address`, `phone`, `ll` and `market`: the more, the surer.
         """
-        sought = filters.Sought.read(request)
+        sought, now = filters.Sought.read(request), timezone.now()
         found = lookup.match(**sought)
         lines = sources.of_restaurants([match.slug for match in found])
-        page = Credited(rows=found, limit=sought["limit"], as_of=timezone.now(), attribution=lines)
-        return listed(request, serializers.MatchAnswer(page).data)
+        page = Credited(rows=found, limit=sought["limit"], as_of=now, attribution=lines)
+        return selling.served(request, contents.listed(serializers.MatchAnswer(page).data), now=now)

@@ -59,7 +59,7 @@ class FlowSlotViewSet(DataViewSet[FlowSlot]):
         """
         asked = Slots.read(request)
         now = timezone.now()
-        return selling.served(request, contents.discounts_of(slug, asked, now=now), now=now)
+        return selling.served(request, contents.offers_of(slug, asked, now=now), now=now)
 
 
 class FlowOfferViewSet(DataViewSet[FlowSlot]):
@@ -83,7 +83,7 @@ class FlowOfferViewSet(DataViewSet[FlowSlot]):
         """
         asked = Offers.read(request)
         now = timezone.now()
-        return selling.served(request, contents.discounts(asked, now=now), now=now)
+        return selling.served(request, contents.offers(asked, now=now), now=now)
 
     @extend_schema(
         operation_id="get_offer",

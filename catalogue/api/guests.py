@@ -55,7 +55,7 @@ class PhotoViewSet(DataViewSet[Photo]):
         """
         asked = filters.Photos.read(request)
         now = timezone.now()
-        return selling.served(request, contents.pictures(slug, asked, now=now), now=now)
+        return selling.served(request, contents.photos(slug, asked, now=now), now=now)
 
 
 class ContextViewSet(DataViewSet[Landmark]):

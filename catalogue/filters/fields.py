@@ -13,9 +13,11 @@ from rest_framework import serializers
 from catalogue.groups import GROUPS
 from catalogue.names import Names
 from catalogue.search import Box, Facet, Sort
-from config.api.parameters import MOMENT, TIME, Listed, Read, moment
+from config.api.parameters import DATE, TIME, Listed, Read, moment
 from config.api.refusal import InvalidRequest, unknown
 
+# A moment, on the clock of a place where it has no offset.
+ON_A_CLOCK = rf"{DATE}T{TIME}(:[0-5][0-9](\.[0-9]{{1,6}})?)?(Z|[+-]{TIME})?"
 SLUG = "[a-z0-9]+(-[a-z0-9]+)*"
 # Web Mercator ends at 85 degrees.
 LAT = r"-?(85(\.0{1,12})?|(8[0-4]|[0-7]?[0-9])(\.[0-9]{1,12})?)"
@@ -106,13 +108,13 @@ class Area(Read):
 
 
 class OpenAt(Read):
-    """`now`, a time of day or a moment; read as the word, a datetime.time or a datetime in UTC."""
+    """`now`, a time of day or a moment; read as the word, a datetime.time or a datetime, in UTC with an offset."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(
-            pattern=f"^(now|{TIME}|{MOMENT})$",
-            hint="This must be `now`, a time HH:MM, or a moment like 2026-11-21T19:30:00Z; write the + of an offset as"
-            " %2B.",
+            pattern=f"^(now|{TIME}|{ON_A_CLOCK})$",
+            hint="This must be `now`, a time HH:MM, or a moment: 2026-11-21T19:30 on the clock of the place, or with"
+            " an offset, whose + is written %2B.",
             **options,
         )
 
@@ -121,7 +123,10 @@ class OpenAt(Read):
         text = super().to_internal_value(data)
         if text == "now":
             return "now"
-        return time.fromisoformat(text) if len(text) == len("HH:MM") else moment(text)
+        if len(text) == len("HH:MM"):
+            return time.fromisoformat(text)
+        has_offset = re.search(r"T.*[Z+-]", text)
+        return moment(text) if has_offset else moment(text).replace(tzinfo=None)
 
 
 class SortBy(serializers.ChoiceField):

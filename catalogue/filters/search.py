@@ -69,7 +69,8 @@ class Search(Parameters):
     open = OpenAt(
         required=False,
         help_text="Only restaurants that are open then: `now`; the next HH:MM on the clock of the place that is asked"
-        f" about; or a moment of RFC 3339 within {OPEN_AHEAD.days} days.",
+        f" about; or a moment of RFC 3339 within {OPEN_AHEAD.days} days, which is on that clock too where it has no"
+        " offset.",
     )
     open_for = Whole(
         required=False,

@@ -11,7 +11,7 @@ from catalogue.filters.flow import Offers
 from catalogue.flow import choosing, once
 from catalogue.flow.once import Minute
 from catalogue.mcp.doorway import caller_name
-from catalogue.mcp.finding import SHORT
+from catalogue.mcp.finding import MARKET, MARKET_WORDS, SHORT
 from catalogue.serializers import SLUG
 from catalogue.serializers.flow import NewFlowBooking
 from config.api.errors import invalid, problems
@@ -34,11 +34,11 @@ def list_offers(call: Call, asked: Values) -> Result:
     """A page of offers, of one restaurant or of all."""
     slug = asked.pop("slug", None)
     if slug is None:
-        return Result(contents.discounts(asked, now=call.now).body)
+        return Result(contents.offers(asked, now=call.now).body)
     if strangers := [name for name in asked if name not in OF_RESTAURANT]:
         words = "does not go with `slug`: leave it out, or leave `slug` out and search around a place."
         raise invalid([Problem(name, f"`{name}` {words}") for name in strangers])
-    return Result(contents.discounts_of(slug, asked, now=call.now).body)
+    return Result(contents.offers_of(slug, asked, now=call.now).body)
 
 
 def offered() -> Schema:
@@ -68,7 +68,7 @@ LIST_OFFERS = Tool(
         "near": "Around a place by name, as in search_restaurants.",
         "ll": "Or around a point: latitude,longitude.",
         "radius": "Metres around it; 1500 when left out.",
-        "market": "Slug of a market.",
+        "market": MARKET_WORDS,
         "date": "One day, on the restaurants' calendar; the next 14 days when left out.",
         "time": "From this time of the day on: 18:30.",
         "party_size": "Guests: offers that take so many.",
@@ -77,7 +77,7 @@ LIST_OFFERS = Tool(
         "cursor": "`next_cursor` of the page before, with the same arguments.",
     },
     presets={"limit": 10},
-    beside={"slug": SLUG_SCHEMA},
+    beside={"slug": SLUG_SCHEMA, "market": MARKET},
     reads=Offers,
     gives=offered,
     run=list_offers,

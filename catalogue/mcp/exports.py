@@ -91,7 +91,7 @@ GET_EXPORT = Tool(
         " that are good for an hour. For the Enterprise tier; nothing is charged."
     ),
     operation="get_export",
-    takes={"export_id": "`id` of start_export."},
+    takes={"export_id": "`id` of start_export: exp_ and 26 letters."},
     needs=["export_id"],
     known_as={"export_id": "id"},
     reads=None,

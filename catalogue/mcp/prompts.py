@@ -64,14 +64,14 @@ def as_json(values: Mapping[str, Any]) -> str:
 def plan_dinner(given: Mapping[str, str]) -> str:
     """How to find a table, in steps."""
     asked = read(Dinner, given)
-    party = "for `party` people" if "party" in asked else "; ask how many they are before you look for a table"
+    party = " for `party` people" if "party" in asked else "; ask how many they are before you look for a table"
     budget = (
         "`price_max` from 1 (cheap) to 4 (dear) as it fits `budget`: say which you took for it,"
         if "budget" in asked
         else "no `price_max` unless the person names a budget,"
     )
     return f"""\
-Plan a dinner near `near` {party}, with the tools of Tablewire.
+With the tools of Tablewire, plan a dinner near `near`{party}.
 
 {VALUES}
 {as_json(asked)}
@@ -79,8 +79,9 @@ Plan a dinner near `near` {party}, with the tools of Tablewire.
 1. Ask for the day and the time where you do not know them.
 2. Call find_landmark with `near` as `query`. If several places could be meant, ask which. If none is found, ask for
    another landmark, neighborhood or city.
-3. Call search_restaurants with the name of that place and its market as `near`, `open` at the time of the dinner,
-   {budget} and a `limit` of 10. If nothing is found, widen `radius` before you drop a wish, and say so.
+3. Call search_restaurants with the name of that place and its market as `near`, `open` at the time of the dinner on
+   the clock there (2026-11-21T19:30), {budget} and a `limit` of 10. If nothing is found, widen `radius` before
+   you drop a wish, and say so.
 4. Call list_offers around the same place for that day and party: discounts with the seats that are left.
 5. Show at most three choices: name, neighborhood, cuisine, minutes to walk, price level, stars with the number of
    reviews, and the offer, if there is one. Say why each. Let the person choose.

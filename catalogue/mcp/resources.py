@@ -1,4 +1,4 @@
-"""What agents read beside the tools: prices, markets, their own account, and restaurants."""
+"""What agents read beside the tools: prices, the dictionaries, their own account, and restaurants."""
 
 import re
 from collections.abc import Sequence
@@ -8,8 +8,8 @@ from django.utils import timezone
 
 from catalogue import contents, discovery
 from catalogue.filters import SLUG
+from catalogue.identity import NoSuchRestaurant
 from catalogue.mcp import completing
-from config.api.refusal import NotFound
 from config.api.renderers import JSON
 from config.mcp.resources import Resource
 from payments import me
@@ -30,6 +30,16 @@ def markets(_request: HttpRequest) -> bytes:
     return contents.markets(now=timezone.now()).body
 
 
+def cuisines(_request: HttpRequest) -> bytes:
+    """The body of GET /v1/cuisines."""
+    return contents.cuisines({}, now=timezone.now()).body
+
+
+def attributes(_request: HttpRequest) -> bytes:
+    """The body of GET /v1/attributes."""
+    return contents.attributes(now=timezone.now()).body
+
+
 def account(request: HttpRequest) -> bytes:
     """The body of GET /v1/me."""
     standing = me.standing(caller_of(request), usage=request.usage, now=timezone.now())  # type: ignore[attr-defined]
@@ -37,9 +47,9 @@ def account(request: HttpRequest) -> bytes:
 
 
 def restaurant(_request: HttpRequest, *, slug: str) -> bytes:
-    """The body of GET /v1/restaurants/{slug}, which is free. Raises NotFound, Renamed and Gone."""
+    """The body of GET /v1/restaurants/{slug}, which is free. Raises NoSuchRestaurant, Renamed and Gone."""
     if not IS_SLUG.fullmatch(slug):
-        raise NotFound("There is no restaurant of this slug.")
+        raise NoSuchRestaurant
     return contents.restaurant(slug, {"fields": ("core",)}, now=timezone.now()).body
 
 
@@ -61,6 +71,22 @@ RESOURCES: Sequence[Resource] = (
         title="Markets",
         description="The cities that are covered, with the slugs that the argument `market` takes, and their zones.",
         read=markets,
+        is_public=True,
+    ),
+    Resource(
+        uri="restaurants://cuisines",
+        name="cuisines",
+        title="Cuisines",
+        description="The slugs that the argument `cuisine` takes, with their labels.",
+        read=cuisines,
+        is_public=True,
+    ),
+    Resource(
+        uri="restaurants://attributes",
+        name="attributes",
+        title="Amenities and diets",
+        description="The keys that the arguments `attributes` and `diet` take, with their labels.",
+        read=attributes,
         is_public=True,
     ),
     Resource(

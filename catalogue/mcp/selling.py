@@ -14,6 +14,7 @@ from catalogue.landmarks import PlaceNotResolved
 from config.api import errors
 from config.api.refusal import Code, Refusal, Renamed
 from config.mcp.answers import Result
+from config.mcp.schemas import Schema
 from config.mcp.server import ERROR, in_words
 from config.mcp.tools import Call
 from payments import gate, wire
@@ -24,6 +25,8 @@ from payments.wire.proofs import PAYMENT_META
 
 # Of x402's transport over MCP.
 RECEIPT_META = "x402/payment-response"
+# PaymentRequired, which a tool that sells gives to who has not paid, as far as a reader has to tell them apart.
+PRICE: Schema = {"required": ["x402Version", "accepts"]}
 # As X-Receipt is over HTTP.
 TOKEN_META = "tablewire/receipt"  # noqa: S105  # a name
 

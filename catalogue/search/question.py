@@ -65,7 +65,8 @@ class Query:
     """What is asked for; the names are those of the parameters of GET /v1/restaurants.
 
     `ll` is (latitude, longitude) in degrees, `radius` in metres. `open` is the word "now", a time of day on the wall
-    clock of the place that is asked about, or a moment; `open_for` are the minutes that a place stays open from then.
+    clock of the place that is asked about, or a moment, which is on that clock where it has no zone; `open_for` are
+    the minutes that a place stays open from then.
     A restaurant has at least one of `cuisine`, none of `cuisine_not`, all of `attributes` and `diet` (`vegan` is the
     attribute `diet_vegan`). `date` and `time` are on the restaurant's wall clock.
     """

@@ -3,6 +3,7 @@
 import datetime as dt
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from zoneinfo import ZoneInfo
 
 from catalogue import geo, landmarks
 from catalogue.geo import Location
@@ -26,17 +27,20 @@ class Reading:
     def open_at(self, *, now: datetime) -> datetime | None:
         """The moment at which the hits are to be open, None when that was not asked. Raises InvalidRequest.
 
-        A time of day is the next such time on the wall clock of the market that was named or is nearest.
+        A time of day is the next such time on the wall clock of the market that was named or is nearest; a moment
+        without a zone is on that clock.
         """
         wanted = self.query.open
         if wanted is None:
             return None
-        named = self._next(wanted, now=now) if isinstance(wanted, dt.time) else wanted
-        at = now if named == "now" else named
+        if wanted == "now":
+            at = now
+        elif isinstance(wanted, dt.time):
+            at = self._next(wanted, now=now)
+        else:
+            at = wanted if wanted.tzinfo else self._there(wanted, now=now)
         if not now - OPEN_BEHIND <= at <= now + OPEN_AHEAD:
-            raise InvalidRequest(
-                f"`open` must lie within the next {OPEN_AHEAD.days} days; this moment does not.", param="open"
-            )
+            raise _too_far()
         if at + timedelta(minutes=self.query.open_for or 0) > now + OPEN_AHEAD:
             raise InvalidRequest(
                 f"Opening hours are worked out for the next {OPEN_AHEAD.days} days, and this ends later.",
@@ -44,20 +48,32 @@ class Reading:
             )
         return at
 
-    def _next(self, clock: dt.time, *, now: datetime) -> datetime:
+    def _there(self, local: datetime, *, now: datetime) -> datetime:
+        zone = self._zone()
+        if abs(local.year - now.year) > 1:
+            # The last years of the calendar have no next midnight.
+            raise _too_far()
+        minute = instant(zone, local.toordinal(), local.hour * 60 + local.minute)
+        return minute + timedelta(seconds=local.second, microseconds=local.microsecond)
+
+    def _zone(self) -> ZoneInfo:
         area = None
         if self.names:
             market, center = self.query.market, self.center or _middle(self.query.bbox)
             area = self.names.market(market) if market else self.names.nearest_market(center) if center else None
         if area is None:
             raise InvalidRequest(
-                "A time of day needs a place whose clock it is on: add `near`, `ll`, `bbox` or `market`.",
+                "A time without an offset needs a place whose clock it is on: add `near`, `ll` or `market`.",
                 param="open",
             )
-        today, minute = now.astimezone(area.zone).toordinal(), clock.hour * 60 + clock.minute
-        coming = instant(area.zone, today, minute)
+        return area.zone
+
+    def _next(self, clock: dt.time, *, now: datetime) -> datetime:
+        zone = self._zone()
+        today, minute = now.astimezone(zone).toordinal(), clock.hour * 60 + clock.minute
+        coming = instant(zone, today, minute)
         # The minute that is running counts as now.
-        return coming if coming > now - timedelta(minutes=1) else instant(area.zone, today + 1, minute)
+        return coming if coming > now - timedelta(minutes=1) else instant(zone, today + 1, minute)
 
 
 def read(query: Query) -> Reading:
@@ -70,7 +86,8 @@ def read(query: Query) -> Reading:
     if query.lang:
         languages.check(query.lang)
     _check_box(query.bbox)
-    named = query.market or query.cuisine or query.cuisine_not or query.q or isinstance(query.open, dt.time)
+    on_a_clock = isinstance(query.open, (dt.time, datetime)) and query.open.tzinfo is None
+    named = query.market or query.cuisine or query.cuisine_not or query.q or on_a_clock
     names = Names.load() if named or query.tags else None
     if names:
         if query.market:
@@ -107,6 +124,12 @@ def _check_box(box: Box | None) -> None:
             f"The sides of `bbox` are at most {MOST_BOX_M / 1000:.0f} km long; for more, ask for a `market`.",
             param="bbox",
         )
+
+
+def _too_far() -> InvalidRequest:
+    return InvalidRequest(
+        f"`open` must lie within the next {OPEN_AHEAD.days} days; this moment does not.", param="open"
+    )
 
 
 def _middle(box: Box | None) -> Location | None:

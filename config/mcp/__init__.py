@@ -1,4 +1,4 @@
-"""The Model Context Protocol over HTTP, in both of its eras; knows nothing of what is served by it.
+"""The Model Context Protocol over HTTP, in both of its eras; of what is served by it knows the OpenAPI document alone.
 
 messages     what a caller sends: one JSON-RPC message in a POST
 eras         which revision it speaks, and what that asks of its headers

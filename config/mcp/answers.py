@@ -20,7 +20,7 @@ class Result:
 
     `meta` stands beside it. `then` is called when the answer was handed on. Where `is_error` is set, the caller's
     model reads `text` instead of a body, or the body is what the protocol of another makes of an error; `is_challenge`
-    marks the price that was told to who had sent no payment. `asks` is what has to be answered before there is a
+    marks one that only says what has to come with the same call. `asks` is what has to be answered before there is a
     result.
     """
 

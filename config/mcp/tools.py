@@ -44,8 +44,8 @@ class Tool:
     it wrong; those in `needs` are required, and those in `presets` have a value when they are left out. `known_as` is
     what the operation calls an argument that has another name here; `beside` are the schemas of arguments that it does
     not have. `reads` is the serializer that reads them as it does for the operation: of Parameters as texts, of a
-    Shape as JSON; what it does not know is handed on as it came. `gives` is the schema of its result, which may also
-    be a price (x402) where it is sold.
+    Shape as JSON; what it does not know is handed on as it came. `gives` is the schema of its result, and `or_gives`
+    of what it may give instead, which is no result yet.
     """
 
     name: str
@@ -60,7 +60,7 @@ class Tool:
     presets: Mapping[str, object] = field(default_factory=dict)
     beside: Mapping[str, Schema] = field(default_factory=dict)
     known_as: Mapping[str, str] = field(default_factory=dict)
-    is_sold: bool = False
+    or_gives: Schema | None = None
     is_read_only: bool = True
     is_idempotent: bool = True
     is_destructive: bool = False
@@ -94,11 +94,11 @@ class Tool:
 
     @cached_property
     def output_schema(self) -> Schema:
-        """The schema of its structured content; of one that is sold also what is told to who has not paid."""
+        """The schema of its structured content, whichever it is."""
         given = self.gives()
-        if not self.is_sold:
+        if self.or_gives is None:
             return given
-        return {"type": "object", "anyOf": [{word: given[word] for word in given if word != "type"}, PRICE]}
+        return {"type": "object", "anyOf": [{word: given[word] for word in given if word != "type"}, self.or_gives]}
 
     @cached_property
     def definition(self) -> Schema:
@@ -137,7 +137,11 @@ class Tool:
     def misfit(self, name: str, value: Any) -> str | None:
         """What is wrong with a value by the schema that is published. A Shape judges JSON itself."""
         is_judged = name not in self.arguments or (self.takes_json and self.theirs(name) in self.fields)
-        return None if is_judged else misfit(value, self.arguments[name])
+        if is_judged:
+            return None
+        if name in self.needs and is_blank(value):
+            return "This is empty, and required."
+        return misfit(value, self.arguments[name])
 
     def theirs(self, name: str) -> str:
         """What the operation calls an argument."""
@@ -169,10 +173,10 @@ class Tool:
         return rest if form.errors else {**rest, **form.validated_data}
 
 
-# As far as a reader has to tell it from a result.
-PRICE: Schema = {"title": "PaymentRequired of x402", "required": ["x402Version", "accepts"]}
 # JSON counts so far without loss.
 WHOLE_TO = 2**53
+NUMBER = re.compile(r"[0-9]{1,9}")
+CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 
 def plain(told: Mapping[str, Any]) -> dict[str, Any]:
@@ -216,9 +220,10 @@ def out_of(value: Any, schema: Schema, kind: str, types: tuple[type, ...]) -> st
 
 def misfits(value: Any, schema: Schema) -> str | None:
     """What is wrong with an array."""
-    if isinstance(value, str) and value:
-        meant = orjson.dumps(value[:80].split(",")).decode()
-        return f"This must be an array, also of one value: {meant}."
+    if isinstance(value, (str, int, float)) and not isinstance(value, bool) and not is_blank(value):
+        each = str(value)[:80].split(",")
+        meant = [int(one) if NUMBER.fullmatch(one) and schema["items"]["type"] == "integer" else one for one in each]
+        return f"This must be an array, also of one value: {orjson.dumps(meant).decode()}."
     if not isinstance(value, list) or not value:
         return "This must be an array of at least one value; or leave it out."
     if len(value) > schema.get("maxItems", len(value)):
@@ -231,16 +236,26 @@ def misfits(value: Any, schema: Schema) -> str | None:
 def unlike(value: Any, schema: Schema) -> str | None:
     """What is wrong with a text."""
     if not isinstance(value, str):
-        return "This must be a string."
-    if not value:
+        is_plain = isinstance(value, list) and value and all(isinstance(one, (str, int, float)) for one in value)
+        meant = ",".join(map(as_text, value)) if is_plain else ""
+        hint = f': "{meant[:80]}"' if meant and unlike(meant, schema) is None else ""
+        return f"This must be a string{hint}."
+    if is_blank(value):
         return "This is empty; leave it out or give it a value."
     if value not in schema.get("enum", (value,)):
         return unknown("value", value[:80], schema["enum"]).message
     if len(value) > schema.get("maxLength", len(value)):
         return f"This must be at most {schema['maxLength']} characters long."
     if "pattern" in schema and not re.fullmatch(schema["pattern"], value, re.ASCII):
-        return f"This cannot be `{value[:80]}`. {schema.get('description', '')}".strip()
+        if CONTROL.search(value):
+            return "This holds a control character."
+        return f"`{value[:80]}` is not of the right form. It takes: {schema.get('description', '')}"
     return None
+
+
+def is_blank(value: Any) -> bool:
+    """Whether it is a text that says nothing."""
+    return isinstance(value, str) and not value.strip()
 
 
 def as_text(value: Any) -> str:

@@ -150,7 +150,7 @@ def test_it_says_where_mcp_is_and_which_tools_sell_each_product(client: Client) 
 
 def test_a_tool_is_listed_beside_the_operation_that_it_shares_if_and_only_if_it_sells() -> None:
     ways = {(way.tool, way.operation) for each in discovery.WAYS.values() for way in each if way.tool}
-    assert ways == {(tool.name, tool.operation) for tool in SERVER.tools if tool.is_sold}
+    assert ways == {(tool.name, tool.operation) for tool in SERVER.tools if tool.or_gives}
     for way in (way for each in discovery.WAYS.values() for way in each if way.tool):
         assert SERVER.by_name[way.tool or ""].read({"slug": "noma", **way.arguments})["slug"] == "noma"
 

@@ -258,6 +258,20 @@ def test_a_time_of_day_is_the_next_one_on_the_clock_of_the_place() -> None:
     )
 
 
+def test_a_moment_without_an_offset_is_on_the_clock_of_the_place() -> None:
+    make.market("tokyo", timezone="Asia/Tokyo", latitude=35.68, longitude=139.69)
+    make.market("copenhagen")
+    evening = datetime(2026, 11, 23, 19, 30)  # noqa: DTZ001  # on the clock of a place
+    assert search.find(Query(ll=TIVOLI, open=evening), now=NOW).open_at == datetime(2026, 11, 23, 18, 30, tzinfo=UTC)
+    assert search.find(Query(market="tokyo", open=evening), now=NOW).open_at == datetime(
+        2026, 11, 23, 10, 30, tzinfo=UTC
+    )
+    for place in ({"ll": TIVOLI}, {"market": "tokyo"}):
+        for far in (evening.replace(year=9999), evening.replace(year=1), evening.replace(month=12, day=9)):
+            assert refused(open=far, **place).param == "open"
+    assert "needs a place whose clock it is on" in refused(open=evening).message
+
+
 def test_a_time_of_day_that_the_clock_skips_is_the_moment_of_the_skip() -> None:
     make.market("copenhagen")
     eve = datetime(2027, 3, 27, 20, 0, tzinfo=UTC)

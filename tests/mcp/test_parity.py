@@ -14,7 +14,7 @@ from django.utils import timezone
 from x402.http import x402HTTPClientSync
 from x402.http.utils import decode_payment_required_header
 
-from catalogue import insights, recount
+from catalogue import insights, opening, recount
 from catalogue.mcp.finding import HIT
 from catalogue.models import Restaurant
 from payments.devchain.wallets import Wallet
@@ -77,6 +77,11 @@ FREE: list[tuple[str, dict[str, Any], str]] = [
         {"market": "copenhagen", "price_max": 3, "sort": "offer"},
         "/v1/restaurants?market=copenhagen&price_max=3&sort=offer&limit=10",
     ),
+    (
+        "search_restaurants",
+        {"near": "Tivoli", "open": "2026-11-23T19:30"},
+        "/v1/restaurants?near=Tivoli&open=2026-11-23T19:30&limit=10",
+    ),
     ("search_restaurants", {"market": "copenhagen", "cuisine": ["seafood"], "rating_min": 5}, ""),
     ("get_restaurant", {"slug": SLUG}, RECORD),
     ("get_restaurant", {"slug": "unknown", "fields": ["core", "reviews", "ai_insight"]}, ""),
@@ -91,8 +96,8 @@ FREE: list[tuple[str, dict[str, Any], str]] = [
     ("get_history", {"slug": "unknown"}, "/v1/restaurants/unknown/history?limit=10"),
 ]
 ADDRESSES = {
-    4: "/v1/restaurants?market=copenhagen&cuisine=seafood&rating_min=5&limit=10",
-    6: "/v1/restaurants/unknown?fields=core,reviews,ai_insight",
+    5: "/v1/restaurants?market=copenhagen&cuisine=seafood&rating_min=5&limit=10",
+    7: "/v1/restaurants/unknown?fields=core,reviews,ai_insight",
 }
 PAIRS = [(tool, told, path or ADDRESSES[number]) for number, (tool, told, path) in enumerate(FREE)]
 
@@ -109,10 +114,21 @@ def test_a_free_tool_gives_what_rest_gives_for_the_same_queries(
     assert (response.status_code, "isError" in result) == (200, False)
     expected = response.json()
     if tool == "search_restaurants":
-        expected["data"] = [{name: hit[name] for name in HIT} for hit in expected["data"]]
+        kept = [name for name in HIT if name != "open_now" or arguments.get("open", "now") == "now"]
+        expected["data"] = [{name: hit[name] for name in kept} for hit in expected["data"]]
     assert result["structuredContent"] == expected
     assert json.loads(words_of(result)) == expected
     assert len(at_mcp) == len(at_rest)
+
+
+@pytest.mark.usefixtures("_world")
+def test_a_hit_that_is_open_tomorrow_is_not_called_closed(client: Client) -> None:
+    opening.refresh(now=NOW)
+    told = call(client, "search_restaurants", near="Tivoli", open="2026-11-23T19:30")["structuredContent"]
+    assert (told["query"]["open_at"], [hit["slug"] for hit in told["data"]]) == ("2026-11-23T18:30:00Z", [SLUG])
+    assert "open_now" not in told["data"][0]
+    (hit,) = call(client, "search_restaurants", near="Tivoli", open="now")["structuredContent"]["data"]
+    assert hit["open_now"] is True
 
 
 @pytest.mark.usefixtures("_world")

@@ -49,14 +49,17 @@ def test_a_dinner_is_planned_with_the_tools_in_their_order(client: Client, era: 
     places = [text.index(name) for name in ("find_landmark", "search_restaurants", "list_offers", "book_table")]
     assert places == sorted(places)
     assert "`price_max` from 1 (cheap) to 4 (dear)" in text
-    assert "`open` at the time of the dinner" in text
+    assert text.startswith("With the tools of Tablewire, plan a dinner near `near` for `party` people.\n")
+    assert "`open` at the time of the dinner on\n   the clock there (2026-11-21T19:30)" in text
     assert_careful(text)
 
 
 def test_what_was_left_out_is_asked_for_or_not_searched_by(client: Client) -> None:
     text = text_of(client, "plan_dinner", near="Tivoli", party="", budget="  ")
     assert values_of(text) == {"near": "Tivoli"}
-    assert "ask how many they are" in text
+    assert text.startswith(
+        "With the tools of Tablewire, plan a dinner near `near`; ask how many they are before you look for a table.\n"
+    )
     assert "no `price_max` unless the person names a budget" in text
 
 

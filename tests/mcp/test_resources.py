@@ -11,6 +11,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from catalogue import discovery, identity
+from catalogue.models import Attribute
 from payments import seed
 from payments.models import Payment
 from tests.catalogue import make
@@ -57,11 +58,13 @@ def text_of(client: Client, uri: str, **rest: Any) -> str:
 
 
 @pytest.mark.parametrize("era", ERAS)
-def test_three_resources_and_one_template_are_listed(client: Client, era: Era) -> None:
+def test_five_resources_and_one_template_are_listed(client: Client, era: Era) -> None:
     listed = rpc(client, "resources/list", era=era)["result"]["resources"]
     assert [one["uri"] for one in listed] == [
         "restaurants://prices",
         "restaurants://markets",
+        "restaurants://cuisines",
+        "restaurants://attributes",
         "restaurants://account",
     ]
     (template,) = rpc(client, "resources/templates/list", era=era)["result"]["resourceTemplates"]
@@ -80,6 +83,18 @@ def test_markets_are_those_of_rest(client: Client, era: Era) -> None:
     assert ours == theirs
 
 
+@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize("name", ["cuisines", "attributes"])
+@pytest.mark.usefixtures("place")
+def test_the_words_that_a_search_takes_are_those_of_rest(client: Client, name: str, era: Era) -> None:
+    Attribute.objects.get_or_create(key="outdoor_seating", label="Outdoor seating", kind="amenity")
+    theirs = client.get(f"/v1/{name}").json()
+    ours = json.loads(text_of(client, f"restaurants://{name}", era=era))
+    assert ours["pagination"].pop("as_of") >= theirs["pagination"].pop("as_of")
+    assert ours == theirs
+    assert ours["data"]
+
+
 @pytest.mark.usefixtures("place")
 def test_a_restaurant_is_the_free_record_to_the_letter(client: Client) -> None:
     theirs = client.get("/v1/restaurants/noma")
@@ -93,12 +108,14 @@ def test_a_restaurant_is_the_free_record_to_the_letter(client: Client) -> None:
 def test_a_client_may_keep_for_a_minute_what_is_the_same_for_everybody(client: Client) -> None:
     kept = {
         uri: (told["ttlMs"], told["cacheScope"])
-        for uri in ("prices", "markets", "account", "restaurant/noma")
+        for uri in ("prices", "markets", "cuisines", "attributes", "account", "restaurant/noma")
         if (told := read(client, f"restaurants://{uri}", era=STATELESS)["result"])
     }
     assert kept == {
         "prices": (60_000, "public"),
         "markets": (60_000, "public"),
+        "cuisines": (60_000, "public"),
+        "attributes": (60_000, "public"),
         "account": (0, "private"),
         "restaurant/noma": (60_000, "public"),
     }
@@ -148,6 +165,10 @@ def test_the_account_is_that_of_the_caller_and_the_read_counts_as_a_request(clie
 def test_prices_are_those_of_the_x402_document_with_the_tools_that_sell(client: Client) -> None:
     document = client.get("/.well-known/x402").json()
     told = json.loads(text_of(client, "restaurants://prices", era=STATELESS))
+    for product in document["products"]:
+        # How REST is asked is nothing to a reader who has tools.
+        assert product.pop("asked_for_by")
+        assert product.pop("resources")
     assert told == {name: document[name] for name in discovery.PRICE_LIST}
     assert {"network", "pay_to", "tiers", "products", "mcp"} <= told.keys()
     assert {one["product"]: [tool["name"] for tool in one["tools"]] for one in told["products"]} == {
