@@ -7,8 +7,8 @@ lock_timeout allows.
 
 import hashlib
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -28,8 +28,8 @@ from config.api.renderers import JSON
 
 HEADER = "Idempotency-Key"
 REPLAYED = "Idempotent-Replayed"
-VISIBLE = re.compile(r"[\x21-\x7e]{1,255}")
-SCHEMA = {"type": "string", "pattern": "^[\\x21-\\x7e]{1,255}$"}
+VISIBLE = r"^[\x21-\x7e]{1,255}$"
+SCHEMA = {"type": "string", "pattern": VISIBLE}
 
 PARAMETERS = [
     OpenApiParameter(
@@ -86,6 +86,15 @@ class Call:
     named: str = HEADER
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What is told again: bytes, and over HTTP the status and the headers that go with them."""
+
+    body: bytes
+    status: int = 200
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
 def once(request: Request, *, scope: str, effect: Callable[[], Response]) -> Response:
     """Answer what `effect` answers, and have it take place once for each Idempotency-Key of the scope.
 
@@ -97,7 +106,7 @@ def once(request: Request, *, scope: str, effect: Callable[[], Response]) -> Res
     key = request.META.get("HTTP_IDEMPOTENCY_KEY")
     if key is None:
         return effect()
-    if not VISIBLE.fullmatch(key):
+    if not re.fullmatch(VISIBLE, key):
         raise InvalidRequest(f"`{HEADER}` must be 1 to 255 visible ASCII characters.", param=HEADER)
     call = Call(
         scope=scope,
@@ -105,17 +114,22 @@ def once(request: Request, *, scope: str, effect: Callable[[], Response]) -> Res
         operation=f"{request.method} {request.path.rstrip('/')}",
         body_sha256=hashlib.sha256(read_body(request)).digest(),
     )
-    return carried_out(call, effect)
+    answered = carried_out(call, lambda: rendered(effect()))
+    return Response(answered.body, status=answered.status, headers=dict(answered.headers))
 
 
-def always(_: Response) -> bool:
+def rendered(response: Response) -> Answer:
+    """A good answer over HTTP, as it will be told again."""
+    headers = {name: value for name, value in response.headers.items() if name != "Content-Type"}
+    return Answer(body=JSON().render(response.data), status=response.status_code, headers=headers)
+
+
+def always(_: Answer) -> bool:
     """What was answered once is answered for as long as it is kept."""
     return True
 
 
-def carried_out(
-    call: Call, effect: Callable[[], Response], *, stands: Callable[[Response], bool] = always
-) -> Response:
+def carried_out(call: Call, effect: Callable[[], Answer], *, stands: Callable[[Answer], bool] = always) -> Answer:
     """The answer to this call, whose effect takes place once; see `once`.
 
     Where an earlier answer does not stand any more the effect takes place anew, and what that answers is kept in its
@@ -159,14 +173,16 @@ def claim(call: Call, *, now: datetime) -> UUID | None:
     return claimed[0] if claimed else None
 
 
-def replay(call: Call) -> Response:
+def replay(call: Call) -> Answer:
     """The answer to the earlier call with this key. Raises Reused where that was another request."""
     row = IdempotentCall.objects.get(scope=call.scope, key=call.key)
     if row.operation != call.operation:
-        raise Reused(f"This `{call.named}` came with `{row.operation}` before. Use a new one.", param=call.named)
+        # To who uses no header, methods and paths say nothing.
+        before = f"`{row.operation}`" if call.named == HEADER else "another request"
+        raise Reused(f"This `{call.named}` came with {before} before. Use a new one.", param=call.named)
     if bytes(row.body_sha256) != call.body_sha256:
         raise Reused(f"This `{call.named}` came with another body before. Use a new one.", param=call.named)
-    return Response(bytes(row.body or b""), status=row.status, headers={**row.headers, REPLAYED: "true"})
+    return Answer(body=bytes(row.body or b""), status=row.status or 200, headers={**row.headers, REPLAYED: "true"})
 
 
 def renew(call: Call, *, now: datetime) -> UUID:
@@ -176,9 +192,7 @@ def renew(call: Call, *, now: datetime) -> UUID:
     return rows.values_list("pk", flat=True).get()
 
 
-def keep(row: UUID, response: Response) -> Response:
-    """Store the answer, and return it as it will be told again: byte for byte."""
-    body = JSON().render(response.data)
-    headers = {name: value for name, value in response.headers.items() if name != "Content-Type"}
-    IdempotentCall.objects.filter(pk=row).update(status=response.status_code, headers=headers, body=body)
-    return Response(body, status=response.status_code, headers=headers)
+def keep(row: UUID, answer: Answer) -> Answer:
+    """Store the answer, which will be told again byte for byte."""
+    IdempotentCall.objects.filter(pk=row).update(status=answer.status, headers=answer.headers, body=answer.body)
+    return answer

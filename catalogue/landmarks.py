@@ -178,10 +178,13 @@ def resolve(near: str, *, market: str | None) -> Resolution:
     places = [_place(*row[:6]) for row in rows if row[6]]
     if not places:
         likely = list(dict.fromkeys(row[1] for row in rows if market in (None, row[3])))
-        hint = f" Did you mean {likely[0]}?" if likely else _elsewhere(rows)
+        hint = (
+            f" Did you mean {' or '.join(likely)}? Ask again with one of these names,"
+            if likely
+            else f"{_elsewhere(rows)} Name a landmark, a neighborhood, a city or a restaurant,"
+        )
         raise PlaceNotResolved(
-            f"No place called `{near}` is known here.{hint} Name a landmark, a neighborhood, a city or a restaurant,"
-            " or give the point itself as ll=lat,lng.",
+            f"No place called `{near}` is known here.{hint} or give the point itself as `ll`: latitude,longitude.",
             param="near",
             extra={"suggestions": likely},
         )

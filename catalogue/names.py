@@ -17,6 +17,9 @@ from config.api.refusal import InvalidRequest
 FEWEST_TO_MISSPELL = 5
 # In words: comparing those of a long text with all cuisines takes too long.
 MOST_TO_MISSPELL = 4
+# A refusal lists all names that it could have been while they are not longer than this, in letters; else so many.
+LONGEST_LIST = 1500
+MOST_LIKELY = 20
 
 # What staff add is understood by its name at once, and meant by other words within this time.
 REMEMBERED_S = 30.0
@@ -103,31 +106,29 @@ class Names:
         """The market of this slug. Raises InvalidRequest with the nearest known ones."""
         markets = self.markets if slug in self.markets else type(self).read().markets
         if slug not in markets:
-            raise _unknown("market", slug, markets, listed_at="/v1/markets")
+            raise _unknown("market", slug, markets)
         return markets[slug]
 
     def check_cuisines(self, slugs: Iterable[str], *, param: str = "cuisine") -> None:
         """Raise InvalidRequest, with the nearest known ones, unless all of them are known."""
-        self._check(param, slugs, lambda names: names.cuisines, listed_at="/v1/cuisines")
+        self._check(param, slugs, lambda names: names.cuisines)
 
     def check_attributes(self, keys: Iterable[str], *, param: str = "attributes") -> None:
         """Raise InvalidRequest, with the nearest known ones, unless all of them are keys of attributes."""
-        self._check(param, keys, lambda names: names.attributes, listed_at="/v1/attributes")
+        self._check(param, keys, lambda names: names.attributes)
 
     def check_diets(self, words: Iterable[str], *, param: str = "diet") -> None:
         """Raise InvalidRequest, with the nearest known ones, unless all of them are diets: `vegan`, `halal`."""
-        self._check(param, words, lambda names: names.diets, listed_at="/v1/attributes")
+        self._check(param, words, lambda names: names.diets)
 
-    def _check(
-        self, param: str, given: Iterable[str], known: Callable[["Names"], Mapping[str, str]], *, listed_at: str
-    ) -> None:
+    def _check(self, param: str, given: Iterable[str], known: Callable[["Names"], Mapping[str, str]]) -> None:
         missing = [name for name in given if name not in known(self)]
         if missing:
             # It may be younger than what is remembered.
             fresh = known(type(self).read())
             for name in missing:
                 if name not in fresh:
-                    raise _unknown(param, name, fresh, listed_at=listed_at)
+                    raise _unknown(param, name, fresh)
 
     def cuisines_in(self, words: str) -> "Asked | None":
         """The cuisines that some of the words call by label or slug, a letter or two aside; the longest such words.
@@ -179,9 +180,11 @@ def _misspelt(run: str, known: Iterable[str]) -> list[str]:
     return get_close_matches(run, list(known), n=1, cutoff=0.85) if len(run) >= FEWEST_TO_MISSPELL else []
 
 
-def _unknown(param: str, name: str, known: Iterable[str], *, listed_at: str) -> InvalidRequest:
-    likely = get_close_matches(name.lower(), list(known), n=3, cutoff=0.5)
+def _unknown(param: str, name: str, known: Iterable[str]) -> InvalidRequest:
+    names = sorted(known)
+    likely = get_close_matches(name.lower(), names, n=3, cutoff=0.5)
     hint = f" Did you mean `{likely[0]}`?" if likely else ""
-    return InvalidRequest(
-        f"Unknown {param} `{name[:80]}`.{hint} GET {listed_at} lists all.", param=param, extra={"suggestions": likely}
-    )
+    listed = f"Known: {', '.join(names)}." if names else "None is known here."
+    if len(listed) > LONGEST_LIST:
+        listed = f"Among those known: {', '.join(get_close_matches(name.lower(), names, n=MOST_LIKELY, cutoff=0))}."
+    return InvalidRequest(f"Unknown {param} `{name[:80]}`.{hint} {listed}", param=param, extra={"suggestions": likely})

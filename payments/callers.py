@@ -229,6 +229,12 @@ def caller_of(request: HttpRequest | Request) -> Caller:
     return cast("Caller", request.caller)  # type: ignore[union-attr]
 
 
+def name_of(request: HttpRequest) -> str:
+    """Who calls, in a word: a wallet, an account, or no word for nobody, whose address may change."""
+    caller = caller_of(request)
+    return caller.wallet or str(caller.account or "")
+
+
 def bearer(request: HttpRequest | Request) -> str | None:
     """What stands behind `Authorization: Bearer`, None without it."""
     scheme, _, text = request.META.get("HTTP_AUTHORIZATION", "").partition(" ")

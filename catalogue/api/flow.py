@@ -1,6 +1,7 @@
 """Offers and bookings over HTTP."""
 
-from functools import partial
+from collections.abc import Mapping
+from http import HTTPStatus
 
 from django.utils import timezone
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -13,10 +14,12 @@ from catalogue import contents, selling
 from catalogue.api.terms import CONDITIONAL, MOVED, SLUG, free
 from catalogue.filters.flow import Offers, Slots
 from catalogue.flow import booking, finding, once
-from catalogue.flow.once import Wish, answer
+from catalogue.flow.booking import Booked
+from catalogue.flow.once import Wish
 from catalogue.models import FlowBooking, FlowSlot
 from catalogue.serializers import flow as serializers
 from config.api import openapi
+from config.api.addresses import public_url
 from config.api.parsers import json_body
 from config.api.refusal import InvalidRequest
 from payments.authentication import DataViewSet
@@ -119,7 +122,7 @@ class FlowOfferViewSet(DataViewSet[FlowSlot]):
         form = serializers.NewFlowBooking(data=json_body(request))
         form.is_valid(raise_exception=True)
         wish = Wish(at=id, guest=form.validated_data)
-        return idempotency.once(request, scope=wish.scope, effect=partial(once.book, wish, now=timezone.now()))
+        return idempotency.once(request, scope=wish.scope, effect=lambda: created(once.book(wish, now=timezone.now())))
 
 
 class FlowBookingViewSet(DataViewSet[FlowBooking]):
@@ -149,6 +152,18 @@ class FlowBookingViewSet(DataViewSet[FlowBooking]):
     def destroy(self, request: Request, id: str) -> Response:  # noqa: A002  # the name in the path
         """Until the guests are expected; the offer gets its seats back. To cancel again changes nothing and is 200."""
         return answer(booking.cancel(booking.find(id, token=token_of(request)), now=timezone.now()))
+
+
+def created(booked: Booked) -> Response:
+    """The record of a new booking, and where it is from now on."""
+    location = public_url(f"/v1/flow/bookings/{booked.id}")
+    return answer(booked, status=HTTPStatus.CREATED, headers={"Location": location})
+
+
+def answer(booked: Booked, *, status: int = HTTPStatus.OK, headers: Mapping[str, str] | None = None) -> Response:
+    """The record of a booking. It is about a person and holds the key to it, so no cache keeps it."""
+    record = serializers.FlowBookingRecord(booked).data
+    return Response(record, status=status, headers={"Cache-Control": "no-store, private", **(headers or {})})
 
 
 def token_of(request: Request) -> str:

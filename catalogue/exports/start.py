@@ -74,7 +74,7 @@ def start(
                 return export
         if len(unfinished) >= MOST_UNFINISHED:
             raise TooManyExports(
-                f"This wallet has {len(unfinished)} exports under way: wait for one of them, or cancel it by DELETE."
+                f"This wallet has {len(unfinished)} exports under way: one of them has to end or be cancelled first."
             )
         return Export.objects.create(
             wallet_id=wallet,

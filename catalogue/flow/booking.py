@@ -22,15 +22,14 @@ from reservations.models import Reservation
 # Of one contact, still to come.
 MOST_UPCOMING = 3
 
-TAKE = f"""
-UPDATE catalogue_flowslot AS slot SET seats_left = slot.seats_left - %(seats)s
-WHERE slot.id = %(slot)s AND {IS_BOOKABLE} AND slot.seats_left >= %(seats)s
+CAN_BE_TAKEN = f"""slot.id = %(slot)s AND {IS_BOOKABLE} AND slot.seats_left >= %(seats)s
   AND %(seats)s BETWEEN slot.party_min AND slot.party_max
   AND EXISTS (
     SELECT FROM catalogue_listing AS listing JOIN catalogue_searchrow AS r ON r.restaurant_id = listing.restaurant_id
     WHERE listing.restaurant_id = slot.restaurant_id AND {IS_OFFERING}
-  )
-"""  # noqa: S608  # constants of ours
+  )"""
+TAKE = f"UPDATE catalogue_flowslot AS slot SET seats_left = slot.seats_left - %(seats)s WHERE {CAN_BE_TAKEN}"  # noqa: S608  # constants of ours
+SEE = f"SELECT 1 FROM catalogue_flowslot AS slot WHERE {CAN_BE_TAKEN}"  # noqa: S608  # constants of ours
 
 
 class SlotFull(Refusal):
@@ -175,10 +174,20 @@ def check_contact(contact: str, *, now: datetime) -> None:
 def take(offer: UUID, *, seats: int, now: datetime) -> None:
     """Take seats of a slot, all or none, and hold its row until the transaction ends.
 
-    Raises NoSuchOffer, OfferExpired, SlotFull, InvalidRequest. One statement; two more to say why not.
+    Raises NoSuchOffer, OfferExpired, SlotFull, InvalidRequest. One statement; one more to say why not.
     """
+    found_by(TAKE, offer, seats=seats, now=now)
+
+
+def check(offer: UUID, *, seats: int, now: datetime) -> None:
+    """Raise what `take` would, and take nothing. One query; one more to say why not."""
+    found_by(SEE, offer, seats=seats, now=now)
+
+
+def found_by(statement: str, offer: UUID, *, seats: int, now: datetime) -> None:
+    """Run this statement, and say why not where the slot is none of those that can be taken."""
     with connection.cursor() as cursor:
-        cursor.execute(TAKE, {"slot": offer, "seats": seats, "now": now})
+        cursor.execute(statement, {"slot": offer, "seats": seats, "now": now})
         if cursor.rowcount:
             return
     slot = FlowSlot.objects.select_related("restaurant").filter(pk=offer).first()
@@ -191,7 +200,10 @@ def take(offer: UUID, *, seats: int, now: datetime) -> None:
     if slot.bookable_from is not None and slot.bookable_from > now:
         raise OfferExpired("This offer cannot be booked yet.", extra={"bookable_from": slot.bookable_from})
     if not slot.party_min <= seats <= slot.party_max:
-        raise InvalidRequest(f"This offer is for parties of {slot.party_min} to {slot.party_max}.", param="party_size")
+        parties = f"parties of {slot.party_min} to {slot.party_max}"
+        raise InvalidRequest(
+            f"This offer is for {parties}: ask for offers with this `party_size`.", param="party_size"
+        )
     if slot.seats_left < seats:
         raise full(slot, seats)
     raise OfferExpired("This restaurant takes no bookings at offers now.")

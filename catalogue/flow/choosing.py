@@ -1,6 +1,8 @@
 """Books at a moment, where nobody has named the offer: the highest discount that takes the party."""
 
+from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import date, datetime, time
 from typing import Any
 
@@ -21,40 +23,59 @@ class NoOfferThen(NotFound):
     """The restaurant offers nothing to this party at this minute."""
 
 
-def check(offer: str, *, now: datetime) -> None:
-    """Refuse what nobody can book, before a person is asked who is coming. One query.
+@dataclass(frozen=True, slots=True)
+class Day:
+    """The offers of a restaurant to a party on the day of the minute that is asked for."""
 
-    Raises NoSuchOffer and OfferExpired.
-    """
-    if finding.one(booking.offer_key(offer), now=now).status in (Status.EXPIRED, Status.WITHDRAWN):
-        raise OfferExpired("This offer is over.")
+    offers: Sequence[Shown]
+    day: date
+    at: time
+    party_size: int
+
+    @property
+    def on_sale(self) -> Sequence[Shown]:
+        """Those of the minute that can be booked, the highest discount first."""
+        there = [offer for offer in self.offers if offer.time == self.at and offer.status == Status.AVAILABLE]
+        return sorted(there, key=lambda offer: -offer.percent)
+
+    @property
+    def refusal(self) -> Refusal:
+        """The refusal of the minute, with the nearest ones of the day at which a table can be booked."""
+        others = [offer for offer in self.offers if offer.time != self.at and offer.status == Status.AVAILABLE]
+        nearest = sorted(others, key=lambda one: abs(minutes(one.time) - minutes(self.at)))[:MOST_TOLD]
+        soonest = sorted(nearest, key=lambda one: one.time)
+        times = dict.fromkeys(f"{one.time:%H:%M} ({one.percent} %)" for one in soonest)
+        there = f"On that day there is {', '.join(times)}." if times else "There is none on that day."
+        wish = f"for {self.party_size} at {self.at:%H:%M} on {self.day}"
+        if any(offer.time == self.at and offer.status != Status.EXPIRED for offer in self.offers):
+            return SlotFull(f"There is no table {wish}. {there}")
+        return NoOfferThen(f"There is no offer {wish}. {there}")
+
+
+def look(restaurant: Restaurant, *, day: date, at: time, party_size: int, now: datetime) -> Day:
+    """What there is on that day. Two queries at most. Raises InvalidRequest for a day that is over or too far."""
+    offers = finding.of_restaurant(restaurant, day=day, party_size=party_size, limit=MOST, now=now).rows
+    return Day(offers, day, at, party_size)
+
+
+def check_at(restaurant: Restaurant, *, day: date, at: time, party_size: int, now: datetime) -> None:
+    """Raise what `book_at` would where nothing is on sale at this minute, and book nothing. Costs what `look` does."""
+    found = look(restaurant, day=day, at=at, party_size=party_size, now=now)
+    if not found.on_sale:
+        raise found.refusal
 
 
 def book_at(restaurant: Restaurant, *, day: date, at: time, party_size: int, now: datetime, **guest: Any) -> Booked:
     """Book at this minute of the restaurant's clock, at the highest discount on sale that takes the party.
 
     Where that is gone meanwhile, at the next one. Raises SlotFull and NoOfferThen, which say what else there is on
-    that day, and what booking.book raises of the guest. One query beside those of the booking.
+    that day, and what `look` raises of the day and booking.book of the guest. What `look` costs beside the booking.
     """
-    offers = finding.of_restaurant(restaurant, day=day, party_size=party_size, limit=MOST, now=now).rows
-    on_sale = [offer for offer in offers if offer.status == Status.AVAILABLE]
-    for offer in sorted((one for one in on_sale if one.time == at), key=lambda one: -one.percent):
+    found = look(restaurant, day=day, at=at, party_size=party_size, now=now)
+    for offer in found.on_sale:
         with suppress(SlotFull, OfferExpired):
             return booking.book(booking.offer_key(offer.id), party_size=party_size, now=now, **guest)
-    others = [offer for offer in on_sale if offer.time != at]
-    if any(offer.time == at and offer.status != Status.EXPIRED for offer in offers):
-        raise refused(SlotFull, "There is no table", others, day=day, at=at, party_size=party_size)
-    raise refused(NoOfferThen, "There is no offer", others, day=day, at=at, party_size=party_size)
-
-
-def refused(
-    refusal: type[Refusal], words: str, others: list[Shown], *, day: date, at: time, party_size: int
-) -> Refusal:
-    """The refusal of a minute, with the nearest ones of that day at which a table can be booked."""
-    nearest = sorted(others, key=lambda one: abs(minutes(one.time) - minutes(at)))[:MOST_TOLD]
-    times = dict.fromkeys(f"{one.time:%H:%M} ({one.percent} %)" for one in sorted(nearest, key=lambda one: one.time))
-    there = f"On that day there is {', '.join(times)}." if times else "There is none on that day."
-    return refusal(f"{words} for {party_size} at {at:%H:%M} on {day}. {there}")
+    raise found.refusal
 
 
 def minutes(at: time) -> int:

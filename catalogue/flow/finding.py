@@ -3,15 +3,17 @@
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import date, datetime, time
+from datetime import date, datetime, time, timedelta, timezone, tzinfo
 from typing import Any, TypeAlias
 from uuid import UUID
+from zoneinfo import ZoneInfo
 
 from django.db import connection
 
 from catalogue import geo, landmarks, sources
 from catalogue.flow.booking import NoSuchOffer
 from catalogue.flow.offers import IS_OFFERING, IS_ON_SALE, PREFIX, Status
+from catalogue.flow.plan import AHEAD
 from catalogue.geo import Location, Walk
 from catalogue.models import Market, Restaurant, Source
 from config.api import cursors
@@ -25,6 +27,9 @@ ClockTime: TypeAlias = time
 
 # As search has it around a reference point.
 RADIUS_M = 1500
+
+# Of all clocks the last and the first: somewhere it is still yesterday, or tomorrow already.
+WESTMOST, EASTMOST = timezone(timedelta(hours=-12)), timezone(timedelta(hours=14))
 
 # In the order in which they count. `party_size` is 0 where nobody asked for a party.
 STATUS = f"""
@@ -137,9 +142,13 @@ def of_restaurant(
 ) -> Credited[Shown]:
     """The slots of one day with those that are over, or of all days to come; soonest first, then the higher.
 
-    Withdrawn ones are not among them. One query, and two for the sources where there are any. Raises BadCursor.
+    Withdrawn ones are not among them. One query, and two for the sources where there are any. Raises BadCursor, and
+    InvalidRequest for a day that is over or without plans.
     """
     now = now.replace(microsecond=0)
+    if day is not None:
+        zone = ZoneInfo(restaurant.market.timezone)
+        check_day(day, now=now, earliest=zone, latest=zone)
     question = cursors.fingerprint("flow of", restaurant.pk, day, party_size)
     since = cursors.read(cursor, question=question, now=now) if cursor else Cursor(after=(), as_of=now)
     values: dict[str, Any] = {
@@ -181,7 +190,7 @@ def find(question: Question, *, now: datetime) -> Page:
     PlaceNotResolved, BadCursor, an unknown market, parameters that need one another.
     """
     now = now.replace(microsecond=0)
-    check(question)
+    check(question, now=now)
     near = landmarks.resolve(question.near, market=question.market) if question.near else None
     center = near.place.location if near else Location(*question.ll) if question.ll else None
     asked = cursors.fingerprint("flow offers", replace(question, limit=0, cursor=None), center)
@@ -206,8 +215,10 @@ def find(question: Question, *, now: datetime) -> Page:
     )
 
 
-def check(question: Question) -> None:
-    """Raise InvalidRequest for parameters that do not go together, and for a market that there is not."""
+def check(question: Question, *, now: datetime) -> None:
+    """Raise InvalidRequest for parameters that do not go together, a day without plans, and an unknown market."""
+    if question.date is not None:
+        check_day(question.date, now=now, earliest=WESTMOST, latest=EASTMOST)
     if question.near and question.ll:
         raise InvalidRequest("Give `near` or `ll`, not both.", param="ll")
     if question.radius is not None and not question.near and not question.ll:
@@ -215,6 +226,14 @@ def check(question: Question) -> None:
     if question.market and not Market.objects.filter(slug=question.market).exists():
         known = list(Market.objects.order_by("slug").values_list("slug", flat=True))
         raise InvalidRequest(unknown("market", question.market, known).message, param="market")
+
+
+def check_day(day: date, *, now: datetime, earliest: tzinfo, latest: tzinfo) -> None:
+    """Raise InvalidRequest for a day that is over even where it is earliest, or later than offers are planned."""
+    first, last = now.astimezone(earliest).date(), (now + AHEAD).astimezone(latest).date()
+    if not first <= day <= last:
+        why = "is over" if day < first else "does not"
+        raise InvalidRequest(f"`date` must lie within the next {AHEAD.days} days; {day} {why}.", param="date")
 
 
 def statement(

@@ -8,27 +8,18 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, time
-from functools import partial
 from typing import Any
 
 import orjson
-from rest_framework import status
-from rest_framework.response import Response
 
 from accounts import idempotency
+from accounts.idempotency import Answer
 from catalogue import identity
 from catalogue.flow import booking, choosing
 from catalogue.flow.booking import Booked, NoSuchBooking
 from catalogue.models import FlowBooking
-from catalogue.serializers.flow import FlowBookingRecord
-from config.api.addresses import public_url
 from config.api.ids import decode
-from config.api.renderers import JSON
 from reservations.models import Reservation
-
-OPERATION = "tools/call book_table"
-# An answer about a person, with the key to it.
-PRIVATE = {"Cache-Control": "no-store, private"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,62 +63,59 @@ class Wish:
         return hashlib.sha256(orjson.dumps(told, option=orjson.OPT_SORT_KEYS)).digest()
 
 
-def book(wish: Wish, *, now: datetime) -> Response:
-    """Book it: the answer of REST, which is told again when the call is repeated under its key.
+def check(at: str | Minute, *, party_size: int, now: datetime) -> None:
+    """Refuse what nobody could book, in the words of `book`, before a person is asked who is coming.
 
-    Raises what booking.book and choosing.book_at raise, and what identity.find does.
+    Raises what booking.check and choosing.check_at raise, and what identity.find does.
     """
+    match at:
+        case Minute(slug, day, minute):
+            choosing.check_at(identity.find(slug), day=day, at=minute, party_size=party_size, now=now)
+        case offer:
+            booking.check(booking.offer_key(offer), seats=party_size, now=now)
+
+
+def book(wish: Wish, *, now: datetime) -> Booked:
+    """Book it. Raises what booking.book and choosing.book_at raise, and what identity.find does."""
     match wish.at:
         case Minute(slug, day, at):
-            booked = choosing.book_at(identity.find(slug), day=day, at=at, now=now, **wish.guest)
+            return choosing.book_at(identity.find(slug), day=day, at=at, now=now, **wish.guest)
         case offer:
-            booked = booking.book(booking.offer_key(offer), now=now, **wish.guest)
-    location = public_url(f"/v1/flow/bookings/{booked.id}")
-    return answer(booked, code=status.HTTP_201_CREATED, headers={"Location": location})
+            return booking.book(booking.offer_key(offer), now=now, **wish.guest)
 
 
-def answer(booked: Booked, *, code: int = status.HTTP_200_OK, headers: Mapping[str, str] | None = None) -> Response:
-    """The record of a booking, which no cache keeps."""
-    record = FlowBookingRecord(booked).data
-    return Response(record, status=code, headers={**PRIVATE, **(headers or {})})
-
-
-def book_once(wish: Wish, *, key: str | None, caller: str, now: datetime) -> bytes:
-    """The record of the one booking that comes of this wish, in JSON, as it stands now.
+def book_once(wish: Wish, *, key: str | None, caller: str, operation: str, now: datetime) -> Booked:
+    """The one booking that comes of this wish, as it stands now.
 
     With a key as over REST: for 24 hours the same is no second booking, also when it was cancelled meanwhile. Without
     one the same wish of the same caller is; once that booking is cancelled the wish is a new one. `caller` is in a
-    word that strangers do not share, as the record holds the guest's secret.
+    word that strangers do not share, as the record holds the guest's secret; `operation` is what is called, in a word.
     Raises what `book` raises, idempotency.Reused and InProgress, and NoSuchBooking where it was erased since.
     """
     call = idempotency.Call(
         scope=wish.scope if key is not None else hashlib.sha256(f"{caller} {wish.scope}".encode()).hexdigest(),
         key=key if key is not None else wish.digest.hex(),
-        operation=OPERATION,
+        operation=operation,
         body_sha256=wish.digest,
         named="idempotency_key",
     )
     stands = idempotency.always if key is not None else is_held
-    answered = idempotency.carried_out(call, partial(book, wish, now=now), stands=stands)
-    if idempotency.REPLAYED not in answered.headers:
-        return bytes(answered.data)
+    # Its id is all that is kept: the record is told as it stands.
+    answered = idempotency.carried_out(call, lambda: Answer(body=book(wish, now=now).id.encode()), stands=stands)
     found = booking_of(answered)
     if found is None:
         raise NoSuchBooking
-    return JSON().render(FlowBookingRecord(booking.shown(found)).data)
+    return booking.shown(found)
 
 
-def booking_of(answered: Response) -> FlowBooking | None:
-    """The booking that an earlier answer speaks of. One query."""
-    key = decode("fb", orjson.loads(answered.data)["id"])
-    return (
-        FlowBooking.objects.select_related("slot__restaurant", "reservation__venue").filter(pk=key).first()
-        if key
-        else None
-    )
+def booking_of(answered: Answer) -> FlowBooking | None:
+    """The booking whose id was kept. One query."""
+    rows = FlowBooking.objects.select_related("slot__restaurant", "reservation__venue")
+    key = decode("fb", answered.body.decode())
+    return rows.filter(pk=key).first() if key else None
 
 
-def is_held(answered: Response) -> bool:
+def is_held(answered: Answer) -> bool:
     """Whether the table of an earlier answer is still booked."""
     found = booking_of(answered)
     return found is not None and found.reservation.status != Reservation.Status.CANCELLED

@@ -10,7 +10,6 @@ from catalogue import contents
 from catalogue.filters.flow import Offers
 from catalogue.flow import choosing, once
 from catalogue.flow.once import Minute
-from catalogue.mcp.doorway import caller_name
 from catalogue.mcp.finding import MARKET, MARKET_WORDS, SHORT
 from catalogue.serializers import SLUG
 from catalogue.serializers.flow import NewFlowBooking
@@ -21,7 +20,7 @@ from config.mcp import schemas
 from config.mcp.answers import Result
 from config.mcp.schemas import Schema
 from config.mcp.tools import Call, Tool, Values
-from payments.callers import caller_of
+from payments.callers import caller_of, name_of
 
 # What goes with a restaurant; the others are of a search.
 OF_RESTAURANT = ("date", "party_size", "limit", "cursor")
@@ -149,7 +148,9 @@ def book_table(call: Call, asked: Values) -> Result:
             choosing.check(at, now=call.now)
         told = answered(call, told, lacking=lacking)
     wish = once.Wish(at=at, guest=judged(told))
-    caller = caller_name(call.request) or caller_of(call.request).bucket
+    # What comes to here counts as a try (catalogue.mcp.doorway).
+    call.request.has_tried = True  # type: ignore[attr-defined]
+    caller = name_of(call.request) or caller_of(call.request).bucket
     return Result(once.book_once(wish, key=asked.get("idempotency_key"), caller=caller, now=call.now))
 
 

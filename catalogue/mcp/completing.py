@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from django.http import HttpRequest
 
 from catalogue import autocomplete
-from catalogue.autocomplete import FEWEST_LETTERS, READ, Kind, Suggestion
+from catalogue.autocomplete import FEWEST_LETTERS, Kind, Suggestion
 from catalogue.matching import fold
 from catalogue.names import Names
 from config.mcp.resources import MOST_VALUES, Values
@@ -31,13 +31,13 @@ def near(_request: HttpRequest, typed: str, _others: Mapping[str, str]) -> Value
     for each in found:
         area = areas.get(each.market or "")
         values.append(f"{each.text}, {area.name}" if area and called[fold(each.text)] > 1 else each.text)
-    return Values(list(dict.fromkeys(values)), has_more=len(found) >= READ)
+    return Values(list(dict.fromkeys(values)), has_more=len(found) > MOST_VALUES)
 
 
 def slug(_request: HttpRequest, typed: str, _others: Mapping[str, str]) -> Values:
     """The slugs of restaurants whose name has a word that begins so, the best known first. Queries as of `near`."""
     found = suggested(typed, Kind.RESTAURANT)
-    return Values([str(each.slug) for each in found], has_more=len(found) >= READ)
+    return Values([str(each.slug) for each in found], has_more=len(found) > MOST_VALUES)
 
 
 def slugs(request: HttpRequest, typed: str, others: Mapping[str, str]) -> Values:
@@ -50,7 +50,7 @@ def slugs(request: HttpRequest, typed: str, others: Mapping[str, str]) -> Values
 
 
 def suggested(typed: str, of: Kind) -> list[Suggestion]:
-    """What begins so in one dictionary; nothing for what is longer than any name."""
+    """What begins so in one dictionary, one more than is told; nothing for what is longer than any name."""
     # A slug has hyphens where its name has spaces.
     words = " ".join(typed.replace("-", " ").split())
-    return autocomplete.suggest(words, limit=MOST_VALUES, of=(of,)) if len(words) <= LONGEST else []
+    return autocomplete.suggest(words, limit=MOST_VALUES + 1, of=(of,)) if len(words) <= LONGEST else []

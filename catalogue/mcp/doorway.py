@@ -6,6 +6,7 @@ from django.http import HttpRequest, HttpResponseBase
 
 from accounts.authentication import Unauthorized
 from catalogue.mcp.selling import worded
+from catalogue.mcp.server import SERVER
 from config.api import errors, origins
 from config.api.limits import Allowance, Entry, TooManyRequests, Usage, address_bucket
 from config.api.parsers import Malformed, read_body
@@ -56,6 +57,7 @@ class McpDoorway(DataDoorway):
         if is_large(request):
             large = self.count(request, allowance(LARGE, request), policy=LARGE.policy)
             if large.count > large.limit:
+                request.large = large  # type: ignore[attr-defined]
                 return Entry(self.unknown(request), over(large, f"{large.limit} large messages a minute"))
         token = bearer(request)
         try:
@@ -82,6 +84,27 @@ class McpDoorway(DataDoorway):
         if entry.refusal is not None:
             return refused(request, entry.refusal)
         return super().answer(request, entry, usage)
+
+    def recount(
+        self, request: HttpRequest, response: HttpResponseBase, usage: Usage
+    ) -> tuple[HttpResponseBase, Usage]:
+        """Tell of the limit that a message has met; count as any other message what has not tried to take a table.
+
+        One such message too many counts as both, as a challenge does.
+        """
+        if large := getattr(request, "large", None):
+            return response, large
+        if usage.policy != BOOKINGS.policy or getattr(request, "has_tried", False):
+            return super().recount(request, response, usage)
+        if usage.count > usage.limit:
+            # What is asked meanwhile stands in the count: what is refused because of it must not stay there.
+            self.give_back(usage)
+            return response, usage
+        told = self.count(request, allowance(MESSAGES, request), policy=MESSAGES.policy)
+        if told.count > told.limit:
+            return self.too_many(request, told), told
+        self.give_back(usage)
+        return response, told
 
     def too_many(self, request: HttpRequest, usage: Usage, *, of: str = "") -> HttpResponseBase:
         """In the words of the limit."""
@@ -138,7 +161,8 @@ def refused(request: HttpRequest, refusal: Refusal) -> Answer:
     era = era_of(request, message)
     if message.method == CALL:
         said = in_words(refusal, request_id=request_id, words=worded(refusal, meta=message.meta))
-        return answers.result(id_, said.members, era=era, meta=said.meta, headers=refusal.headers)
+        meta = {**SERVER.meta(era), **said.meta}
+        return answers.result(id_, said.members, era=era, meta=meta, headers=refusal.headers)
     if message.method == READ and isinstance(refusal, TooManyRequests):
         return answers.error(fault_of(refusal, request), id=id_, era=era, headers=refusal.headers)
     return failed(request, refusal, id_=id_)
@@ -157,9 +181,3 @@ def era_of(request: HttpRequest, message: Message) -> Era:
         return eras.of(request, message)
     except Fault:
         return Era(HANDSHAKE[0])
-
-
-def caller_name(request: HttpRequest) -> str:
-    """Who calls, in a word: a wallet, an account, or nobody, whose address may change."""
-    caller = caller_of(request)
-    return caller.wallet or str(caller.account or "")

@@ -6,11 +6,12 @@ from typing import Any
 
 import orjson
 
+from accounts.authentication import MissingCredentials
 from catalogue.contents import Content
 from catalogue.exports.start import TooManyExports
 from catalogue.flow.booking import NoSuchOffer, OfferExpired, SlotFull, TooManyBookings
+from catalogue.flow.choosing import NoOfferThen
 from catalogue.identity import NoSuchRestaurant
-from catalogue.landmarks import PlaceNotResolved
 from config.api import errors
 from config.api.refusal import Code, Refusal, Renamed
 from config.mcp.answers import Result
@@ -33,12 +34,21 @@ TOKEN_META = "tablewire/receipt"  # noqa: S105  # a name
 # What to do next, beside what the refusal says.
 NEXT: Mapping[type[Refusal], str] = {
     NoSuchRestaurant: "Find the slug with search_restaurants.",
-    PlaceNotResolved: "Look the place up with find_landmark.",
     NoSuchOffer: "Find one with list_offers.",
     SlotFull: "See what else there is with list_offers.",
     OfferExpired: "Find another one with list_offers.",
+    NoOfferThen: "Find others with list_offers.",
     TooManyBookings: "The guest can cancel one of them by its `manage_url`.",
     TooManyExports: "See how far they are with get_export.",
+    gate.TierRequired: "How a tier is reached stands in restaurants://prices.",
+    wire.InvalidPayment: "Nothing was charged. Call without it to be told the price, and send what the wallet signs.",
+}
+# Where what REST says is of no use here: who calls is settled when a client connects.
+INSTEAD: Mapping[type[Refusal], str] = {
+    MissingCredentials: (
+        "An export is a wallet's: your person has to connect this client with `Authorization: Bearer`, and the session"
+        " (ws_...) of a wallet, or the key (rk_...) of an account that has linked one."
+    ),
 }
 AGAIN = "Repeat the call with the same payment: it is not charged twice."
 
@@ -80,8 +90,8 @@ def worded(refusal: Refusal, *, meta: Mapping[str, Any]) -> str:
             return f"{refusal.message} {AGAIN}"
         case Code.RENAMED if isinstance(refusal, Renamed):
             return f"{refusal.message} Call again with the slug `{refusal.name}`."
-    after = NEXT.get(type(refusal))
-    return f"{refusal.message} {after}" if after else refusal.message
+    said, after = INSTEAD.get(type(refusal), refusal.message), NEXT.get(type(refusal))
+    return f"{said} {after}" if after else said
 
 
 def priced(call: Call, refusal: PaymentRequired, *, request_id: str) -> Result:

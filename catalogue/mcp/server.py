@@ -4,8 +4,8 @@ from django.conf import settings
 
 from catalogue.discovery import absolute
 from catalogue.mcp import booking, exports, finding, guests, prompts, resources, selling
-from catalogue.mcp.doorway import caller_name
 from config.mcp.server import Server
+from payments.callers import name_of
 
 INSTRUCTIONS = (
     "Restaurants of several cities: search, records, offers and bookings are free; reviews, photos, surroundings,"
@@ -40,5 +40,5 @@ SERVER = Server(
     resources=resources.RESOURCES,
     prompts=prompts.PROMPTS,
     refused=selling.refused,
-    caller=caller_name,
+    caller=name_of,
 )

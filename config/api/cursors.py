@@ -78,7 +78,7 @@ def read(text: str, *, question: str, now: datetime) -> Cursor:
     except (signing.BadSignature, ValueError) as error:
         raise BadCursor("This cursor is not one of ours: pass `next_cursor` unchanged.") from error
     if asked != question:
-        raise BadCursor("This cursor belongs to other parameters: repeat those of the first page.")
+        raise BadCursor("This cursor continues another question: repeat that one, with nothing changed but `cursor`.")
     as_of = datetime.fromtimestamp(seconds, UTC)
     if now - as_of > LIFETIME:
         raise BadCursor("This cursor is older than an hour: begin again without it.")

@@ -30,8 +30,25 @@ class NotAnObject(Malformed):
     """JSON, and something else than an object."""
 
 
+class Unclean(Malformed):
+    """An object with a text in it that no text may be; `told` is the object."""
+
+    def __init__(self, told: Mapping[str, Any], *, param: str | None) -> None:
+        super().__init__(UNCLEAN, param=param)
+        self.told = told
+
+
 class TooLarge(Malformed):
     """A body that is not read to its end."""
+
+
+def cleaned(value: Any) -> Any:
+    """The same, with a sign for what no text may hold."""
+    if isinstance(value, str):
+        return LONE_SURROGATE.sub("\ufffd", value).replace("\x00", "\ufffd")
+    if isinstance(value, dict):
+        return {cleaned(key): cleaned(inner) for key, inner in value.items()}
+    return [cleaned(inner) for inner in value] if isinstance(value, list) else value
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -87,7 +104,7 @@ def parse(raw: bytes) -> Mapping[str, Any]:
     if "\\u" in text:
         for path, words in _texts(value, ""):
             if not is_clean(words):
-                raise Malformed(UNCLEAN, param=path or None)
+                raise Unclean(value, param=path or None)
     return value
 
 

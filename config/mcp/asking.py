@@ -2,7 +2,8 @@
 
 Nothing waits: the tool's answer is a question, and the caller calls again with the answer and the state that came with
 the question. The tool then runs from its beginning, and finds in the state what was answered to its questions before.
-The state is signed, and good for this caller, this tool and these arguments, for a while.
+The state is signed, and good for this tool and these arguments, for a while, and for this caller: those who have no
+name are one caller, and it holds nothing but what was answered before.
 """
 
 import hashlib
@@ -47,8 +48,8 @@ class Asked(Exception):
 class Asker:
     """The questions of one call; `can_ask` where its caller shows forms to a person.
 
-    `caller` is whoever calls, in a word that tells them apart; `told` are the arguments; `responses` and `state` are
-    what came with the call.
+    `caller` is whoever calls, in a word that tells them apart, or no word; `told` are the arguments; `responses` and
+    `state` are what came with the call.
     """
 
     can_ask: bool
@@ -70,7 +71,8 @@ class Asker:
             raise self.again(key, message, schema)
         answer = self.answers[key]
         if answer is None:
-            raise Declined("The person behind the call did not want to answer. Nothing was done.")
+            words = "The person behind the call did not want to answer, so nothing was done."
+            raise Declined(f"{words} Ask them before you call again.")
         return answer
 
     def again(self, key: str, message: str, schema: Schema) -> Asked:

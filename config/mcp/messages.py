@@ -1,12 +1,24 @@
 """One message of JSON-RPC 2.0 as MCP restricts it: an object alone, with an id of text or a whole number."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 from django.http import HttpRequest
 
-from config.api.parsers import Malformed, NotAnObject, TooLarge, hold_to_json, parse, read_body
+from config.api.errors import sentence
+from config.api.parsers import (
+    Malformed,
+    NotAnObject,
+    TooLarge,
+    Unclean,
+    cleaned,
+    hold_to_json,
+    is_clean,
+    parse,
+    read_body,
+)
+from config.api.refusal import InvalidRequest, Problem
 
 # In bytes; a message of ours has arguments and a payment, and no files.
 MOST_BYTES = 256 * 1024
@@ -56,11 +68,15 @@ class Fault(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A request, or a notification, which has no id and gets no answer."""
+    """A request, or a notification, which has no id and gets no answer.
+
+    `refusal` is why it is not carried out, although it can be read: a text in it was none, and was changed.
+    """
 
     method: str
     id: Id | None = None
     params: Mapping[str, Any] = field(default_factory=dict)
+    refusal: InvalidRequest | None = None
 
     @property
     def meta(self) -> Mapping[str, Any]:
@@ -97,10 +113,21 @@ def read(request: HttpRequest) -> Message:
         raise Fault(INVALID_REQUEST, "A batch is not understood: send each message in a POST of its own.")
     try:
         told = parse(raw)
+    except Unclean as refusal:
+        return of_unclean(refusal)
     except Malformed as refusal:
         code = INVALID_REQUEST if isinstance(refusal, NotAnObject) else PARSE_ERROR
         raise Fault(code, refusal.message) from refusal
     return of_json(told)
+
+
+def of_unclean(found: Unclean) -> Message:
+    """The message that this object is, refused by the name of what is wrong in it. Raises Fault."""
+    if not is_clean(str(found.told.get("id"))):
+        raise Fault(INVALID_REQUEST, found.message)
+    problem = Problem(found.param and found.param.removeprefix("params.arguments."), found.message)
+    refusal = InvalidRequest(sentence(problem), param=problem.param, details=[problem])
+    return replace(of_json(cleaned(found.told)), refusal=refusal)
 
 
 def of_json(told: Mapping[str, Any]) -> Message:

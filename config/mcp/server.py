@@ -85,14 +85,11 @@ class Server:
                 return Answer(None, status=202)
             if message.method == "tools/call":
                 return self.called(request, message, message.id, era)
-            members = self.listed(request, message, era)
+            members = self.members(request, message, era)
         except Fault as fault:
             return answers.error(fault, id=message.id, era=era)
-        except Exception as error:
-            refusal = errors.as_refusal(error, {"request": request})
-            if refusal is None:
-                logger.exception("%s broke", message.method[:80], extra={"request_id": errors.id_of(request)})
-                refusal = errors.InternalError(errors.BROKEN)
+        except Exception as error:  # noqa: BLE001  # what nobody has foreseen is logged
+            refusal = refusal_of(error, request, of=message.method[:80])
             return answers.error(fault_of(refusal, request), id=message.id, era=era)
         return answers.result(message.id, members, era=era, meta=self.meta(era))
 
@@ -100,8 +97,10 @@ class Server:
         """What stands beside each result."""
         return {eras.SERVER_INFO: self.info} if era.is_stateless else {}
 
-    def listed(self, request: HttpRequest, message: Message, era: Era) -> Members:
+    def members(self, request: HttpRequest, message: Message, era: Era) -> Members:
         """The members of the result of any method but tools/call. Raises Fault, and what a resource raises."""
+        if message.refusal:
+            raise message.refusal
         match message.method:
             case "initialize" if not era.is_stateless:
                 return self.initialized(message)
@@ -229,17 +228,15 @@ class Server:
         told = plain(message.members("arguments"))
         call = self.call(request, message, era, tool.name, told)
         try:
+            if message.refusal:
+                raise message.refusal
             return tool.run(call, tool.read(told))
         except Asked as asked:
             return asked.result
         except Fault:
             raise
-        except Exception as error:
-            refusal = errors.as_refusal(error, {"request": request})
-            if refusal is None:
-                logger.exception("the tool %s broke", tool.name, extra={"request_id": errors.id_of(request)})
-                refusal = errors.InternalError(errors.BROKEN)
-            return self.refused(call, refusal)
+        except Exception as error:  # noqa: BLE001  # what nobody has foreseen is logged
+            return self.refused(call, refusal_of(error, request, of=f"the tool {tool.name}"))
 
     def call(self, request: HttpRequest, message: Message, era: Era, tool: str, told: Members) -> Call:
         """The call as its tool sees it."""
@@ -259,6 +256,15 @@ def page(message: Message, members: dict[str, Any]) -> Members:
     if message.params.get("cursor") is not None:
         raise Fault(INVALID_PARAMS, "`params.cursor` is none of ours: each list has one page.")
     return {**members, **CACHED}
+
+
+def refusal_of(error: Exception, request: HttpRequest, *, of: str) -> Refusal:
+    """What a caller is told of an error; where nobody has foreseen it, nothing, and the log has it all."""
+    refusal = errors.as_refusal(error, {"request": request})
+    if refusal is None:
+        logger.error("%s broke", of, exc_info=error, extra={"request_id": errors.id_of(request)})
+        refusal = errors.InternalError(errors.BROKEN)
+    return refusal
 
 
 def fault_of(refusal: Refusal, request: HttpRequest) -> Fault:

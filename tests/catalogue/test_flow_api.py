@@ -197,6 +197,27 @@ def test_offers_are_narrowed(place: Restaurant) -> None:
     assert ids(get("flow/offers", market="copenhagen")) == [soon.public_id, late.public_id]
 
 
+def test_a_day_is_over_or_too_far_ahead_when_it_is_so_on_the_restaurants_clock(place: Restaurant) -> None:
+    """It is seven in the evening of the 21st there; elsewhere still noon, or already the 22nd."""
+    path = f"restaurants/{place.slug}/flow"
+    for day in ("2026-11-21", "2026-12-05"):
+        assert get(path, date=day).status_code == 200
+        assert get("flow/offers", date=day).status_code == 200
+    for day, why in (("2026-11-20", "is over"), ("2026-12-06", "does not")):
+        error = get(path, date=day).json()["error"]
+        assert (error["code"], error["param"]) == ("invalid_request", "date")
+        assert error["message"] == f"`date` must lie within the next 14 days; {day} {why}."
+    # Of many restaurants none may have the day.
+    assert get("flow/offers", date="2026-12-06").status_code == 200
+    for day, why in (("2026-11-20", "is over"), ("2026-12-07", "does not")):
+        error = get("flow/offers", date=day).json()["error"]
+        assert error["message"] == f"`date` must lie within the next 14 days; {day} {why}."
+    with time_machine.travel("2026-11-22T03:00:00+01:00", tick=False):
+        # It is still the 21st in the west.
+        assert get("flow/offers", date="2026-11-21").status_code == 200
+        assert get(path, date="2026-11-21").json()["error"]["param"] == "date"
+
+
 @pytest.mark.parametrize(
     ("parameters", "param"),
     [

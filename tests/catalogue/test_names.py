@@ -36,7 +36,8 @@ def test_an_unknown_attribute_is_refused_with_those_that_are_like_it() -> None:
     dictionaries.load()
 
     assert refusal_of("attributes", "wheelchair", "outdoor_seats") == (
-        "Unknown attributes `outdoor_seats`. Did you mean `outdoor_seating`? GET /v1/attributes lists all.",
+        "Unknown attributes `outdoor_seats`. Did you mean `outdoor_seating`?"
+        f" Known: {', '.join(sorted(Names.load().attributes))}.",
         "attributes",
         ["outdoor_seating", "indoor_seating"],
     )
@@ -47,7 +48,7 @@ def test_a_diet_is_named_without_its_prefix() -> None:
 
     Names.load().check_diets(["vegan", "gluten_free"])
     said, param, suggestions = refusal_of("diets", "vegen")
-    assert said == "Unknown diet `vegen`. Did you mean `vegan`? GET /v1/attributes lists all."
+    assert said.startswith("Unknown diet `vegen`. Did you mean `vegan`? Known: dairy_free, egg_free, ")
     assert (param, suggestions[0]) == ("diet", "vegan")
 
 

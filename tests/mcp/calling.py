@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import re
 from collections.abc import Mapping
 from functools import cache
 from typing import Any, Literal
@@ -25,6 +26,8 @@ TOKEN = "tablewire/receipt"
 # Of 2026-07-28: a header that repeats what the body names.
 NAMED_BY = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 numbers = itertools.count(1)
+# What a model cannot use: the ways of REST, and of HTTP.
+FOREIGN = re.compile(r"\b(GET|POST|DELETE|PUT) /|\bDELETE\b|/v1/|query string|%2B|commas between|parameter|bbox")
 
 
 def message(
@@ -108,6 +111,8 @@ def call(
     # Whatever a test is about: what a tool gives is what it has said that it gives.
     if "structuredContent" in result:
         of_results(tool).validate(result["structuredContent"])
+    elif result.get("isError"):
+        assert not FOREIGN.search(words_of(result)), words_of(result)
     return result
 
 

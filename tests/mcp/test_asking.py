@@ -71,7 +71,9 @@ def test_who_does_not_want_to_answer_is_not_asked_again(action: str) -> None:
     state, _ = question(call("greet"))
     result = call("greet", requestState=state, inputResponses={"user_name": {"action": action}})["result"]
     assert result["isError"] is True
-    assert result["content"][0]["text"] == "The person behind the call did not want to answer. Nothing was done."
+    assert result["content"][0]["text"] == (
+        "The person behind the call did not want to answer, so nothing was done. Ask them before you call again."
+    )
 
 
 @pytest.mark.parametrize(

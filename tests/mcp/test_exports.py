@@ -20,6 +20,7 @@ from tests.catalogue import exporting, make
 from tests.catalogue.exporting import EXPORTS, UNKNOWN
 from tests.mcp.calling import call, refusal_of, rpc, words_of
 from tests.payments.signing import client_of
+from tests.queries import costing
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -130,7 +131,10 @@ def test_an_unknown_market_is_refused_with_the_nearest(enterprise: Client) -> No
 def test_who_has_not_signed_in_reads_how_to_and_gets_no_401(client: Client, venue: Venue) -> None:
     for caller in (client, keys.client(venue)):
         for result in (start(caller), call(caller, "get_export", export_id=UNKNOWN)):
-            assert "POST /v1/auth/session" in refused(result, "missing_credentials")
+            assert refused(result, "missing_credentials") == (
+                "An export is a wallet's: your person has to connect this client with `Authorization: Bearer`, and the"
+                " session (ws_...) of a wallet, or the key (rk_...) of an account that has linked one."
+            )
 
 
 @pytest.mark.parametrize("tier", ["free", "pro", "premium"])
@@ -146,6 +150,16 @@ def test_the_export_of_another_wallet_is_none(enterprise: Client) -> None:
     for id_ in (started["id"], UNKNOWN):
         result = call(enterprise, "get_export", export_id=id_)
         assert (refusal_of(result)["code"], words_of(result)) == ("not_found", "There is no such export.")
+
+
+def test_what_an_export_costs(enterprise: Client) -> None:
+    started = record(start(enterprise))
+    with costing(12):
+        record(start(enterprise))
+    with costing(9):
+        record(call(enterprise, "get_export", export_id=started["id"]))
+    with costing(14):
+        record(start(enterprise, status="open"))
 
 
 def test_the_choices_are_those_of_the_document(client: Client) -> None:

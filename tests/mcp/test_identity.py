@@ -231,7 +231,8 @@ def test_callers_behind_the_proxy_are_counted_by_their_own_address(client: Clien
 
 # Prices
 def test_bookings_have_one_count_at_both_doors(client: Client) -> None:
-    wish = {"name": "book_table", "arguments": {"offer_id": "off_01jd5k3v8rf8hb2m0c9t6w4y7z"}}
+    guest = {"party_size": 2, "customer_name": "Ada", "customer_phone": "+4512345678"}
+    wish = {"name": "book_table", "arguments": {"offer_id": "fo_01jd5k3v8rf8hb2m0c9t6w4y7z", **guest}}
     told = []
     for _ in range(5):
         told.append(asked(client, wish))

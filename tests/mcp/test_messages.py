@@ -119,8 +119,6 @@ def test_a_batch_is_refused_whole(body: bytes) -> None:
         b'{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":1e999}}',
         b'{"jsonrpc":"2.0","id":18446744073709551616,"method":"ping"}',
         b'{"jsonrpc":"2.0","id":' + b"9" * 5000 + b',"method":"ping"}',
-        b'{"jsonrpc":"2.0","id":1,"method":"\\ud800"}',
-        b'{"jsonrpc":"2.0","id":1,"method":"a\\u0000"}',
         b'{"jsonrpc":"2.0","id":1,"method":"ping","params":' + b'{"a":' * 40 + b"1" + b"}" * 41,
         b'{"jsonrpc":"2.0","id":1,"method":"ping","params":' + b'{"a":' * 40_000,
         b'{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":' + b"[" * 100_000,

@@ -176,7 +176,10 @@ def test_a_transaction_pays_once_and_its_receipt_reads_the_answer_again(
 )
 def test_a_payment_that_cannot_be_read_is_named_and_buys_nothing(client: Client, payment: Any, why: str) -> None:
     result = again(client, payment)
-    assert words_of(result) == f'`_meta["{PAYMENT_META}"]` {why}'
+    assert words_of(result) == (
+        f'`_meta["{PAYMENT_META}"]` {why} Nothing was charged.'
+        " Call without it to be told the price, and send what the wallet signs."
+    )
     assert (refusal_of(result)["code"], refusal_of(result)["param"]) == ("invalid_payment", PAYMENT_META)
     assert "structuredContent" not in result
     assert not Payment.objects.exists()
@@ -213,6 +216,7 @@ def test_a_payer_of_too_low_a_tier_is_told_in_words_and_not_charged(
     result = paid(client, wallets["free"], "list_reviews", slug="alchemist")
     assert words_of(result) == (
         "This is sold from the pro tier on, and the wallet that pays is free. Nothing was charged."
+        " How a tier is reached stands in restaurants://prices."
     )
     told = refusal_of(result)
     assert (told["code"], told["tier"], told["tier_required"]) == ("tier_required", "free", "pro")

@@ -1,0 +1,97 @@
+"""Offers by a tool."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+import time_machine
+from django.test import Client
+
+from catalogue.models import Restaurant
+from tests.catalogue import make
+from tests.catalogue.make import NOW
+from tests.mcp.calling import call, refusal_of, words_of
+from tests.mcp.tables import EIGHT, listed, refused
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def _now() -> Iterator[None]:
+    with time_machine.travel(NOW, tick=False):
+        yield
+
+
+@pytest.fixture
+def place() -> Restaurant:
+    """A listed restaurant with four tables."""
+    return listed()
+
+
+def test_the_offers_of_a_restaurant_are_those_of_rest(client: Client, place: Restaurant) -> None:
+    for days in (0, 1, 2):
+        make.slot(place, starts_at=NOW + timedelta(days=days, hours=1))
+    asked: dict[str, Any] = {"party_size": 2, "limit": 2}
+    told = call(client, "list_offers", slug="fiskebar", **asked)["structuredContent"]
+    there = client.get("/v1/restaurants/fiskebar/flow", asked).json()
+    # A cursor is sealed anew each time.
+    further = (told["pagination"].pop("next_cursor"), there["pagination"].pop("next_cursor"))
+    assert told == there
+    assert len(told["data"]) == 2
+    rest = call(client, "list_offers", slug="fiskebar", **asked, cursor=further[0])["structuredContent"]
+    assert rest["data"] == client.get("/v1/restaurants/fiskebar/flow", {**asked, "cursor": further[1]}).json()["data"]
+    assert len(rest["data"]) == 1
+
+
+def test_the_offers_around_a_place_are_those_of_rest(client: Client, place: Restaurant) -> None:
+    make.landmark("Tivoli Gardens", "Tivoli", kind="park", market="copenhagen")
+    make.slot(place)
+    asked: dict[str, Any] = {"near": "Tivoli", **EIGHT, "party_size": 2, "percent_min": 30}
+    told = call(client, "list_offers", **asked)["structuredContent"]
+    assert told == client.get("/v1/flow/offers", {**asked, "limit": 10}).json()
+    assert [offer["restaurant"]["slug"] for offer in told["data"]] == ["fiskebar"]
+
+
+@pytest.mark.parametrize("name", ["near", "ll", "radius", "market", "time", "percent_min"])
+def test_what_does_not_go_with_a_restaurant_is_refused_by_its_name(
+    client: Client, place: Restaurant, name: str
+) -> None:
+    values: dict[str, Any] = {
+        "near": "Tivoli",
+        "ll": "55.6,12.5",
+        "radius": 100,
+        "market": "copenhagen",
+        "time": "19:00",
+    }
+    words = refused(
+        call(client, "list_offers", slug="fiskebar", **{name: values.get(name, 30)}), "invalid_request", param=name
+    )
+    assert words.startswith(f"`{name}` does not go with `slug`: leave it out")
+
+
+def test_all_that_does_not_go_with_a_restaurant_is_refused_before_its_values_are_judged(
+    client: Client, place: Restaurant
+) -> None:
+    result = call(client, "list_offers", slug="fiskebar", market="narnia", near="Tivoli", date="tomorrow")
+    refused(result, "invalid_request", param="date")
+    assert [(one["param"], one["message"].partition(": ")[0]) for one in refusal_of(result)["details"]] == [
+        ("date", "This must be a date written YYYY-MM-DD."),
+        ("market", "`market` does not go with `slug`"),
+        ("near", "`near` does not go with `slug`"),
+    ]
+
+
+@pytest.mark.parametrize("of", [{"slug": "fiskebar"}, {}])
+@pytest.mark.parametrize(("day", "why"), [("2025-11-21", "is over"), ("2026-12-25", "does not")])
+def test_a_day_without_plans_is_refused_and_not_silently_empty(
+    client: Client, place: Restaurant, of: dict[str, Any], day: str, why: str
+) -> None:
+    words = refused(call(client, "list_offers", **of, date=day), "invalid_request", param="date")
+    assert words == f"`date` must lie within the next 14 days; {day} {why}."
+
+
+def test_offers_of_an_unknown_restaurant_say_where_slugs_are_found(client: Client) -> None:
+    result = call(client, "list_offers", slug="nowhere")
+    assert words_of(result) == "There is no restaurant of this slug. Find the slug with search_restaurants."
+    assert refusal_of(result)["code"] == "not_found"
