@@ -1,6 +1,6 @@
 """Tools for offers, and for the tables that are booked at them."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from rest_framework import serializers
@@ -8,25 +8,50 @@ from rest_framework import serializers
 from accounts import idempotency
 from catalogue import contents
 from catalogue.filters.flow import Offers
-from catalogue.flow import choosing, once
+from catalogue.flow import once
 from catalogue.flow.once import Minute
 from catalogue.mcp.finding import MARKET, MARKET_WORDS, SHORT
 from catalogue.serializers import SLUG
-from catalogue.serializers.flow import NewFlowBooking
+from catalogue.serializers.flow import FlowBookingRecord, NewFlowBooking
 from config.api.errors import invalid, problems
-from config.api.fields import ClockTime, Day, Text
-from config.api.refusal import InvalidRequest, Problem
+from config.api.fields import ClockTime, Day, Integer, Text
+from config.api.refusal import InvalidRequest
+from config.api.renderers import JSON
 from config.mcp import schemas
 from config.mcp.answers import Result
 from config.mcp.schemas import Schema
-from config.mcp.tools import Call, Tool, Values
+from config.mcp.tools import Call, Tool, Values, is_blank
 from payments.callers import caller_of, name_of
 
 # What goes with a restaurant; the others are of a search.
-OF_RESTAURANT = ("date", "party_size", "limit", "cursor")
+OF_RESTAURANT = ("slug", "date", "party_size", "limit", "cursor")
 # Of the restaurant of an offer the schema tells what one chooses by.
 CHOSEN_BY = ("slug", "name", "cuisine", "rating", "distance_m", "walking_minutes")
 SLUG_SCHEMA: Schema = {"type": "string", "pattern": SLUG, "maxLength": 120}
+
+
+class Sought(Offers):
+    """What list_offers is told: the parameters of a search, or a restaurant and what goes with it."""
+
+    slug = Text(required=False, max_length=120, pattern=SLUG)
+
+    def to_internal_value(self, data: Any) -> dict[str, Any]:
+        """The values. What does not go with `slug` is not judged by itself."""
+        strangers = [name for name in data if name not in OF_RESTAURANT] if "slug" in data else []
+        words = "does not go with `slug`: leave it out, or leave `slug` out and search around a place."
+        wrong = {name: [f"`{name}` {words}"] for name in strangers}
+        return along(wrong, super().to_internal_value, {name: data[name] for name in data if name not in wrong})
+
+
+def along(wrong: Mapping[str, Any], read: Callable[[Any], dict[str, Any]], told: Mapping[str, Any]) -> dict[str, Any]:
+    """What is read of `told`. Raises ValidationError with what is wrong with that, and with what was so before."""
+    try:
+        values = read(told)
+    except serializers.ValidationError as error:
+        raise serializers.ValidationError({**dict(error.detail), **wrong}) from error  # type: ignore[arg-type]
+    if wrong:
+        raise serializers.ValidationError(dict(wrong))
+    return values
 
 
 def list_offers(call: Call, asked: Values) -> Result:
@@ -34,9 +59,6 @@ def list_offers(call: Call, asked: Values) -> Result:
     slug = asked.pop("slug", None)
     if slug is None:
         return Result(contents.offers(asked, now=call.now).body)
-    if strangers := [name for name in asked if name not in OF_RESTAURANT]:
-        words = "does not go with `slug`: leave it out, or leave `slug` out and search around a place."
-        raise invalid([Problem(name, f"`{name}` {words}") for name in strangers])
     return Result(contents.offers_of(slug, asked, now=call.now).body)
 
 
@@ -77,7 +99,7 @@ LIST_OFFERS = Tool(
     },
     presets={"limit": 10},
     beside={"slug": SLUG_SCHEMA, "market": MARKET},
-    reads=Offers,
+    reads=Sought,
     gives=offered,
     run=list_offers,
 )
@@ -100,6 +122,11 @@ BOOKED = (
 )
 
 
+# As all other tools word it.
+EMPTY = "This is empty; leave it out or give it a value."
+WHOLE = "This must be a whole number from 1 to 500."
+
+
 class Wished(NewFlowBooking):
     """What book_table is told: an offer or a moment, and of the guest what is known. The person may add the rest."""
 
@@ -107,24 +134,39 @@ class Wished(NewFlowBooking):
     slug = Text(required=False, max_length=120, pattern=SLUG)
     date = Day(required=False)
     time = ClockTime(required=False)
+    party_size = Integer(
+        min_value=1,
+        max_value=500,
+        error_messages=dict.fromkeys(("type", "min_value", "max_value"), WHOLE),
+    )
     customer_name = Text(min_length=1, max_length=200, required=False)
     idempotency_key = Text(
         required=False,
-        pattern=idempotency.SCHEMA["pattern"],
+        pattern=idempotency.VISIBLE,
         hint="This must be 1 to 255 visible ASCII characters.",
     )
 
+    def to_internal_value(self, data: Any) -> dict[str, Any]:
+        """The values. All that is wrong is told at once."""
+        texts = [name for name, field in self.fields.items() if isinstance(field, Text) and not field.allow_blank]
+        empty = {name: [EMPTY] for name in texts if is_blank(data.get(name))}
+        told = {name: value for name, value in data.items() if name not in empty}
+        return along({**empty, **unclear(told)}, super().to_internal_value, told)
+
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Ask for an offer, or for a restaurant, a day and a time."""
-        given = [name for name in MOMENT if name in attrs]
-        if "id" in attrs and given:
-            raise serializers.ValidationError({given[0]: ["This does not go with `offer_id`: leave one of them out."]})
-        if "id" not in attrs and len(given) < len(MOMENT):
-            missing = "id" if not given else next(name for name in MOMENT if name not in attrs)
-            raise serializers.ValidationError(
-                {missing: ["Give `offer_id`, as list_offers has it, or `slug`, `date` and `time`."]}
-            )
+        """The person may add how the guest is reached."""
         return attrs
+
+
+def unclear(told: Mapping[str, Any]) -> dict[str, list[str]]:
+    """What is wrong with how the table is named: by an offer, or by a restaurant, a day and a time."""
+    given = [name for name in MOMENT if name in told]
+    if "id" in told and given:
+        return {given[0]: ["This does not go with `offer_id`: leave one of them out."]}
+    if "id" not in told and len(given) < len(MOMENT):
+        missing = "id" if not given else next(name for name in MOMENT if name not in told)
+        return {missing: ["Give `offer_id`, as list_offers has it, or `slug`, `date` and `time`."]}
+    return {}
 
 
 GUEST = tuple(NewFlowBooking().fields)
@@ -144,14 +186,18 @@ def book_table(call: Call, asked: Values) -> Result:
     at = asked["id"] if "id" in asked else Minute(*(asked[name] for name in MOMENT))
     told = {name: asked[name] for name in GUEST if asked.get(name) is not None}
     if lacking := lacks(told):
-        if isinstance(at, str) and call.asker.state is None:
-            choosing.check(at, now=call.now)
+        # With a state the table may be booked already, and its last seats be this guest's.
+        if call.asker.state is None:
+            once.check(at, party_size=asked["party_size"], now=call.now)
         told = answered(call, told, lacking=lacking)
     wish = once.Wish(at=at, guest=judged(told))
     # What comes to here counts as a try (catalogue.mcp.doorway).
     call.request.has_tried = True  # type: ignore[attr-defined]
     caller = name_of(call.request) or caller_of(call.request).bucket
-    return Result(once.book_once(wish, key=asked.get("idempotency_key"), caller=caller, now=call.now))
+    booked = once.book_once(
+        wish, key=asked.get("idempotency_key"), caller=caller, operation=f"tools/call {call.tool}", now=call.now
+    )
+    return Result(JSON().render(FlowBookingRecord(booked).data))
 
 
 def lacks(told: Values) -> dict[str, str]:
@@ -170,21 +216,27 @@ def answered(call: Call, told: Values, *, lacking: Mapping[str, str]) -> Values:
         raise InvalidRequest(
             f"Nothing was booked: ask the guest, and call again with {wanted}.", param=next(iter(lacking))
         )
-    known = {name: {"default": told[name]} if name in told else {} for name in FORM}
-    form: Schema = {
-        "type": "object",
-        "properties": {name: {**schema, **known[name]} for name, schema in FORM.items()},
-        "required": [NAME],
-    }
-    content = call.asker.ask(ASKED, WHO, form)
+    content = call.asker.ask(ASKED, WHO, form_with(told))
     # What is left empty in a form may come as an empty text.
     guest = {**told, **{name: content[name] for name in FORM if content.get(name) not in (None, "")}}
     try:
         judged(guest)
     except serializers.ValidationError as error:
         wrong = invalid(list(problems(error.detail)))
-        raise call.asker.again(ASKED, f"{wrong.message} {WHO}", form) from error
+        raise call.asker.again(ASKED, f"{wrong.message} {WHO}", form_with({**told, **texts(content)})) from error
     return guest
+
+
+def texts(content: Mapping[str, Any]) -> Values:
+    """What was typed."""
+    return {name: value for name, value in content.items() if isinstance(value, str) and value}
+
+
+def form_with(known: Values) -> Schema:
+    """The form, in which stands what is known."""
+    preset = {name: {"default": known[name]} if name in known else {} for name in FORM}
+    properties = {name: {**schema, **preset[name]} for name, schema in FORM.items()}
+    return {"type": "object", "properties": properties, "required": [NAME]}
 
 
 def judged(told: Values) -> Values:
