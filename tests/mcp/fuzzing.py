@@ -194,6 +194,24 @@ class Maker:
             params = {"cursor": self.anything()}
         return params
 
+    def answering(self, number: int, arguments: Mapping[str, Any], *, state: str) -> Case:
+        """A call of book_table that brings an answer to what was asked: some good, most of them strange."""
+        self.rng = rng = random.Random(f"{self.seed}:answer:{number}")
+        good = {"customer_name": "Ada", "customer_email": "ada@example.com", "customer_phone": "+4533141414"}
+        content: Any = {name: value for name, value in good.items() if rng.random() < 0.8}
+        for _ in range(rng.choice((0, 0, 1, 1, 3))):
+            content[rng.choice((*good, *WORDS))] = self.anything()
+        answer: Any = {"action": rng.choice(("accept",) * 8 + ("decline", "cancel", "x")), "content": content}
+        responses: Any = {"guest": answer}
+        for _ in range(rng.choice((0, 0, 0, 1, 2))):
+            responses = self.with_something_else(responses)
+        middle = rng.randrange(len(state))
+        stranger = (state[:middle], state[:middle] + "x" + state[middle + 1 :], state + state, self.anything())
+        params = {"name": "book_table", "arguments": {**arguments}, "inputResponses": responses}
+        params["requestState"] = state if rng.random() < 0.85 else rng.choice(stranger)
+        told, headers = calling.message("tools/call", params, era="2026-07-28", capabilities={"elicitation": {}})
+        return Case(number, "POST", "/mcp", tuple(headers.items()), written(told, rng))
+
     def arguments(self, schema: Mapping[str, Any]) -> dict[str, Any]:
         """Arguments of a tool, most of them as its schema says."""
         rng, found = self.rng, {}

@@ -14,16 +14,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.test import Client
 from django.utils import timezone
 from pytest_django import Settings
 
-from catalogue.models import Export
+from catalogue.models import Export, FlowSlot
 from payments.devchain.wallets import Wallet
 from payments.models import Payment, Plan
 from reservations.models import Reservation
 from tests import make as house
 from tests.catalogue import make
-from tests.mcp import firing
+from tests.mcp import calling, firing
 from tests.mcp.firing import Seen, problem, shrunk
 from tests.mcp.fuzzing import Case, Maker, proof
 from tests.mcp.hostile import HOSTILE
@@ -34,7 +35,8 @@ from tests.wallets import fresh_wallet, usdc_balance
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("books")]
 
 SEED = 7
-SHORT, FULL = 600, 20_000
+SHORT, FULL = 300, 20_000
+ANSWERS = 150
 Send = Callable[[Case], Seen]
 
 
@@ -99,6 +101,27 @@ def test_no_random_request_gets_a_5xx_or_a_page_and_none_pays_or_books(world: Wo
     # It goes deep: so many were read and understood.
     assert statuses[200] > SHORT / 4
     assert 429 not in statuses
+
+
+def test_whatever_answers_the_question_of_a_booking_breaks_nothing_and_books_nothing_that_is_sold_out(
+    world: World,
+) -> None:
+    slot = FlowSlot.objects.earliest("pk")
+    told = {"offer_id": slot.public_id, "party_size": 2}
+    forms = {"elicitation": {}}
+    asks = calling.call(Client(), "book_table", era="2026-07-28", capabilities=forms, **told)
+    FlowSlot.objects.update(seats_left=0)
+    ends: Counter[str] = Counter()
+    for number in range(ANSWERS):
+        seen = firing.in_process(world.maker.answering(number, told, state=asks["requestState"]))
+        assert problem(seen) is None, f"seed {SEED}, answer {number}: {seen}"
+        answer = json.loads(seen.body)
+        result = answer.get("result", {})
+        refusal = result.get("_meta", {}).get(calling.ERROR, {})
+        ends[refusal.get("code") or result.get("resultType") or str(answer["error"]["code"])] += 1
+    # Each way was gone: to the book itself, back to the person, who may decline, and no further than the state.
+    assert set(ends) == {"slot_full", "input_required", "invalid_request", "-32602", "-32700"}
+    assert ends["slot_full"] > ANSWERS / 10
 
 
 @pytest.mark.parametrize("name", HOSTILE)
