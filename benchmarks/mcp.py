@@ -9,7 +9,8 @@ interleaved: a look-up by a tool to the same record at REST, a price to a 402, a
 what the web process has used for each call. The protocol alone is measured in this process: a message is read, its era
 found, and a tool called that has its answer ready; no database, no doorway.
 
-It makes itself fail where a look-up by a tool comes to less than half of the records that REST gives in the same time.
+It makes itself fail where a look-up by a tool comes to less than half of the records that REST gives in the same time,
+and where the protocol takes more than 0.1 ms of CPU for a call in the best of its rounds: a busy machine spoils some.
 It spends a little USDC of a demo wallet, and leaves the payments in the ledger. Start the product with
 TRUSTED_PROXIES=1: each call comes from an address of its own, as /v1 and /mcp count calls by address.
 """
@@ -38,7 +39,7 @@ from benchmarks.payments import Wrong, addresses, cpu_s, signed
 from config.stack import read_up
 
 GATE, GOAL = 0.5, 0.7
-MOST_PROTOCOL_MS = 0.1
+MOST_PROTOCOL_MS, PROTOCOL_ROUNDS = 0.1, 7
 LATEST, STATELESS = "2025-11-25", "2026-07-28"
 
 
@@ -233,15 +234,19 @@ def main() -> None:
         other = beside[name]
         ratio = f"{per_s / middle[other]:.2f} of {other}" if other else ""
         table.add_row(name, f"{per_s:.0f}", ratio, f"{statistics.median(cpu_ms[name]):.2f}", f"{sizes[name]:.0f}")
+    most_ms = 0.0
     for era in (LATEST, STATELESS):
-        whole, reading = protocol_ms(tool("get_restaurant", {"slug": "noma"}, holds=b"", era=era), 5000)
-        verdict = "" if whole <= MOST_PROTOCOL_MS else f", more than {MOST_PROTOCOL_MS}"
-        table.add_row(f"the protocol alone, {era}", "", "", f"{whole:.3f}{verdict} (reading {reading:.3f})", "")
+        stub = tool("get_restaurant", {"slug": "noma"}, holds=b"", era=era)
+        whole, reading = min(protocol_ms(stub, 1000) for _ in range(PROTOCOL_ROUNDS))
+        most_ms = max(most_ms, whole)
+        table.add_row(f"the protocol alone, {era}", "", "", f"{whole:.3f} (reading {reading:.3f})", "")
     Console(width=max(110, Console().width)).print(table)
     reached = middle["get_restaurant"] / middle["record, REST"]
     if reached < GOAL:
         Console(stderr=True).print(f"get_restaurant comes to {reached:.2f} of REST; the goal is {GOAL}.")
-    sys.exit(1 if reached < GATE else 0)
+    if most_ms > MOST_PROTOCOL_MS:
+        Console(stderr=True).print(f"The protocol takes {most_ms:.3f} ms of a call; it may take {MOST_PROTOCOL_MS}.")
+    sys.exit(1 if reached < GATE or most_ms > MOST_PROTOCOL_MS else 0)
 
 
 if __name__ == "__main__":
