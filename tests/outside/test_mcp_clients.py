@@ -152,7 +152,7 @@ def test_a_client_of_npm_lists_everything_calls_every_tool_and_pays(shop: Shop, 
     assert (found["server"]["name"], found.get("spoken")) == ("tablewire", spoken)
     assert {tool["name"] for tool in found["lists"]["tools"]} == TOOLS == set(told)
     uris = {resource["uri"] for resource in found["lists"]["resources"]}
-    assert uris == {"restaurants://prices", "restaurants://markets", "restaurants://account"}
+    assert uris == {f"restaurants://{name}" for name in ("prices", "markets", "cuisines", "attributes", "account")}
     assert [one["uriTemplate"] for one in found["lists"]["resourceTemplates"]] == ["restaurants://restaurant/{slug}"]
     assert {prompt["name"] for prompt in found["lists"]["prompts"]} == {"plan_dinner", "compare"}
     # A tool that is sold tells its price, against the schema of its results too, and is bought.
@@ -194,7 +194,7 @@ def test_the_inspector_finds_no_error(shop: Shop, kit: Kit, era: str) -> None:
     # It says nothing at all where it finds nothing.
     assert said == "" or said.splitlines()[-1].startswith("0 errors, "), said
     for method, members, count in (
-        ("resources/list", "resources", 3),
+        ("resources/list", "resources", 5),
         ("resources/templates/list", "resourceTemplates", 1),
         ("prompts/list", "prompts", 2),
     ):
