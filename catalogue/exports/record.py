@@ -12,6 +12,10 @@ from config.api.cursors import Listing
 from config.api.refusal import NotFound
 
 
+class NoSuchExport(NotFound):
+    """An export that nobody ordered, or another wallet."""
+
+
 @dataclass(frozen=True, slots=True)
 class Shown:
     """An export as its owner sees it: `progress` from 0 to 1; files and manifest once it has succeeded."""
@@ -51,10 +55,10 @@ def page(wallet: str, *, limit: int, cursor: str | None, now: datetime) -> Listi
 
 
 def find(wallet: str, public_id: str) -> Export:
-    """The wallet's export. Raises NotFound for an unknown, a malformed and another wallet's id alike."""
+    """The wallet's export. Raises NoSuchExport for an unknown, a malformed and another wallet's id alike."""
     export = Export.objects.of(wallet).known_as(public_id).first()
     if export is None:
-        raise NotFound("There is no such export.")
+        raise NoSuchExport("There is no such export.")
     return export
 
 

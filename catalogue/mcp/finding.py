@@ -162,8 +162,8 @@ FIND_LANDMARK = Tool(
     name="find_landmark",
     title="Find a landmark",
     description=(
-        "Finds landmarks, museums, parks, stations, neighborhoods and cities by name, also a misspelt one; use it when"
-        " a search does not know a place. Free; at most 50."
+        "Finds landmarks, museums, parks, stations, neighborhoods and cities by name, also a misspelt one; use it to"
+        " see which places a name may mean. Free; at most 50."
     ),
     operation="search_landmarks",
     takes={

@@ -9,6 +9,7 @@ import orjson
 from accounts.authentication import MissingCredentials
 from catalogue.contents import Content
 from catalogue.exports.start import TooManyExports
+from catalogue.exports.record import NoSuchExport
 from catalogue.flow.booking import NoSuchOffer, OfferExpired, SlotFull, TooManyBookings
 from catalogue.flow.choosing import NoOfferThen
 from catalogue.identity import NoSuchRestaurant
@@ -40,6 +41,7 @@ NEXT: Mapping[type[Refusal], str] = {
     NoOfferThen: "Find others with list_offers.",
     TooManyBookings: "The guest can cancel one of them by its `manage_url`.",
     TooManyExports: "See how far they are with get_export.",
+    NoSuchExport: "start_export gives the `id` of one, to the wallet that orders it.",
     gate.TierRequired: "How a tier is reached stands in restaurants://prices.",
     wire.InvalidPayment: "Nothing was charged. Call without it to be told the price, and send what the wallet signs.",
 }
@@ -82,12 +84,17 @@ def refused(call: Call, refusal: Refusal) -> Result:
 
 def worded(refusal: Refusal, *, meta: Mapping[str, Any]) -> str:
     """What a refusal says to a model, and what to do next; `meta` stood beside the call."""
-    is_paid = PAYMENT_META in meta
+    is_paid = has_payment(meta)
     match refusal.code:
         case Code.INTERNAL_ERROR:
             return f"This failed on our side. {AGAIN}" if is_paid else "This failed on our side; nothing was charged."
+def has_payment(meta: Mapping[str, Any]) -> bool:
+    """Whether a payment stood beside the call, readable or not; null is none."""
+    return meta.get(PAYMENT_META) is not None
+
+
         case Code.SERVICE_UNAVAILABLE if is_paid:
-            return f"{refusal.message} {AGAIN}"
+            return refusal.message.replace("Try again.", AGAIN)
         case Code.RENAMED if isinstance(refusal, Renamed):
             return f"{refusal.message} Call again with the slug `{refusal.name}`."
     said, after = INSTEAD.get(type(refusal), refusal.message), NEXT.get(type(refusal))
@@ -99,7 +106,7 @@ def priced(call: Call, refusal: PaymentRequired, *, request_id: str) -> Result:
 
     Of a payment that came it also says that it has settled nothing, as x402's own servers do.
     """
-    is_paid = PAYMENT_META in call.meta
+    is_paid = has_payment(call.meta)
     told = refusal.required.model_dump(mode="json", by_alias=True, exclude_none=True)
     told["error"] = f"{refusal.code}: {refusal.message}"
     if is_paid:

@@ -23,7 +23,7 @@ State = Payment.State
 MOST_AGE = timedelta(minutes=15)
 WORDS = {
     "wrong_amount": "Less has arrived than this costs.",
-    "anonymous_proof_too_large": "So much is taken from a proven wallet only: sign in with it and repeat the request.",
+    "anonymous_proof_too_large": "So much is taken from a proven wallet only: sign in with it and ask again.",
     "too_old": "The transaction is older than 15 minutes.",
 }
 

@@ -49,7 +49,7 @@ class Sale:
     @property
     def asking(self) -> str:
         """What has to be done, in words."""
-        price = f"This costs {self.quote.amount.normalize():f} {ours().asset_name}: repeat the request with a payment."
+        price = f"This costs {self.quote.amount.normalize():f} {ours().asset_name}: ask again with a payment."
         if self.prices.from_tier == FREE:
             return price
         return (

@@ -60,7 +60,7 @@ def arrived(sale: Sale, sent: Sent, *, is_ours: bool) -> Sequence[Transfer]:
     if not transfers:
         raise sale.refused(
             TransactionNotFound,
-            "The chain does not know this transaction, or not yet. Repeat the request in two seconds.",
+            "The chain does not know this transaction, or not yet. Ask again in two seconds.",
             headers={"Retry-After": "2"},
         )
     return transfers
@@ -103,7 +103,7 @@ def known(sale: Sale, rows: Sequence[Payment], *, receipt_token: str | None) -> 
         raise to_be_returned(sale, row)
     raise sale.refused(
         PaymentAlreadyUsed,
-        "This transaction has paid for an answer. It is served again to the holder of its X-Receipt"
+        "This transaction has paid for an answer. It is served again to the holder of its receipt"
         " and to the wallet that sent it.",
     )
 

@@ -22,7 +22,7 @@ class FacilitatorUnavailable(Refusal):
 
     def __init__(self) -> None:
         super().__init__(
-            "Payments cannot be settled for a moment. Nothing was charged: repeat the request with the same payment.",
+            "Payments cannot be settled for a moment. Nothing was charged: ask again with the same payment.",
             headers={"Retry-After": "5", "Cache-Control": "no-store"},
         )
 
@@ -35,7 +35,7 @@ class SettlementPending(Refusal):
     def __init__(self, *, retry_after_s: int = 2) -> None:
         super().__init__(
             "Whether this payment has been settled is not known yet."
-            " Repeat the request with the same payment: you will not be charged twice.",
+            " Ask again with the same payment: you will not be charged twice.",
             headers={"Retry-After": str(retry_after_s), "Cache-Control": "no-store"},
         )
 

@@ -202,26 +202,34 @@ def test_who_asks_for_prices_on_and_on_is_refused_in_words_and_soon_at_the_door(
 # Parts that are away
 @pytest.mark.chaos
 @pytest.mark.django_db(transaction=True)
-def test_without_the_database_a_call_reads_it_in_words_and_other_messages_are_503(
+def test_without_the_database_a_call_reads_it_in_words_and_lists_are_served(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
     log = tmp_path_factory.mktemp("baseless") / "web.log"
 
-    def send(web: str, method: str, params: Mapping[str, Any], **headers: str) -> httpx.Response:
-        body, told = message(method, params)
+    def send(
+        web: str, method: str, params: Mapping[str, Any], *, meta: Mapping[str, Any] | None = None, **headers: str
+    ) -> httpx.Response:
+        body, told = message(method, params, meta=meta)
         return httpx.post(f"{web}/mcp", json=body, headers={**told, **headers}, timeout=20)
 
     find = {"name": "find_landmark", "arguments": {"query": "Tivoli"}}
-    session = {"Authorization": f"Bearer ws_{43 * 'A'}"}
+    nobody: Mapping[str, Any] = {}
+    session: Mapping[str, Any] = {"Authorization": f"Bearer ws_{43 * 'A'}"}
     with served(log, DATABASE_URL=database_url(address=NOWHERE)) as web:
-        for headers in ({}, session):
+        for headers in (nobody, session):
             answer = send(web, "tools/call", find, **headers)
             assert (answer.status_code, answer.headers["Content-Type"]) == (200, JSON)
             result = answer.json()["result"]
             assert refusal_of(result)["code"] == "service_unavailable"
             assert words_of(result) == "The service is not available for a moment. Try again."
-        listed = send(web, "tools/list", {}, **session)
-        assert (listed.status_code, listed.headers["Retry-After"]) == (503, "2")
-        assert listed.json()["error"]["data"]["code"] == "service_unavailable"
-        # What no database is needed for is answered as ever.
-        assert len(send(web, "tools/list", {}).json()["result"]["tools"]) > 8
+        paid = send(web, "tools/call", find, meta={PAYMENT_META: {"transaction": f"0x{'5a' * 32}"}})
+        assert words_of(paid.json()["result"]) == (
+            "The service is not available for a moment."
+            " Repeat the call with the same payment: it is not charged twice."
+        )
+        # What no database is needed for is answered as ever, whoever asks.
+        for headers in (nobody, session):
+            assert len(send(web, "tools/list", {}, **headers).json()["result"]["tools"]) > 8
+        # What is surely nobody's needs none to be refused.
+        assert send(web, "tools/list", {}, Authorization="Bearer eyJhbGciOi").status_code == 401

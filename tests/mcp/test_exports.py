@@ -149,7 +149,10 @@ def test_the_export_of_another_wallet_is_none(enterprise: Client) -> None:
     Export.objects.update(wallet=exporting.somebody())
     for id_ in (started["id"], UNKNOWN):
         result = call(enterprise, "get_export", export_id=id_)
-        assert (refusal_of(result)["code"], words_of(result)) == ("not_found", "There is no such export.")
+        assert (refusal_of(result)["code"], words_of(result)) == (
+            "not_found",
+            "There is no such export. start_export gives the `id` of one, to the wallet that orders it.",
+        )
 
 
 def test_what_an_export_costs(enterprise: Client) -> None:

@@ -70,6 +70,15 @@ def test_a_signed_challenge_names_its_wallet_once(wallets: Mapping[str, Key], cl
     assert (second.status_code, second["WWW-Authenticate"]) == (401, 'Bearer realm="tablewire"')
 
 
+def test_a_signed_challenge_is_not_spent_on_what_is_the_same_for_everybody(
+    wallets: Mapping[str, Key], client: Client
+) -> None:
+    (header,) = header_of(wallets["pro"]).values()
+    for method in ("initialize", "tools/list", "prompts/list", "ping"):
+        assert post(client, method, SIGN_IN_WITH_X=header).status_code == 200
+    assert asked(client, SIGN_IN_WITH_X=header)["X-Tier"] == "pro"
+
+
 def test_a_payment_in_the_message_gives_the_tier_and_count_that_its_header_gives_at_rest(
     wallets: Mapping[str, Key], client: Client, settings: Settings
 ) -> None:

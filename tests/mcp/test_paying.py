@@ -33,6 +33,7 @@ from tests.mcp.calling import (
     call,
     paid,
     payment_for,
+    post,
     price_of,
     quoted,
     refusal_of,
@@ -66,7 +67,7 @@ def test_an_unpaid_call_is_told_its_price_in_the_words_of_x402(client: Client, e
     asked = price_of(result)
     assert (asked.x402_version, asked.error) == (
         2,
-        "payment_required: This costs 0.002 USDC: repeat the request with a payment.",
+        "payment_required: This costs 0.002 USDC: ask again with a payment.",
     )
     assert asked.resource is not None
     assert (asked.resource.url, asked.resource.mime_type) == (f"mcp://tool/{AROUND}", "application/json")
@@ -153,7 +154,12 @@ def test_a_transaction_pays_once_and_its_receipt_reads_the_answer_again(
     first = again(client, payment)
     assert is_content(first)
     # The hash stands on the chain for everybody.
-    assert refusal_of(again(client, payment))["code"] == "payment_already_used"
+    used = refusal_of(again(client, payment))
+    assert (used["code"], used["message"]) == (
+        "payment_already_used",
+        "This transaction has paid for an answer. It is served again to the holder of its receipt"
+        " and to the wallet that sent it.",
+    )
     second = again(client, payment, token=first["_meta"][TOKEN])
     assert second["structuredContent"] == first["structuredContent"]
     proven = client_of(wallets["free"])
@@ -165,6 +171,7 @@ def test_a_transaction_pays_once_and_its_receipt_reads_the_answer_again(
     ("payment", "why"),
     [
         ({}, "holds neither a transaction nor a payment of x402 version 1 or 2."),
+        ("", "is neither a transaction's hash nor JSON nor base64 of it."),
         ("junk", "is neither a transaction's hash nor JSON nor base64 of it."),
         (7, "is not a JSON object."),
         (True, "is not a JSON object."),
@@ -186,7 +193,11 @@ def test_a_payment_that_cannot_be_read_is_named_and_buys_nothing(client: Client,
 
 
 def test_no_payment_at_all_is_null(client: Client) -> None:
-    assert price_of(again(client, None)).accepts[0].amount == "2000"
+    told = post(client, "tools/call", {"name": AROUND, "arguments": {"slug": "noma"}}, meta={PAYMENT_META: None})
+    assert told["RateLimit-Policy"] == '"challenges";q=120;w=60'
+    result = told.json()["result"]
+    assert price_of(result).accepts[0].amount == "2000"
+    assert RECEIPT not in result["structuredContent"]
 
 
 def test_where_nothing_is_sold_nothing_is_asked_for_and_a_payment_stays_unused(

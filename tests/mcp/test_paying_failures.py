@@ -12,6 +12,7 @@ from django.test import Client
 
 from payments.devchain.wallets import Wallet
 from payments.models import Payment
+from payments.wire import Receipt
 from tests.attacks.shops import stocked, the_one_payment
 from tests.config.test_metrics import counted
 from tests.make import staff as make_staff
@@ -82,7 +83,7 @@ def test_while_no_facilitator_is_there_nothing_is_charged_and_the_same_payment_i
     settings.FACILITATOR_URL = NOWHERE
     result = again(client, payment)
     assert words_of(result) == (
-        "Payments cannot be settled for a moment. Nothing was charged: repeat the request with the same payment."
+        "Payments cannot be settled for a moment. Nothing was charged: ask again with the same payment."
     )
     assert refusal_of(result)["code"] == "facilitator_unavailable"
     assert "structuredContent" not in result
@@ -101,7 +102,7 @@ def test_an_answer_of_the_facilitator_that_was_lost_is_looked_up_and_never_charg
         result = again(client, payment)
     assert words_of(result) == (
         "Whether this payment has been settled is not known yet."
-        " Repeat the request with the same payment: you will not be charged twice."
+        " Ask again with the same payment: you will not be charged twice."
     )
     assert refusal_of(result)["code"] == "settlement_pending"
     settings.FACILITATOR_URL = real
@@ -157,6 +158,29 @@ def test_what_breaks_on_our_side_before_the_gate_charges_nothing_and_says_so(
     assert refusal_of(result)["request_id"] in {getattr(record, "request_id", "") for record in caplog.records}
     assert not Payment.objects.exists()
     assert is_content(again(client, payment))
+
+
+def test_what_breaks_on_our_side_after_the_money_has_moved_is_served_by_the_same_payment_and_charged_once(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wallet = fresh_wallet(usdc=Decimal(1))
+    payment = quoted(client, wallet, AROUND, slug="noma")
+
+    def breaks(_: Receipt) -> Any:
+        raise RuntimeError("no receipt can be written")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Receipt, "settled", property(breaks))
+        result = again(client, payment)
+    assert words_of(result) == (
+        "This failed on our side. Repeat the call with the same payment: it is not charged twice."
+    )
+    assert refusal_of(result)["code"] == "internal_error"
+    assert "Tivoli" not in json.dumps(result)
+    # The money has moved, and nobody has been given anything.
+    assert (the_one_payment().state, Decimal(1) - usdc_balance(wallet.address)) == (State.SETTLED, PRICE)
+    assert is_content(again(client, payment))
+    assert (the_one_payment().state, Decimal(1) - usdc_balance(wallet.address)) == (State.DELIVERED, PRICE)
 
 
 # The ledger

@@ -29,7 +29,7 @@ SOLD = {"get_restaurant", "get_surroundings", "list_reviews", "list_photos", "ge
 WHEN = {
     "search_restaurants": "use it first",
     "get_restaurant": "Everything about one restaurant",
-    "find_landmark": "use it when a search does not know a place",
+    "find_landmark": "use it to see which places a name may mean",
     "list_offers": "what book_table takes",
     "book_table": "Books a table at an offer",
     "list_reviews": "Reviews of one restaurant",

@@ -44,7 +44,7 @@ def test_a_request_without_payment_is_told_the_standard_price() -> None:
     refusal = refused({}, asked(fields="reviews"), products=REVIEWS)
     assert type(refusal) is wire.PaymentRequired
     assert refusal.message == (
-        "This costs 0.004 USDC: repeat the request with a payment."
+        "This costs 0.004 USDC: ask again with a payment."
         " It is sold from the pro tier on, which the wallet that pays must have."
     )
     assert refusal.own_body is not None
