@@ -177,9 +177,7 @@ def replay(call: Call) -> Answer:
     """The answer to the earlier call with this key. Raises Reused where that was another request."""
     row = IdempotentCall.objects.get(scope=call.scope, key=call.key)
     if row.operation != call.operation:
-        # To who uses no header, methods and paths say nothing.
-        before = f"`{row.operation}`" if call.named == HEADER else "another request"
-        raise Reused(f"This `{call.named}` came with {before} before. Use a new one.", param=call.named)
+        raise Reused(f"This `{call.named}` came with `{row.operation}` before. Use a new one.", param=call.named)
     if bytes(row.body_sha256) != call.body_sha256:
         raise Reused(f"This `{call.named}` came with another body before. Use a new one.", param=call.named)
     return Answer(body=bytes(row.body or b""), status=row.status or 200, headers={**row.headers, REPLAYED: "true"})

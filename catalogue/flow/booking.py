@@ -50,6 +50,10 @@ class TooManyBookings(Refusal):
     code = Code.TOO_MANY_BOOKINGS
 
 
+class TableHeld(TooManyBookings):
+    """The contact holds a table at this restaurant and minute, and has not said that it wants one more."""
+
+
 class NoSuchOffer(NotFound):
     """There is no offer of this id."""
 
@@ -116,16 +120,18 @@ def book(
     customer_email: str | None = None,
     customer_phone: str | None = None,
     special_requests: str = "",
+    is_only: bool = False,
     now: datetime,
 ) -> Booked:
     """Book a table at an offer: it is confirmed at once, or nothing is stored.
 
-    The venue's events and the guest's mail follow as from any reservation. Raises NoSuchOffer, OfferExpired, SlotFull,
-    TooManyBookings, InvalidRequest for a party that the offer is not for. Some sixteen statements.
+    The venue's events and the guest's mail follow as from any reservation. `is_only` refuses a second table of the
+    contact at the restaurant and minute of the offer. Raises NoSuchOffer, OfferExpired, SlotFull, TooManyBookings,
+    InvalidRequest for a party that the offer is not for. Some sixteen statements.
     """
     contact = contact_of(customer_email=customer_email, customer_phone=customer_phone)
     with transaction.atomic():
-        check_contact(contact, now=now)
+        check_contact(contact, now=now, only_at=offer if is_only else None)
         take(offer, seats=party_size, now=now)
         slot = FlowSlot.objects.select_related("restaurant__listing__venue").get(pk=offer)
         venue = slot.restaurant.listing.venue
@@ -156,16 +162,27 @@ def book(
     return shown(made)
 
 
-def check_contact(contact: str, *, now: datetime) -> None:
+def check_contact(contact: str, *, now: datetime, only_at: UUID | None = None) -> None:
     """Refuse who holds enough tables that are still to come; until the transaction ends nobody else books for them.
 
-    Raises TooManyBookings. Two statements.
+    With `only_at` also who holds one at the restaurant and minute of this offer. Raises TooManyBookings. Two
+    statements, three with `only_at`.
     """
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"flow contact {contact}"])
     upcoming = FlowBooking.objects.filter(contact=contact, released_at=None, slot__starts_at__gt=now)
     # One that the venue cancelled a moment ago may still wait for its seats to be given back.
-    if upcoming.exclude(reservation__status=Reservation.Status.CANCELLED).count() >= MOST_UPCOMING:
+    upcoming = upcoming.exclude(reservation__status=Reservation.Status.CANCELLED)
+    if only_at is not None:
+        then = FlowSlot.objects.filter(pk=only_at)
+        if upcoming.filter(
+            slot__restaurant__in=then.values("restaurant"), slot__starts_at__in=then.values("starts_at")
+        ).exists():
+            raise TableHeld(
+                "This guest has a table at this restaurant at this time already."
+                " For a second one call again with an `idempotency_key`."
+            )
+    if upcoming.count() >= MOST_UPCOMING:
         raise TooManyBookings(
             f"This contact holds {MOST_UPCOMING} tables at offers that are still to come, and no one may hold more."
         )

@@ -1,7 +1,7 @@
 """Books a table at an offer once, however often its caller asks: what REST and MCP both call.
 
 A caller of REST always names its booking by a key. An agent may leave the key out and repeat itself all the same, when
-an answer was lost or its model thinks that it was: then what it says is the key.
+an answer was lost or its model thinks that it was: then what it says is the key, and a guest has one table at a time.
 """
 
 import hashlib
@@ -53,7 +53,7 @@ class Wish:
 
     @property
     def scope(self) -> str:
-        """Whose a key is. Strangers who choose the same do not meet: they would have to come with the same contact."""
+        """Whose a key of REST is. Strangers who choose the same do not meet: each comes with another contact."""
         return hashlib.sha256(f"{self.at} {self.contact}".encode()).hexdigest()
 
     @property
@@ -75,25 +75,31 @@ def check(at: str | Minute, *, party_size: int, now: datetime) -> None:
             booking.check(booking.offer_key(offer), seats=party_size, now=now)
 
 
-def book(wish: Wish, *, now: datetime) -> Booked:
-    """Book it. Raises what booking.book and choosing.book_at raise, and what identity.find does."""
+def book(wish: Wish, *, now: datetime, is_only: bool = False) -> Booked:
+    """Book it. Raises what booking.book and choosing.book_at raise, and what identity.find does.
+
+    `is_only` is what it is to booking.book.
+    """
     match wish.at:
         case Minute(slug, day, at):
-            return choosing.book_at(identity.find(slug), day=day, at=at, now=now, **wish.guest)
+            return choosing.book_at(identity.find(slug), day=day, at=at, now=now, is_only=is_only, **wish.guest)
         case offer:
-            return booking.book(booking.offer_key(offer), now=now, **wish.guest)
+            return booking.book(booking.offer_key(offer), now=now, is_only=is_only, **wish.guest)
 
 
-def book_once(wish: Wish, *, key: str | None, caller: str, operation: str, now: datetime) -> Booked:
+def book_once(wish: Wish, *, key: str | None, caller: str, address: str, operation: str, now: datetime) -> Booked:
     """The one booking that comes of this wish, as it stands now.
 
-    With a key as over REST: for 24 hours the same is no second booking, also when it was cancelled meanwhile. Without
-    one the same wish of the same caller is; once that booking is cancelled the wish is a new one. `caller` is in a
-    word that strangers do not share, as the record holds the guest's secret; `operation` is what is called, in a word.
-    Raises what `book` raises, idempotency.Reused and InProgress, and NoSuchBooking where it was erased since.
+    A key books once in 24 hours, also when that was cancelled meanwhile, and nothing else that comes with it. Without
+    one the same wish of the same caller is no second booking; once it is cancelled the wish is a new one, and for
+    all callers the guest has one table at a time. `caller` is empty for nobody: those share their keys, as their
+    addresses may change, and without a key it is `address` that tells them apart, for the record holds the guest's
+    secret. `operation` is what is called, in a word. Raises what `book` raises, idempotency.Reused and InProgress, and
+    NoSuchBooking where it was erased since.
     """
+    whose = f"key of {caller}" if key is not None else f"{caller or address} {wish.scope}"
     call = idempotency.Call(
-        scope=wish.scope if key is not None else hashlib.sha256(f"{caller} {wish.scope}".encode()).hexdigest(),
+        scope=hashlib.sha256(whose.encode()).hexdigest(),
         key=key if key is not None else wish.digest.hex(),
         operation=operation,
         body_sha256=wish.digest,
@@ -101,7 +107,9 @@ def book_once(wish: Wish, *, key: str | None, caller: str, operation: str, now: 
     )
     stands = idempotency.always if key is not None else is_held
     # Its id is all that is kept: the record is told as it stands.
-    answered = idempotency.carried_out(call, lambda: Answer(body=book(wish, now=now).id.encode()), stands=stands)
+    answered = idempotency.carried_out(
+        call, lambda: Answer(body=book(wish, now=now, is_only=key is None).id.encode()), stands=stands
+    )
     found = booking_of(answered)
     if found is None:
         raise NoSuchBooking

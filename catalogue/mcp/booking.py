@@ -193,9 +193,13 @@ def book_table(call: Call, asked: Values) -> Result:
     wish = once.Wish(at=at, guest=judged(told))
     # What comes to here counts as a try (catalogue.mcp.doorway).
     call.request.has_tried = True  # type: ignore[attr-defined]
-    caller = name_of(call.request) or caller_of(call.request).bucket
     booked = once.book_once(
-        wish, key=asked.get("idempotency_key"), caller=caller, operation=f"tools/call {call.tool}", now=call.now
+        wish,
+        key=asked.get("idempotency_key"),
+        caller=name_of(call.request),
+        address=caller_of(call.request).bucket,
+        operation=f"tools/call {call.tool}",
+        now=call.now,
     )
     return Result(JSON().render(FlowBookingRecord(booked).data))
 
@@ -265,7 +269,10 @@ BOOK_TABLE = Tool(
         EMAIL: "This or the phone number is needed.",
         PHONE: "International, with a leading plus.",
         "special_requests": "A wish, in the guest's words.",
-        "idempotency_key": "A text of yours, new for each booking: sent again within 24 hours it books nothing more.",
+        "idempotency_key": (
+            "A text that nobody guesses, new for each booking, such as a UUID: sent again within 24 hours it books"
+            " nothing more. A new one books one more table, also at the same time."
+        ),
     },
     needs=["party_size"],
     known_as={"offer_id": "id"},

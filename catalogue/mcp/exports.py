@@ -1,5 +1,6 @@
 """Tools for bulk exports."""
 
+from dataclasses import replace
 from typing import Any
 
 from catalogue.exports import record, start
@@ -34,10 +35,16 @@ def start_export(call: Call, asked: Values) -> Result:
         export = start.start(start.exporter(caller), tier=caller.tier, now=call.now, **{"filter": {}, **wanted})
     except InvalidRequest as refusal:
         # Here the condition is an argument of its own.
-        refusal.param = (refusal.param or "").removeprefix("filter.") or None
+        refusal.param = unfiltered(refusal.param)
+        refusal.details = [replace(problem, param=unfiltered(problem.param)) for problem in refusal.details]
         raise
     ring_for_export(export)
     return shown(call, export)
+
+
+def unfiltered(param: str | None) -> str | None:
+    """The argument that a parameter of REST is."""
+    return param.removeprefix("filter.") if param else None
 
 
 def get_export(call: Call, asked: Values) -> Result:
@@ -81,6 +88,7 @@ START_EXPORT = Tool(
     gives=its_record,
     run=start_export,
     is_read_only=False,
+    is_idempotent=False,
 )
 
 GET_EXPORT = Tool(

@@ -7,6 +7,7 @@ from typing import Any
 import orjson
 
 from accounts.authentication import MissingCredentials
+from accounts.idempotency import Reused
 from catalogue.contents import Content
 from catalogue.exports.start import TooManyExports
 from catalogue.exports.record import NoSuchExport
@@ -45,11 +46,16 @@ NEXT: Mapping[type[Refusal], str] = {
     gate.TierRequired: "How a tier is reached stands in restaurants://prices.",
     wire.InvalidPayment: "Nothing was charged. Call without it to be told the price, and send what the wallet signs.",
 }
-# Where what REST says is of no use here: who calls is settled when a client connects.
+# Where what REST says is of no use here: who calls is settled when a client connects, and to a model a new key is no
+# way out of a refusal.
 INSTEAD: Mapping[type[Refusal], str] = {
     MissingCredentials: (
         "An export is a wallet's: your person has to connect this client with `Authorization: Bearer`, and the session"
         " (ws_...) of a wallet, or the key (rk_...) of an account that has linked one."
+    ),
+    Reused: (
+        "This `idempotency_key` has booked a table already, with other arguments. Nothing more was booked: call with a"
+        " new one only for one more table."
     ),
 }
 AGAIN = "Repeat the call with the same payment: it is not charged twice."

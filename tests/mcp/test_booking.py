@@ -13,8 +13,10 @@ from reservations.models import Notice, Reservation, Table
 from tests.catalogue import make
 from tests.catalogue.make import NOW
 from tests.mcp.calling import call, refusal_of, words_of
-from tests.mcp.tables import EIGHT, GUEST, book, booked, cancel, listed, refused
+from tests.mcp.tables import EIGHT, book, booked, cancel, listed, refused
+from tests.payments.signing import client_of
 from tests.queries import costing
+from tests.wallets import fresh_wallet
 
 pytestmark = pytest.mark.django_db
 
@@ -93,35 +95,72 @@ def test_a_key_is_good_for_one_booking_and_from_any_address(client: Client, plac
     other = book(client, slot, idempotency_key="evening-1", party_size=3)
     assert refusal_of(other)["code"] == "idempotency_key_reused"
     assert refusal_of(other)["param"] == "idempotency_key"
-    assert words_of(other) == "This `idempotency_key` came with another body before. Use a new one."
+    assert words_of(other) == (
+        "This `idempotency_key` has booked a table already, with other arguments. Nothing more was booked: call with a"
+        " new one only for one more table."
+    )
     assert FlowBooking.objects.count() == 1
 
 
-def test_a_key_that_rest_has_used_books_nothing_by_a_tool(client: Client, place: Restaurant) -> None:
-    slot = make.slot(place)
-    address = f"/v1/flow/offers/{slot.public_id}/bookings"
-    body = {"party_size": 2, **GUEST}
-    assert client.post(address, body, "application/json", headers={"Idempotency-Key": "one"}).status_code == 201
-    again = book(client, slot, idempotency_key="one")
-    assert refusal_of(again)["code"] == "idempotency_key_reused"
-    assert words_of(again) == "This `idempotency_key` came with another request before. Use a new one."
+def test_a_key_books_nothing_more_whatever_else_comes_with_it(client: Client, place: Restaurant) -> None:
+    slot, other = make.slot(place), make.slot(place, percent=40)
+    book(client, slot, idempotency_key="evening-1")
+    moment: dict[str, Any] = {"slug": "fiskebar", **EIGHT}
+    for changed in (
+        book(client, slot, idempotency_key="evening-1", customer_email="ada@example.org"),
+        book(client, slot, idempotency_key="evening-1", special_requests="By the window"),
+        book(client, other, idempotency_key="evening-1"),
+        book(client, **moment, idempotency_key="evening-1"),
+    ):
+        assert refusal_of(changed)["code"] == "idempotency_key_reused"
     assert FlowBooking.objects.count() == 1
 
 
-def test_who_says_all_that_a_guest_has_said_does_not_get_the_guests_token(client: Client, place: Restaurant) -> None:
+@pytest.mark.django_db(transaction=True)
+def test_the_same_key_of_two_wallets_is_two_keys(place: Restaurant) -> None:
     slot = make.slot(place)
-    hers = booked(book(client, slot))
-    strangers = booked(book(Client(REMOTE_ADDR="192.0.2.7"), slot))
-    assert strangers["manage_token"] != hers["manage_token"]
+    wallet = fresh_wallet()
+    hers = booked(book(client_of(wallet), slot, idempotency_key="evening-1"))
+    theirs = booked(book(client_of(fresh_wallet()), slot, idempotency_key="evening-1"))
+    assert theirs["manage_token"] != hers["manage_token"]
+    assert booked(book(client_of(wallet, address="192.0.2.7"), slot, idempotency_key="evening-1")) == hers
     assert FlowBooking.objects.count() == 2
 
 
-def test_another_wish_is_another_booking(client: Client, place: Restaurant) -> None:
-    slot = make.slot(place)
-    ids = {
-        booked(book(client, slot, **changes))["id"] for changes in ({}, {"party_size": 3}, {"customer_name": "Grace"})
-    }
-    assert len(ids) == FlowBooking.objects.count() == 3
+def test_a_guest_without_a_key_has_one_table_at_a_time(client: Client, place: Restaurant) -> None:
+    slot, other = make.slot(place), make.slot(place, percent=40)
+    elsewhere = Client(REMOTE_ADDR="192.0.2.7")
+    hers = booked(book(client, slot))
+    moment: dict[str, Any] = {"slug": "fiskebar", **EIGHT}
+    for second in (
+        book(elsewhere, slot),
+        book(client, slot, party_size=3),
+        book(client, slot, customer_name="Grace", customer_email="Ada+grace@example.com"),
+        book(client, other),
+        book(elsewhere, **moment),
+    ):
+        assert refusal_of(second)["code"] == "too_many_bookings"
+        # Of the table that is held nothing is told.
+        assert words_of(second) == (
+            "This guest has a table at this restaurant at this time already."
+            " For a second one call again with an `idempotency_key`."
+        )
+    assert FlowBooking.objects.count() == 1
+    assert booked(book(client, slot, customer_email="grace@example.com"))
+    assert booked(book(elsewhere, slot, idempotency_key="evening-1"))
+    cancel(hers)
+    # The one with a key still stands.
+    assert refusal_of(book(client, slot))["code"] == "too_many_bookings"
+    later = make.slot(place, starts_at=NOW + timedelta(days=1, hours=1))
+    assert booked(book(client, later))
+    assert FlowBooking.objects.count() == 4
+
+
+def test_a_guest_who_has_the_last_seats_of_an_offer_is_told_so(client: Client, place: Restaurant) -> None:
+    slot = make.slot(place, seats=2)
+    book(client, slot)
+    again = book(Client(REMOTE_ADDR="192.0.2.7"), slot)
+    assert refusal_of(again)["code"] == "too_many_bookings"
 
 
 def test_a_moment_is_booked_at_the_highest_discount_that_takes_the_party(client: Client, place: Restaurant) -> None:
@@ -254,12 +293,12 @@ def test_tries_of_both_doors_count_on_one_limit(client: Client, place: Restauran
 def test_what_a_booking_costs(client: Client, place: Restaurant) -> None:
     slot = make.slot(place)
     moment: dict[str, Any] = {"slug": "fiskebar", **EIGHT}
-    with costing(26):
+    with costing(27):
         record = booked(book(client, slot))
     with costing(6):
         booked(book(client, slot))
     cancel(record)
-    with costing(30):
+    with costing(31):
         booked(book(client, slot))
-    with costing(29):
-        booked(book(client, **moment, customer_name="Grace"))
+    with costing(30):
+        booked(book(client, **moment, customer_email="grace@example.com"))

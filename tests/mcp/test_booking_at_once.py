@@ -60,6 +60,21 @@ def test_ten_identical_calls_at_once_are_one_booking(slot: FlowSlot, by: str, ke
     assert (Event.objects.filter(type="reservation.confirmed").count(), Notice.objects.count()) == (1, 1)
 
 
+@pytest.mark.parametrize("by", ["offer", "moment"])
+def test_a_guest_who_calls_from_many_addresses_at_once_has_one_table(slot: FlowSlot, by: str) -> None:
+    make.slot(slot.restaurant, starts_at=slot.starts_at, percent=slot.percent + 10)
+    moment: dict[str, Any] = {"slug": "fiskebar", "date": f"{slot.date}", "time": "19:00"}
+    wish: dict[str, Any] = {"offer_id": slot.public_id} if by == "offer" else moment
+
+    def from_address(number: int) -> Any:
+        return call(Client(REMOTE_ADDR=f"192.0.2.{number}"), "book_table", **wish, **GUEST, party_size=2)
+
+    results = at_once(4, from_address)
+    lost = [refusal_of(result)["code"] for result in results if result.get("isError")]
+    assert lost == ["too_many_bookings"] * 3
+    assert (FlowBooking.objects.count(), Reservation.objects.count(), Notice.objects.count()) == (1, 1, 1)
+
+
 def test_of_ten_guests_who_want_the_last_seats_at_once_one_gets_them(slot: FlowSlot) -> None:
     FlowSlot.objects.update(seats=2, seats_left=2)
 

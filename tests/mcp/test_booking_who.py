@@ -52,10 +52,20 @@ def test_a_person_is_asked_who_comes_and_what_is_answered_is_booked(client: Clie
     # The answer was lost: the round is sent again, or the whole is told at once.
     assert booked(ask(client, wish, before=first, answer=answer)) == record
     assert booked(book(client, **wish)) == record
-    # Another person's answer is another booking.
+    # Another person's answer is another booking, and none with a key that has booked.
+    named: dict[str, Any] = {**wish, "idempotency_key": "evening-1"}
+    asked = ask(client, named)
+    grace = accepted(customer_name="Grace Hopper", customer_email="grace@example.com")
+    assert booked(ask(client, named, before=asked, answer=grace))
+    changed = ask(client, named, before=asked, answer=accepted(**GUEST))
+    assert refusal_of(changed)["code"] == "idempotency_key_reused"
     other = accepted(customer_name="Grace Hopper", customer_phone="+45 12 34 56 78")
     assert booked(ask(client, wish, before=first, answer=other))["id"] != record["id"]
-    assert set(Reservation.objects.values_list("customer_phone", flat=True)) == {None, "+4512345678"}
+    assert set(Reservation.objects.values_list("customer_email", "customer_phone")) == {
+        ("ada@example.com", None),
+        ("grace@example.com", None),
+        (None, "+4512345678"),
+    }
 
 
 def test_an_answer_that_cannot_be_used_is_asked_for_again(client: Client, place: Restaurant) -> None:

@@ -124,7 +124,9 @@ def test_a_wrong_argument_is_refused_by_its_own_name(
 
 def test_an_unknown_market_is_refused_with_the_nearest(enterprise: Client) -> None:
     make.market("copenhagen")
-    words = refused(start(enterprise, market="copenhagn"), "invalid_request", "market")
+    result = start(enterprise, market="copenhagn")
+    words = refused(result, "invalid_request", "market")
+    assert [one["param"] for one in refusal_of(result)["details"]] == ["market"]
     assert "Did you mean `copenhagen`?" in words
 
 

@@ -68,7 +68,7 @@ def test_each_tool_says_what_it_is_in_at_most_three_sentences(name: str) -> None
 def test_each_tool_tells_clients_how_dangerous_it_is(name: str) -> None:
     told = SERVER.by_name[name].definition["annotations"]
     reads = name not in WRITING
-    expected = {"readOnlyHint": reads, "idempotentHint": True, "openWorldHint": False}
+    expected = {"readOnlyHint": reads, "idempotentHint": name != "start_export", "openWorldHint": False}
     assert told == expected | ({} if reads else {"destructiveHint": False})
 
 
