@@ -9,8 +9,8 @@ import orjson
 from accounts.authentication import MissingCredentials
 from accounts.idempotency import Reused
 from catalogue.contents import Content
-from catalogue.exports.start import TooManyExports
 from catalogue.exports.record import NoSuchExport
+from catalogue.exports.start import TooManyExports
 from catalogue.flow.booking import NoSuchOffer, OfferExpired, SlotFull, TooManyBookings
 from catalogue.flow.choosing import NoOfferThen
 from catalogue.identity import NoSuchRestaurant
@@ -41,8 +41,8 @@ NEXT: Mapping[type[Refusal], str] = {
     OfferExpired: "Find another one with list_offers.",
     NoOfferThen: "Find others with list_offers.",
     TooManyBookings: "The guest can cancel one of them by its `manage_url`.",
-    TooManyExports: "See how far they are with get_export.",
     NoSuchExport: "start_export gives the `id` of one, to the wallet that orders it.",
+    TooManyExports: "See how far they are with get_export.",
     gate.TierRequired: "How a tier is reached stands in restaurants://prices.",
     wire.InvalidPayment: "Nothing was charged. Call without it to be told the price, and send what the wallet signs.",
 }
@@ -88,17 +88,17 @@ def refused(call: Call, refusal: Refusal) -> Result:
     return in_words(refusal, request_id=request_id, words=worded(refusal, meta=call.meta))
 
 
+def has_payment(meta: Mapping[str, Any]) -> bool:
+    """Whether a payment stood beside the call, readable or not; null is none."""
+    return meta.get(PAYMENT_META) is not None
+
+
 def worded(refusal: Refusal, *, meta: Mapping[str, Any]) -> str:
     """What a refusal says to a model, and what to do next; `meta` stood beside the call."""
     is_paid = has_payment(meta)
     match refusal.code:
         case Code.INTERNAL_ERROR:
             return f"This failed on our side. {AGAIN}" if is_paid else "This failed on our side; nothing was charged."
-def has_payment(meta: Mapping[str, Any]) -> bool:
-    """Whether a payment stood beside the call, readable or not; null is none."""
-    return meta.get(PAYMENT_META) is not None
-
-
         case Code.SERVICE_UNAVAILABLE if is_paid:
             return refusal.message.replace("Try again.", AGAIN)
         case Code.RENAMED if isinstance(refusal, Renamed):
