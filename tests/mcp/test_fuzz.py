@@ -107,8 +107,8 @@ def test_whatever_answers_the_question_of_a_booking_breaks_nothing_and_books_not
     world: World,
 ) -> None:
     slot = FlowSlot.objects.earliest("pk")
-    told = {"offer_id": slot.public_id, "party_size": 2}
-    forms = {"elicitation": {}}
+    told: dict[str, Any] = {"offer_id": slot.public_id, "party_size": 2}
+    forms: dict[str, Any] = {"elicitation": {}}
     asks = calling.call(Client(), "book_table", era="2026-07-28", capabilities=forms, **told)
     FlowSlot.objects.update(seats_left=0)
     ends: Counter[str] = Counter()
