@@ -72,7 +72,7 @@ def test_it_lists_reads_completes_and_gets_prompts(shop: Shop, mode: Mode) -> No
         assert sorted(tool.name for tool in tools) == sorted((*FREE, *SOLD, *EXPORTS))
         assert all(tool.output_schema and tool.annotations and tool.description for tool in tools)
         uris = {one.uri for one in (await agent.list_resources()).resources}
-        names = ("prices", "markets", "attributes", "account")
+        names = ("prices", "markets", "cuisines", "attributes", "account")
         assert uris == {f"restaurants://{name}" for name in names}
         (template,) = (await agent.list_resource_templates()).resource_templates
         assert template.uri_template == "restaurants://restaurant/{slug}"
