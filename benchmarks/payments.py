@@ -21,7 +21,7 @@ import statistics
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import asdict, dataclass, field
 from http.client import HTTPConnection
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -153,8 +153,10 @@ def cpu_s(pids: Mapping[str, int | None]) -> dict[str, float]:
         for pid in (pids[name] for name in names if pids.get(name)):
             top = psutil.Process(pid)
             for process in [top, *top.children(recursive=True)]:
-                times = process.cpu_times()
-                total += times.user + times.system
+                # A child that ends at this moment is counted below.
+                with suppress(psutil.NoSuchProcess):
+                    times = process.cpu_times()
+                    total += times.user + times.system
             # Those that have ended meanwhile.
             total += top.cpu_times().children_user + top.cpu_times().children_system
         found[part] = total
