@@ -1,8 +1,9 @@
 """What the answers of the data API say, and what in each is sold: the one call that REST and MCP both make."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 import orjson
@@ -29,24 +30,25 @@ DICTIONARY = 1_000
 class Content:
     """The body of an answer in JSON, and the products in it that are paid for.
 
-    `etag_of` is what counts as its content where the body also tells what changes by itself, a cursor or a moment.
+    `etag_of` gives what counts as its content where the body also tells what changes by itself, a cursor or a moment;
+    None where the body is its content. It is called where an ETag is told, which MCP has none of.
     """
 
     body: bytes
     sold: tuple[str, ...] = ()
-    etag_of: bytes | None = None
+    etag_of: Callable[[], bytes | None] = lambda: None
 
 
 def found(asked: dict[str, Any], *, now: datetime) -> Content:
     """A page of a search; `asked` are the parameters of filters.Search. Raises what search.find raises."""
     page = search.find(search.Query(**asked), now=now)
-    return Content(page.to_json(), etag_of=page.content())
+    return Content(page.to_json(), etag_of=page.content)
 
 
 def restaurant(slug: str, asked: dict[str, Any], *, now: datetime) -> Content:
     """A restaurant with the field groups that were asked for; `asked` are the parameters of LookBack."""
     record = groups.record(slug, groups=asked["fields"], now=now, at=asked.get("at"))
-    return Content(serializers.document(record), record.sold, serializers.content(record))
+    return Content(serializers.document(record), record.sold, partial(serializers.content, record))
 
 
 def landmarks(asked: dict[str, Any], *, now: datetime) -> Content:
@@ -79,7 +81,7 @@ def whole(rows: Iterable[Any], *, now: datetime, limit: int = DICTIONARY) -> Lis
 
 def listed(answer: Any) -> Content:
     """A list that is the same as long as its rows are, whatever the moment."""
-    return Content(JSON().render(answer), etag_of=JSON().render(answer["data"]))
+    return Content(JSON().render(answer), etag_of=partial(JSON().render, answer["data"]))
 
 
 def reviews(slug: str, asked: dict[str, Any], *, now: datetime) -> Content:
@@ -105,7 +107,7 @@ def paged(said: dict[str, Any], page: Paged, *, product: str, now: datetime) -> 
         "as_of": page.as_of.replace(microsecond=0),
     }
     body = content[:-1] + b',"pagination":' + orjson.dumps(pagination, option=orjson.OPT_UTC_Z) + b"}"
-    return Content(body, (product,) if said["data"] else (), content)
+    return Content(body, (product,) if said["data"] else (), lambda: content)
 
 
 def context(slug: str, asked: dict[str, Any]) -> Content:
@@ -136,7 +138,7 @@ def versions(slug: str, asked: dict[str, Any], *, now: datetime) -> Content:
     page = history.page(slug, **asked, now=now)
     sold = (groups.HISTORY,) if history.has_changes(page.rows) else ()
     # The cursor and the moment of the list are new each time.
-    return Content(JSON().render(serializers.HistoryAnswer(page).data), sold, repr(page.rows).encode())
+    return Content(JSON().render(serializers.HistoryAnswer(page).data), sold, lambda: repr(page.rows).encode())
 
 
 def offers(asked: dict[str, Any], *, now: datetime) -> Content:
@@ -159,5 +161,9 @@ def offers_of(slug: str, asked: dict[str, Any], *, now: datetime) -> Content:
 
 def steady(page: Any) -> Content:
     """A page whose moment and cursor are no part of what makes it another one."""
-    rest = {name: part for name, part in page.items() if name != "pagination"}
-    return Content(JSON().render(page), etag_of=JSON().render([rest, page["pagination"]["has_more"]]))
+
+    def content() -> bytes:
+        rest = {name: part for name, part in page.items() if name != "pagination"}
+        return JSON().render([rest, page["pagination"]["has_more"]])
+
+    return Content(JSON().render(page), etag_of=content)

@@ -52,7 +52,7 @@ def answer(
 
 def served(request: Request, content: Content, *, now: datetime) -> Response:
     """The answer with this content; see `answer`."""
-    return answer(request, content.body, sold=content.sold, now=now, etag_of=content.etag_of)
+    return answer(request, content.body, sold=content.sold, now=now, etag_of=content.etag_of())
 
 
 def require_tier(request: Request, tier: Tier) -> None:

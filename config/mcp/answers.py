@@ -29,7 +29,6 @@ class Result:
     text: str | None = None
     is_error: bool = False
     is_challenge: bool = False
-    headers: Mapping[str, str] = field(default_factory=dict)
     then: Callable[[], None] | None = None
     asks: Mapping[str, Any] | None = None
 
@@ -79,12 +78,12 @@ class Answer(HttpResponse):
 
 
 def result(id: Id, members: Mapping[str, Any], *, era: Era, meta: Mapping[str, Any], **rest: Any) -> Answer:  # noqa: A002  # its name in JSON-RPC
-    """The answer to a request. `meta` is added to what its members have as `_meta`."""
+    """The answer to a request, with what stands beside its members."""
     told: dict[str, Any] = {**members}
     if era.is_stateless:
         told.setdefault("resultType", "complete")
     if meta:
-        told["_meta"] = {**meta, **told.get("_meta", {})}
+        told["_meta"] = meta
     return Answer({"jsonrpc": "2.0", "id": id, "result": told}, **rest)
 
 

@@ -214,7 +214,6 @@ class Server:
             result.members,
             era=era,
             meta=meta,
-            headers=result.headers,
             then=result.then,
             is_challenge=result.is_challenge,
         )
