@@ -306,6 +306,13 @@ STATIC_URL = "/static/"
 WHITENOISE_USE_FINDERS = True
 # Files of bulk exports: a place that web servers and workers share.
 EXPORTS_DIR = Path(env.text("EXPORTS_DIR", str(STATE_DIR / "exports"))).absolute()
+# Where a bucket is named, the files are kept there instead.
+EXPORTS_S3_BUCKET = env.text("EXPORTS_S3_BUCKET", "")
+EXPORTS_S3_PREFIX = env.text("EXPORTS_S3_PREFIX", "")
+EXPORTS_S3_REGION = env.text("EXPORTS_S3_REGION", "us-east-1")
+EXPORTS_S3_ENDPOINT_URL = env.text("EXPORTS_S3_ENDPOINT_URL", "")
+EXPORTS_S3_ACCESS_KEY_ID = env.text("EXPORTS_S3_ACCESS_KEY_ID", "")
+EXPORTS_S3_SECRET_ACCESS_KEY = env.text("EXPORTS_S3_SECRET_ACCESS_KEY", "")
 # Photos and their smaller sizes: a place that all web servers share.
 PHOTOS_DIR = Path(env.text("PHOTOS_DIR", str(STATE_DIR / "photos"))).absolute()
 STORAGES = {
@@ -320,6 +327,17 @@ STORAGES = {
         "OPTIONS": {"location": PHOTOS_DIR, "file_permissions_mode": 0o600, "directory_permissions_mode": 0o700},
     },
 }
+# Insights: who writes them, and what that may cost
+INSIGHT_PROVIDER = env.choice("INSIGHT_PROVIDER", "extractive", ("extractive", "anthropic", "openai"))
+INSIGHT_MODEL = env.text("INSIGHT_MODEL", "")
+INSIGHT_API_KEY = env.text("INSIGHT_API_KEY", "")
+# Of any server that speaks the provider's protocol; empty: the provider's own.
+INSIGHT_BASE_URL = env.text("INSIGHT_BASE_URL", "")
+INSIGHT_TIMEOUT_S = env.number("INSIGHT_TIMEOUT_S", 30)
+INSIGHT_INPUT_USD = env.amount("INSIGHT_INPUT_USD", "0")
+INSIGHT_OUTPUT_USD = env.amount("INSIGHT_OUTPUT_USD", "0")
+INSIGHT_DAILY_BUDGET_USD = env.amount("INSIGHT_DAILY_BUDGET_USD", "0")
+INSIGHT_APPROVAL = env.choice("INSIGHT_APPROVAL", "none", ("none", "models", "all"))
 # smtp+tls://user:password@host:587; unset, mail is printed in the worker's log.
 MAIL = env.mail("EMAIL_URL", "consolemail://")
 EMAIL_BACKEND = MAIL["EMAIL_BACKEND"]

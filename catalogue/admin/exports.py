@@ -90,7 +90,7 @@ class ExportAdmin(ReadOnly, LongTableAdmin):
     @admin.display(description="Wallet", ordering="wallet")
     def owner(self, export: Export) -> str:
         """As people tell addresses apart."""
-        return shortened(export.wallet_id)
+        return shortened(export.wallet_id) if export.wallet_id else "staff"
 
     @admin.display(description="Progress")
     def bar(self, export: Export) -> SafeString:

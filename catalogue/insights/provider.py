@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import Protocol
 
 from catalogue.hours import Hours
+from catalogue.models import InsightCall
 
 # A text that is served is at most so long; the column of Insight is.
 LONGEST = 600
@@ -106,6 +107,48 @@ class InsightDraft:
     dishes: tuple[Claim, ...] = ()
     aspects: tuple[Claim, ...] = ()
     watch_outs: tuple[WatchOut, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """What a model reads and writes, in its own units."""
+
+    input: int
+    output: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """What came of asking a model: a draft that stood up to the reviews, or why there is none.
+
+    `used` is None where nobody knows what was used.
+    """
+
+    outcome: InsightCall.Outcome
+    draft: InsightDraft | None = None
+    reason: str = ""
+    used: Tokens | None = None
+
+
+class RemoteProvider(Protocol):
+    """A model behind a network: it costs money and time, and is never asked inside a transaction."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def version(self) -> str: ...
+
+    @property
+    def model(self) -> str: ...
+
+    def most(self, context: Context) -> Tokens:
+        """The most that asking for this can use."""
+        ...
+
+    def ask(self, context: Context) -> Reply:
+        """Ask for an insight; whatever the other side does, there is a reply, within INSIGHT_TIMEOUT_S."""
+        ...
 
 
 class InsightProvider(Protocol):

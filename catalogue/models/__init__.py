@@ -2,10 +2,10 @@
 
 from catalogue.models.context import Landmark, LandmarkName
 from catalogue.models.dictionaries import Attribute, Cuisine, Holiday, Market, Source
-from catalogue.models.exports import Export, ExportPart
+from catalogue.models.exports import Export, ExportPart, Removal
 from catalogue.models.flow import FlowBooking, FlowRule, FlowSlot, Listing
 from catalogue.models.imports import ImportRun
-from catalogue.models.insights import Insight
+from catalogue.models.insights import Insight, InsightCall, InsightDemand
 from catalogue.models.matches import MatchCandidate
 from catalogue.models.photos import Photo
 from catalogue.models.places import Restaurant, SourceRecord
@@ -26,6 +26,8 @@ __all__ = [
     "Holiday",
     "ImportRun",
     "Insight",
+    "InsightCall",
+    "InsightDemand",
     "Kitchen",
     "Landmark",
     "LandmarkName",
@@ -34,6 +36,7 @@ __all__ = [
     "MatchCandidate",
     "Photo",
     "Record",
+    "Removal",
     "Report",
     "Restaurant",
     "Review",

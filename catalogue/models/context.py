@@ -3,6 +3,7 @@
 from django.contrib.postgres.indexes import GinIndex, GistIndex
 from django.db import models
 from django.db.models import Func, Q
+from django.db.models.functions import Now
 
 from catalogue.fields import PointField
 from catalogue.models.dictionaries import Market, Source
@@ -36,6 +37,7 @@ class Landmark(models.Model):
     prominence = models.PositiveSmallIntegerField(default=0, help_text="0 to 100: who is meant when a name is shared")
     wikidata = models.CharField(max_length=20, null=True, blank=True, unique=True)
     source = models.ForeignKey(Source, on_delete=models.PROTECT, related_name="+")
+    updated_at = models.DateTimeField(db_default=Now(), editable=False, help_text="Kept by a trigger")
 
     class Meta:
         constraints = [

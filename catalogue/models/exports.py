@@ -7,10 +7,12 @@ from django.db import models
 from django.db.models import Q
 
 from config.api.ids import decode, encode, new_id
-from payments.models import Wallet, shortened
+from payments.models import Payment, Wallet, shortened
 
 PREFIX = "ex"
-UNFINISHED = ("queued", "running")
+# What workers have to do with, and what may come to that.
+UNDER_WAY = ("queued", "running")
+UNFINISHED = ("awaiting_payment", *UNDER_WAY)
 
 
 class Exports(models.QuerySet["Export"]):
@@ -26,20 +28,36 @@ class Exports(models.QuerySet["Export"]):
         return self.filter(pk=key) if key else self.none()
 
     def unfinished(self) -> Self:
-        """Those that workers still have to do with."""
+        """Those that are to be paid for, queued or running."""
         return self.filter(status__in=UNFINISHED)
+
+    def under_way(self) -> Self:
+        """Those that workers have to do with."""
+        return self.filter(status__in=UNDER_WAY)
 
 
 class Export(models.Model):
-    """Files with all restaurants that a filter leaves, made by workers part by part."""
+    """Files with all rows of a dataset that a filter leaves, made by workers part by part.
+
+    All files are of one snapshot. Workers share it: each holds it open while it writes, and tells its name in
+    `snapshots`, so that it lives as long as one of them does. When none is left the next takes a fresh one, which is
+    another `generation`: a part that an earlier one has written counts again once it was found unchanged.
+    """
 
     class Dataset(models.TextChoices):
         RESTAURANTS = "restaurants"
+        REVIEWS = "reviews"
+        PHOTOS = "photos"
+        LANDMARKS = "landmarks"
+        HISTORY = "history"
 
     class Format(models.TextChoices):
+        PARQUET = "parquet", "parquet"
         JSONL_GZ = "jsonl.gz", "jsonl.gz"
+        CSV_GZ = "csv.gz", "csv.gz"
 
     class Status(models.TextChoices):
+        AWAITING_PAYMENT = "awaiting_payment"
         QUEUED = "queued"
         RUNNING = "running"
         SUCCEEDED = "succeeded"
@@ -48,11 +66,37 @@ class Export(models.Model):
         EXPIRED = "expired"
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
-    wallet = models.ForeignKey(Wallet, on_delete=models.PROTECT, related_name="exports")
+    wallet = models.ForeignKey(
+        Wallet,
+        on_delete=models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="exports",
+        help_text="Null: ordered by staff",
+    )
+    payment = models.OneToOneField(
+        Payment,
+        on_delete=models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="export",
+        help_text="Null: not paid yet, or nothing to pay",
+    )
     dataset = models.CharField(max_length=20, choices=Dataset)
     format = models.CharField(max_length=20, choices=Format)
     filter = models.JSONField(default=dict, blank=True)
-    fingerprint = models.CharField(max_length=64, help_text="SHA-256 of dataset, format and filter")
+    fields = ArrayField(
+        models.CharField(max_length=20), default=list, blank=True, help_text="Field groups; empty: the core fields"
+    )
+    since_export = models.ForeignKey(
+        "self",
+        on_delete=models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="deltas",
+        help_text="Only what has changed since that one",
+    )
+    fingerprint = models.CharField(max_length=64, help_text="SHA-256 of what is exported and how")
     queue = models.CharField(max_length=20, help_text="Of the tier that asked for it")
     status = models.CharField(max_length=20, choices=Status, default=Status.QUEUED)
     rows_total = models.BigIntegerField(null=True, blank=True, help_text="Rows when it began, for the progress")
@@ -61,6 +105,13 @@ class Export(models.Model):
     error = models.CharField(max_length=500, blank=True)
     created_at = models.DateTimeField()
     snapshot_at = models.DateTimeField(null=True, blank=True, help_text="The moment of which the files speak")
+    changes_from = models.DateTimeField(
+        null=True, blank=True, help_text="What changed earlier is in the files: where a delta begins"
+    )
+    generation = models.PositiveIntegerField(default=0, help_text="How many snapshots were taken")
+    snapshots = ArrayField(
+        models.CharField(max_length=40), default=list, blank=True, help_text="Names under which it may still be open"
+    )
     finished_at = models.DateTimeField(null=True, blank=True)
     expires_at = models.DateTimeField(null=True, blank=True)
 
@@ -75,7 +126,11 @@ class Export(models.Model):
             ),
             models.CheckConstraint(
                 name="export_status_is_known",
-                condition=Q(status__in=["queued", "running", "succeeded", "failed", "cancelled", "expired"]),
+                condition=Q(
+                    status__in=[
+                        *("awaiting_payment", "queued", "running", "succeeded", "failed", "cancelled", "expired"),
+                    ]
+                ),
             ),
             models.CheckConstraint(name="a_failed_export_says_why", condition=~Q(status="failed") | ~Q(error="")),
             models.CheckConstraint(
@@ -86,7 +141,7 @@ class Export(models.Model):
         indexes = [models.Index(fields=["wallet", "-created_at"], name="export_newest_of_wallet")]
 
     def __str__(self) -> str:
-        return f"{self.dataset} for {shortened(self.wallet_id)}"
+        return f"{self.dataset} for {shortened(self.wallet_id) if self.wallet_id else 'staff'}"
 
     @property
     def public_id(self) -> str:
@@ -97,8 +152,13 @@ class Export(models.Model):
 class ExportPart(models.Model):
     """A range of keys that one task writes to one file.
 
-    A worker holds it by a lease; `tries` is the fencing token: who lost the lease finds another number there.
+    A worker holds it by a lease; `token` is the fencing token, another one with each claim: who lost the lease finds
+    another number there. A part counts when it is done and of the generation of its export.
     """
+
+    class Kind(models.TextChoices):
+        ROWS = "rows"
+        REMOVED = "removed"
 
     class State(models.TextChoices):
         WAITING = "waiting"
@@ -107,11 +167,20 @@ class ExportPart(models.Model):
 
     export = models.ForeignKey(Export, on_delete=models.CASCADE, related_name="parts")
     seq = models.PositiveIntegerField()
-    lo = models.UUIDField(null=True, blank=True, help_text="After this key; null: from the first")
-    hi = models.UUIDField(null=True, blank=True, help_text="Up to this key; null: to the last")
+    kind = models.CharField(
+        max_length=10, choices=Kind, default=Kind.ROWS, help_text="Rows, or of a delta the ids of those that are gone"
+    )
+    lo = models.CharField(max_length=40, null=True, blank=True, help_text="After this key; null: from the first")
+    hi = models.CharField(max_length=40, null=True, blank=True, help_text="Up to this key; null: to the last")
     state = models.CharField(max_length=20, choices=State, default=State.WAITING)
     lease_until = models.DateTimeField(null=True, blank=True)
-    tries = models.PositiveIntegerField(default=0)
+    token = models.PositiveBigIntegerField(default=0, help_text="Of the last claim")
+    tries = models.PositiveIntegerField(default=0, help_text="Claims to write it that have not ended well")
+    generation = models.PositiveIntegerField(default=0, help_text="Of the snapshot that it is known to be of")
+    horizon = models.BigIntegerField(
+        null=True, blank=True, help_text="Transactions before this one were all over when it was read"
+    )
+    file = models.CharField(max_length=100, blank=True, help_text="Its name in the folder of the export")
     rows = models.PositiveIntegerField(null=True, blank=True)
     bytes = models.BigIntegerField(null=True, blank=True)
     sha256 = models.CharField(max_length=64, blank=True)
@@ -131,3 +200,21 @@ class ExportPart(models.Model):
 
     def __str__(self) -> str:
         return f"part {self.seq}"
+
+
+class Removal(models.Model):
+    """A row of a dataset that is not there any more: what a delta says of it.
+
+    Triggers write these (migration 0026); they are kept as long as deltas may reach back.
+    """
+
+    id = models.BigAutoField(primary_key=True)
+    dataset = models.CharField(max_length=20, choices=Export.Dataset)
+    key = models.CharField(max_length=60, help_text="Its public id")
+    at = models.DateTimeField()
+
+    class Meta:
+        indexes = [models.Index(fields=["dataset", "at", "id"], name="removal_by_age")]
+
+    def __str__(self) -> str:
+        return self.key

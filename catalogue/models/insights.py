@@ -4,6 +4,7 @@ from django.db import models
 from django.db.models import Q
 
 from catalogue.models.places import Restaurant
+from config.api.ids import new_id
 
 
 class Insight(models.Model):
@@ -24,6 +25,10 @@ class Insight(models.Model):
         null=True, blank=True, help_text="When the provider failed, if it has not written since"
     )
     hidden = models.BooleanField(default=False, help_text="Not served")
+    model = models.CharField(max_length=80, blank=True, help_text="Of the provider, where it has several")
+    cost_usd = models.DecimalField("cost in USD", max_digits=12, decimal_places=6, default=0)
+    approved_at = models.DateTimeField(null=True, blank=True, help_text="When staff found it good")
+    approved_by = models.CharField(max_length=150, blank=True)
 
     class Meta:
         constraints = [
@@ -36,3 +41,66 @@ class Insight(models.Model):
 
     def __str__(self) -> str:
         return self.text[:80]
+
+
+class InsightDemand(models.Model):
+    """A restaurant whose insight somebody has asked for while there was none, or a stale one: it is written first."""
+
+    restaurant = models.OneToOneField(
+        Restaurant, on_delete=models.CASCADE, primary_key=True, related_name="insight_demand"
+    )
+    asked = models.PositiveIntegerField(default=1, help_text="How often")
+    first_asked_at = models.DateTimeField()
+    last_asked_at = models.DateTimeField()
+
+    class Meta:
+        indexes = [models.Index(fields=["-asked", "first_asked_at"], name="insight_demand_by_weight")]
+
+    def __str__(self) -> str:
+        return f"asked for {self.asked} times"
+
+
+class InsightCall(models.Model):
+    """One request to a provider that costs money, written before it is sent: its cost is taken off the day's budget.
+
+    Until it has ended `cost_usd` is the most that it can cost; one whose worker died keeps that.
+    """
+
+    class Outcome(models.TextChoices):
+        ASKED = "asked", "asked, no answer yet"
+        WRITTEN = "written"
+        REFUSED = "refused", "the model declined"
+        REJECTED = "rejected", "its text did not stand up to the reviews"
+        FAILED = "failed", "no answer, or none that can be read"
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    restaurant = models.ForeignKey(Restaurant, on_delete=models.CASCADE, related_name="insight_calls")
+    provider = models.CharField(max_length=40)
+    model = models.CharField(max_length=80)
+    outcome = models.CharField(max_length=10, choices=Outcome, default=Outcome.ASKED)
+    reason = models.CharField(max_length=500, blank=True)
+    input_tokens = models.PositiveIntegerField(null=True, blank=True)
+    output_tokens = models.PositiveIntegerField(null=True, blank=True)
+    cost_usd = models.DecimalField("cost in USD", max_digits=12, decimal_places=6)
+    started_at = models.DateTimeField()
+    ended_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                name="insight_call_outcome_is_known",
+                condition=Q(outcome__in=["asked", "written", "refused", "rejected", "failed"]),
+            ),
+            models.CheckConstraint(name="insight_call_costs_no_less_than_nothing", condition=Q(cost_usd__gte=0)),
+            models.CheckConstraint(
+                name="an_insight_call_that_ended_says_when",
+                condition=Q(outcome="asked", ended_at__isnull=True) | ~Q(outcome="asked") & Q(ended_at__isnull=False),
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["started_at"], name="insight_call_by_day"),
+            models.Index(fields=["restaurant", "-started_at"], name="insight_call_of_restaurant"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.provider} {self.model}: {self.outcome}"

@@ -2,6 +2,7 @@
 
 from django.db import models
 from django.db.models import Q
+from django.db.models.functions import Now
 
 from catalogue.models.dictionaries import Source
 from catalogue.models.places import Restaurant
@@ -37,6 +38,7 @@ class Photo(models.Model):
     art = models.BigIntegerField(null=True, blank=True, editable=False, help_text="The number it is painted from")
     is_hidden = models.BooleanField("hidden", default=False, help_text="Not shown")
     created_at = models.DateTimeField()
+    updated_at = models.DateTimeField(db_default=Now(), editable=False, help_text="Kept by a trigger")
 
     class Meta:
         constraints = [

@@ -2,6 +2,7 @@
 
 from django.db import models
 from django.db.models import Q
+from django.db.models.functions import Now
 
 from catalogue.models.dictionaries import Source
 from catalogue.models.places import Restaurant
@@ -30,6 +31,7 @@ class Review(models.Model):
         help_text="The source's own id of the restaurant, where an import says it",
     )
     created_at = models.DateTimeField()
+    updated_at = models.DateTimeField(db_default=Now(), editable=False, help_text="Kept by a trigger")
 
     class Meta:
         constraints = [
