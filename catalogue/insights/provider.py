@@ -94,11 +94,20 @@ class BestTime:
     citations: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence of the text, and the reviews that it rests on."""
+
+    text: str
+    citations: tuple[str, ...]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InsightDraft:
     """What a provider makes of a context. Without a `text` it had nothing to say.
 
-    `disclosure` tells the reader how it was made and what was not read.
+    `disclosure` tells the reader how it was made and what was not read. `sentences` are those of the text where a
+    model wrote it; a text of our own is made of the claims, which have their citations.
     """
 
     text: str
@@ -107,6 +116,7 @@ class InsightDraft:
     dishes: tuple[Claim, ...] = ()
     aspects: tuple[Claim, ...] = ()
     watch_outs: tuple[WatchOut, ...] = ()
+    sentences: tuple[Sentence, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
