@@ -72,11 +72,14 @@ class InsightCall(models.Model):
         REFUSED = "refused", "the model declined"
         REJECTED = "rejected", "its text did not stand up to the reviews"
         FAILED = "failed", "no answer, or none that can be read"
+        DROPPED = "dropped", "the reviews or the insight changed meanwhile"
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     restaurant = models.ForeignKey(Restaurant, on_delete=models.CASCADE, related_name="insight_calls")
     provider = models.CharField(max_length=40)
+    provider_version = models.CharField(max_length=20, default="")
     model = models.CharField(max_length=80)
+    input_hash = models.CharField(max_length=64, default="", help_text="SHA-256 of what it was to write from")
     outcome = models.CharField(max_length=10, choices=Outcome, default=Outcome.ASKED)
     reason = models.CharField(max_length=500, blank=True)
     input_tokens = models.PositiveIntegerField(null=True, blank=True)
@@ -89,12 +92,17 @@ class InsightCall(models.Model):
         constraints = [
             models.CheckConstraint(
                 name="insight_call_outcome_is_known",
-                condition=Q(outcome__in=["asked", "written", "refused", "rejected", "failed"]),
+                condition=Q(outcome__in=["asked", "written", "refused", "rejected", "failed", "dropped"]),
             ),
             models.CheckConstraint(name="insight_call_costs_no_less_than_nothing", condition=Q(cost_usd__gte=0)),
             models.CheckConstraint(
                 name="an_insight_call_that_ended_says_when",
                 condition=Q(outcome="asked", ended_at__isnull=True) | ~Q(outcome="asked") & Q(ended_at__isnull=False),
+            ),
+            models.UniqueConstraint(
+                fields=["restaurant"],
+                name="one_open_insight_call_of_a_restaurant",
+                condition=Q(outcome="asked"),
             ),
         ]
         indexes = [
