@@ -2,10 +2,13 @@
 
 import re
 import tomllib
+import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+
+from anyascii import anyascii
 
 from catalogue.insights import dishes, tone
 from catalogue.insights.dishes import Spot
@@ -14,14 +17,38 @@ from catalogue.insights.provider import MOST_CITED, Claim, Opinion
 # What goes on longer is no review of a dinner.
 MOST_READ = 5_000
 SENTENCE = re.compile(r"[^.!?\n]{1,400}[.!?]*")
-# Addresses, markup and what speaks to machines: who writes such things writes no review, and is not read.
+# Addresses, markup, numbers to call and what speaks to machines: who writes such things writes no review, and is not
+# read, neither by us nor by a model.
 STRANGE = re.compile(
-    r"https?:|www\.|\w\.(com|net|org|io|ru|cn|info|biz)\b|<[a-z/!]|\{\{|\]\(|@\w|\d{7}"
-    r"|\b(ignore|disregard|forget|override)\b.{0,40}\b(instruction|prompt|previous|above|rule)"
-    r"|\b(system|assistant|developer)\s*(:|message|prompt)|\bas an? (ai|language model)\b"
-    r"|\b(you are now|your prompt)\b",
+    r"https?:|www\.|\w\.(com|net|org|io|ru|cn|info|biz)\b|<[a-z/!|]|\{\{|\]\(|@\w|\d{7}"
+    r"|\w ?[\[({] ?(dot|\.) ?[\])}] ?\w|\w \. ?(com|net|org|io|ru)\b|\bdot (com|net|org|io|ru)\b|\bh ?t ?t ?p s? ?:"
+    r"|\+\d(?:[ ().\-/]{0,2}\d){7}|\(?\b0?\d{3}\)?[ .-]\d{3}[ .-]\d{4}\b|\b0x[0-9a-f]{16}"
+    r"|```|<\||\[/?(inst|sys(tem)?)\]|\bon\w+ ?= ?[\"']|[\"']\w+[\"'] ?: ?[\"'\[{\d]"
+    r"|\b(function|tool)_?(call|use|result)|(?=\S*\d)(?=\S*[A-Z])(?=\S*(?-i:[a-z]))[A-Za-z0-9+/]{32,}"
+    r"|(?:\b\w[ ._*-]){6}",
     re.IGNORECASE,
 )
+# Orders to machines, in the languages in which they come most; letters of other scripts that look like ours are ours.
+ORDERS = re.compile(
+    r"\b(ignore|disregard|forget|override|bypass)\b.{0,40}\b(instruction|prompt|previous|above|rule|guideline)"
+    r"|\b(system|assistant|developer|human|user) ?(:|message|prompt)|\bas an? (ai|language model)\b"
+    r"|\b(you are now|you are an? (ai|assistant|bot|model)|your (system )?prompt|system prompt|new instructions?)\b"
+    r"|\b(language model|chat ?gpt|gpt-?\d|llms?|chat ?bot|ai (model|assistant|agent|summar\w+)|summari[sz]er)\b"
+    r"|\b(jailbreak|developer mode|do anything now|prompt injection)\b"
+    r"|\bin (your|the) (summary|insight|output)\b|\b(write|output|print|repeat|respond|reply|answer)\b.{0,20}"
+    r"\b(the following|verbatim|word for word|in json|only with|with only|nothing but)\b"
+    r"|\b(i am|i'm|as) (the|an?) (owner|manager|admin\w*|operator|developer)\b.{0,60}"
+    r"\b(you (to|must|should|will)|say|write)\b"
+    r"|\b(ignorier|vergiss|missacht)\w*\b.{0,40}\b(anweisung|instruktion|regel|vorherig)"
+    r"|\b(ignora|ignore[zs]?|olvida|oublie[zs]?|dimentica|esqueca|desconsidere|negeer|vergeet|ignorer|glem|zignoruj|ignoruj\w*)"
+    r"\b.{0,40}\b(instru[ckz]|istruzion|indicac|consigne|anterior|precedent|regel|tidligere|eerdere|vorige|poprzedni|predydushch)"
+    r"|\b(onceki|yukaridaki) (tum )?(talimat|komut)"
+    r"|忽略.{0,12}(指令|指示|规则|提示)|無視.{0,6}(指示|命令)|(指示|命令).{0,4}無視|지시.{0,8}무시|무시.{0,8}지시"
+    r"|تجاهل.{0,20}(التعليمات|الأوامر)|निर्देश.{0,20}(अनदेखा|नज़रअंदाज़)|התעלם.{0,20}הוראות",
+    re.IGNORECASE,
+)
+# Characters that nobody sees: of control and format, and those that are none.
+UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
 # Of a review without a language so many common words make it English.
 FEWEST_COMMON = 2
 
@@ -94,7 +121,7 @@ def read(reviews: Sequence[Opinion]) -> Findings:
     """Read them all, in their order. A quarter of a millisecond for an English review of three sentences."""
     found = Findings()
     for review in reviews:
-        if STRANGE.search(review.text):
+        if is_strange(review.text):
             continue
         english = is_english(review)
         found.read += english
@@ -105,6 +132,26 @@ def read(reviews: Sequence[Opinion]) -> Findings:
                 spots = list(dishes.find(sentence))
                 _note_dishes(found, review, sentence, spots, mood=tone.by_stars(review.stars))
     return found
+
+
+def plain(text: str) -> str:
+    """The text without tricks: each letter in its plain form, nothing that cannot be seen, white space as one space.
+
+    1 µs where it is ASCII.
+    """
+    text = " ".join(text.split())
+    if text.isascii() and text.isprintable():
+        return text
+    text = unicodedata.normalize("NFKC", text)
+    return " ".join("".join(each for each in text if unicodedata.category(each) not in UNSEEN).split())
+
+
+def is_strange(text: str) -> bool:
+    """Whether no guest writes so: links, markup, numbers to call, orders to machines."""
+    text = plain(text)
+    if STRANGE.search(text) or ORDERS.search(text):
+        return True
+    return not text.isascii() and bool(ORDERS.search(anyascii(text)))
 
 
 def is_english(review: Opinion) -> bool:
