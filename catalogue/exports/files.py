@@ -21,8 +21,8 @@ from catalogue.models import Export, ExportPart
 
 logger = logging.getLogger(__name__)
 
-# Level 6 costs no time: the database is slower than zlib (100,000 restaurants in 4 s at level 1 and at level 6).
-LEVEL = 6
+# Of 500,000 reviews level 3 makes 38 MB in 1.2 s, level 1 40 MB in 1.0 s, level 6 32 MB in 2.7 s.
+LEVEL = 3
 # zlib's own word for a gzip header, which then has neither a name nor a time: equal rows make equal bytes.
 GZIP = 31
 CHUNK = 1 << 16
@@ -33,9 +33,14 @@ def storage() -> Storage:
     return storages["exports"]
 
 
+def name_of(export: Export, part: ExportPart) -> str:
+    """What the file of one claim of a part is called. No other claim writes it, however late it comes."""
+    return f"{part.pk}-{part.token}.{export.format}"
+
+
 def path_of(export: Export, part: ExportPart) -> str:
-    """Where what one try of a part wrote is kept. No other try writes there, however late it comes."""
-    return f"{export.public_id}/{part.pk}-{part.tries}.{export.format}"
+    """Where the file of a written part is kept."""
+    return f"{export.public_id}/{part.file}"
 
 
 def path_of_manifest(export: Export, sha256: str) -> str:

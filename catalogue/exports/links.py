@@ -7,8 +7,9 @@ from urllib.parse import urlencode
 
 from django.core import signing
 
-from catalogue.exports import files, manifest, ranges
+from catalogue.exports import files, formats, manifest, ranges
 from catalogue.models import Export
+from catalogue.models.exports import UNFINISHED
 from config.api.addresses import public_url
 from config.api.refusal import Code, NotFound, Refusal, Unavailable
 
@@ -90,7 +91,7 @@ def kept(export: Export, name: str, *, now: datetime) -> Kept:
 
     One query.
     """
-    if export.status in (Export.Status.QUEUED, Export.Status.RUNNING):
+    if export.status in UNFINISHED:
         raise NotReady("The files of this export are not written yet: its `status` says when they are.")
     if export.status != Export.Status.SUCCEEDED or not is_kept(export, now=now):
         raise Gone("The files of this export are gone, or there never were any: its `status` says why.")
@@ -103,7 +104,8 @@ def kept(export: Export, name: str, *, now: datetime) -> Kept:
             size = _size(place)
             if size != part.bytes:
                 raise Lost(place, f"it has {size} bytes, of {part.bytes} that were written")
-            return Kept(name, place, size=size, sha256=part.sha256, content_type="application/gzip")
+            content_type = formats.CONTENT_TYPES[export.format]
+            return Kept(name, place, size=size, sha256=part.sha256, content_type=content_type)
     raise NotFound("This export has no such file.")
 
 

@@ -5,17 +5,24 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from catalogue.exports import rows
+from catalogue.exports import datasets
 from catalogue.models import Export, ExportPart, Source
 
 NAME = "manifest.json"
 # SPDX identifiers of licences whose derived databases have to be passed on under the same terms begin like this.
 SHARE_ALIKE = ("ODbL-", "CC-BY-SA-", "CC-BY-NC-SA-")
 PROMISE = (
-    "The rows are the restaurants that were in the catalogue at snapshot_at. Each file is of one moment, snapshot_at"
-    " or later: a row whose updated_at is after snapshot_at was changed in between, and the filter was applied to it"
-    " as it is written here. No restaurant is in two files; files and rows are in the order of the ids."
+    "All files are of one snapshot of the database, taken at snapshot_at. No row is in two files; files and rows are"
+    " in the order of the ids."
 )
+
+
+def schema(export: Export) -> dict[str, str]:
+    """The fields of a row with their types, as the format of the export has them."""
+    dataset = datasets.of(export)
+    if export.format == Export.Format.JSONL_GZ:
+        return dict(dataset.schema)
+    return {column.name: column.type for column in dataset.columns}
 
 
 def file_name(export: Export, part: ExportPart) -> str:
@@ -33,7 +40,7 @@ def render(export: Export, parts: Sequence[ExportPart]) -> bytes:
         "filter": export.filter,
         "snapshot_at": f"{export.snapshot_at:%Y-%m-%dT%H:%M:%SZ}",
         "consistency": PROMISE,
-        "schema": dict(rows.SCHEMA),
+        "schema": schema(export),
         "licences": [
             {
                 "source": source.key,

@@ -28,9 +28,10 @@ def waiting(*, now: datetime) -> Sequence[Export]:
 
 def undone() -> "QuerySet[Export]":
     """Exports for which a step can be taken: not begun, or with a part that nobody holds, or only to be finished."""
-    parts = ExportPart.objects.filter(export=OuterRef("pk")).exclude(state=ExportPart.State.DONE)
+    counts = Q(state=ExportPart.State.DONE, generation=OuterRef("generation"))
+    parts = ExportPart.objects.filter(export=OuterRef("pk")).exclude(counts)
     free = parts.filter(Q(lease_until=None) | Q(lease_until__lt=Now()))
-    return Export.objects.unfinished().filter(Exists(free) | ~Exists(parts)).order_by("pk")
+    return Export.objects.under_way().filter(Exists(free) | ~Exists(parts)).order_by("pk")
 
 
 def remove_leftovers() -> None:
@@ -48,10 +49,12 @@ def clear(folder: str) -> None:
     if kept is None:
         files.remove_all(folder)
         return
-    places = {files.path_of(kept, part) for part in kept.parts.all()}
+    parts = list(kept.parts.all())
+    places = {files.path_of(kept, part) for part in parts}
     if kept.status in UNFINISHED:
         # What is being written stands beside its place, and a manifest is there before its row says so.
-        places |= {f"{place}.part" for place in places}
+        names = {files.name_of(kept, part) for part in parts}
+        places |= {f"{folder}/{name}{end}" for name in names for end in ("", ".part")}
         places |= {f"{folder}/{name}" for name in found if name.startswith("manifest-")}
     else:
         places.add(files.path_of_manifest(kept, kept.manifest_sha256))

@@ -5,7 +5,6 @@ thought dead, finds another number there and changes nothing.
 """
 
 import logging
-from contextlib import closing
 from datetime import datetime, timedelta
 from time import monotonic
 from typing import Any
@@ -16,13 +15,16 @@ from django.db.models import QuerySet
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from catalogue.exports import files, manifest, rows
+from catalogue.exports import datasets, files, formats, manifest, snapshots
+from catalogue.exports.datasets.dataset import parameters
+from catalogue.exports.formats import Reading
+from catalogue.exports.snapshots import STATEMENT_TIMEOUT_S, Snapshot
 from catalogue.models import Export, ExportPart
 
 logger = logging.getLogger(__name__)
 
-# Some 1.5 MB compressed: a file is answered in one piece, which is in memory until its reader has it.
-ROWS_A_PART = 10_000
+# Some 4 MB compressed: a file is answered in one piece, which is in memory until its reader has it.
+ROWS_A_PART = 50_000
 # So many parts of one export are written at once, where there are as many workers.
 ABREAST = 4
 LEASE = timedelta(seconds=60)
@@ -30,15 +32,16 @@ RENEW_AFTER_S = 15
 MOST_TRIES = 5
 # What broke is given this long to heal.
 PAUSE = timedelta(seconds=20)
+# A task goes on with parts for so long, then rings for the next: it may be one of a queue that goes before.
+GOES_ON_S = 20
 # Each sweep tries the manifest again, until the export has become that old.
 PATIENCE = timedelta(days=1)
 KEPT = timedelta(days=7)
 
-SPLIT = f"""
+SPLIT = """
 WITH
 counted AS (
-    SELECT restaurant.id, row_number() OVER (ORDER BY restaurant.id) AS nth
-    FROM catalogue_restaurant AS restaurant WHERE {rows.MATCHES}
+    SELECT {key} AS id, row_number() OVER (ORDER BY {key}) AS nth FROM {rows} WHERE {wanted}
 ),
 total AS (SELECT count(*) AS rows FROM counted),
 bounds AS (
@@ -46,20 +49,23 @@ bounds AS (
     FROM counted, total WHERE counted.nth %% %(rows_a_part)s = 0 AND counted.nth < total.rows
 ),
 made AS (
-    INSERT INTO catalogue_exportpart (export_id, seq, lo, hi, state, tries, sha256, sources)
-    SELECT %(export)s, seq, before.id, upto.id, 'waiting', 0, '', '{{}}'
+    INSERT INTO catalogue_exportpart
+        (export_id, seq, kind, lo, hi, state, token, tries, generation, file, sha256, sources)
+    SELECT %(export)s, seq, 'rows', before.id::text, upto.id::text, 'waiting', 0, 0, 0, '', '', '{{}}'
     FROM generate_series(1, (SELECT count(*) FROM bounds) + 1) AS seq
     LEFT JOIN bounds AS before ON before.nth = seq - 1
     LEFT JOIN bounds AS upto ON upto.nth = seq
 )
 UPDATE catalogue_export SET rows_total = (SELECT rows FROM total) WHERE id = %(export)s
-"""  # noqa: S608  # of constants
+"""
 
 CLAIM = """
-UPDATE catalogue_exportpart SET state = 'taken', tries = tries + 1, lease_until = now() + %(lease)s
+UPDATE catalogue_exportpart
+SET state = 'taken', token = token + 1, tries = tries + 1, lease_until = now() + %(lease)s
 WHERE id = (
     SELECT part.id FROM catalogue_exportpart AS part JOIN catalogue_export AS export ON export.id = part.export_id
-    WHERE part.export_id = %(export)s AND export.status = 'running' AND part.state <> 'done'
+    WHERE part.export_id = %(export)s AND export.status = 'running'
+        AND (part.state <> 'done' OR part.generation < export.generation)
         AND part.tries < %(most_tries)s AND (part.lease_until IS NULL OR part.lease_until < now())
     ORDER BY part.seq LIMIT 1 FOR UPDATE OF part SKIP LOCKED
 )
@@ -71,7 +77,7 @@ class LeaseLostError(Exception):
     """Somebody else holds the part by now, or nobody wants it any more."""
 
 
-def step(export: Export, *, rows_a_part: int = ROWS_A_PART) -> int:
+def step(export: Export, *, rows_a_part: int = ROWS_A_PART, goes_on_s: float = GOES_ON_S) -> int:
     """Do the next thing there is to do for an export; how many workers should be rung for afterwards.
 
     Call it outside of a transaction. Any number may run at once. What breaks is written on the export's row.
@@ -80,18 +86,23 @@ def step(export: Export, *, rows_a_part: int = ROWS_A_PART) -> int:
         return min(begin(export, now=timezone.now(), rows_a_part=rows_a_part), ABREAST)
     if export.status != Export.Status.RUNNING:
         return 0
+    until = monotonic() + goes_on_s
     part = claim(export)
     if part is None:
         finish(export, now=timezone.now())
         return 0
-    try:
-        write(export, part)
-    except LeaseLostError:
-        logger.info("%s of export %s is in other hands", part, export.public_id)
-        return 0
-    except (OSError, DatabaseError, psycopg.Error) as error:
-        give_back(export, part, error, now=timezone.now())
-        return 0
+    with snapshots.joined(export) as snapshot:
+        while part is not None:
+            try:
+                if not stands(export, part, snapshot):
+                    write(export, part, snapshot)
+            except LeaseLostError:
+                logger.info("%s of export %s is in other hands", part, export.public_id)
+                return 0
+            except (OSError, DatabaseError, psycopg.Error) as error:
+                give_back(export, part, error, now=timezone.now())
+                return 0
+            part = claim(export) if monotonic() < until else None
     return 1
 
 
@@ -102,8 +113,10 @@ def begin(export: Export, *, now: datetime, rows_a_part: int = ROWS_A_PART) -> i
         if not mine.update(status=Export.Status.RUNNING, snapshot_at=now):
             return 0
         export.refresh_from_db()
-        cursor.execute("SELECT set_config('statement_timeout', %s, true)", [f"{rows.STATEMENT_TIMEOUT_S}s"])
-        cursor.execute(SPLIT, rows.parameters(export) | {"export": export.pk, "rows_a_part": rows_a_part})
+        dataset = datasets.of(export)
+        split = SPLIT.format(key=dataset.key, rows=dataset.rows, wanted=dataset.wanted)
+        cursor.execute("SELECT set_config('statement_timeout', %s, true)", [f"{STATEMENT_TIMEOUT_S}s"])
+        cursor.execute(split, parameters(export) | {"export": export.pk, "rows_a_part": rows_a_part})
         return export.parts.count()
 
 
@@ -114,9 +127,9 @@ def claim(export: Export) -> ExportPart | None:
 
 
 def held(part: ExportPart) -> "QuerySet[ExportPart]":
-    """The row of a part as long as this try of it counts."""
+    """The row of a part as long as this claim of it counts."""
     return ExportPart.objects.filter(
-        pk=part.pk, tries=part.tries, state=ExportPart.State.TAKEN, export__status=Export.Status.RUNNING
+        pk=part.pk, token=part.token, state=ExportPart.State.TAKEN, export__status=Export.Status.RUNNING
     )
 
 
@@ -126,37 +139,76 @@ def hold(part: ExportPart) -> None:
         raise LeaseLostError
 
 
-def write(export: Export, part: ExportPart, *, renew_after_s: float = RENEW_AFTER_S) -> None:
-    """Stream the rows of a claimed part into its file, then say on its row what is in it. Memory stays as it is.
+def stands(export: Export, part: ExportPart, snapshot: Snapshot) -> bool:
+    """Whether a claimed part was written before, of an earlier snapshot, and says what this one would say too.
+
+    It is, if no row of it has come since and none has gone: then it counts again as it is.
+    """
+    if not part.file or part.horizon is None:
+        return False
+    dataset = datasets.of(export)
+    changed = " OR ".join(f"age({version}) <= age(%(horizon)s::xid)" for version in dataset.versions)
+    look = dataset.select(f"count(*), coalesce(bool_or({changed}), false)", ordered=False)
+    asked = parameters(export, part) | {"horizon": str(part.horizon % 2**32)}
+    found = psycopg.ClientCursor(snapshot.connection).execute(look.encode(), asked).fetchone()
+    if found != (part.rows, False):
+        return False
+    kept = held(part).update(state=ExportPart.State.DONE, lease_until=None, tries=0, generation=snapshot.generation)
+    if not kept:
+        raise LeaseLostError
+    return True
+
+
+def write(export: Export, part: ExportPart, snapshot: Snapshot, *, renew_after_s: float = RENEW_AFTER_S) -> None:
+    """Stream the rows of a claimed part into its file, then say on its row what is in it.
 
     Raises LeaseLostError, OSError of the storage, and DatabaseError or psycopg.Error of the reading; the file is
     gone then.
     """
-    place = files.path_of(export, part)
-    count, sources, renewed = 0, set[str](), monotonic()
-    with files.draft(place) as draft, closing(rows.read(export, part)) as found:
-        zipped = files.Zipped(draft)
-        for row in found:
-            zipped.write(row.line)
-            sources |= row.sources
-            count += 1
-            if monotonic() - renewed >= renew_after_s:
-                hold(part)
-                renewed = monotonic()
-        zipped.close()
+    name = files.name_of(export, part)
+    place = f"{export.public_id}/{name}"
+    renewed = monotonic()
+
+    def beat() -> None:
+        nonlocal renewed
+        if monotonic() - renewed >= renew_after_s:
+            hold(part)
+            renewed = monotonic()
+
+    reading = Reading(
+        dataset=datasets.of(export),
+        parameters=parameters(export, part),
+        connection=snapshot.connection,
+        snapshot=snapshot.name,
+        beat=beat,
+    )
+    with files.draft(place) as draft:
+        count = formats.writer(export)(reading, draft)
+        sources = sources_of(reading)
         hold(part)
         draft.keep(place)
     written = held(part).update(
         state=ExportPart.State.DONE,
         lease_until=None,
+        tries=0,
+        generation=snapshot.generation,
+        horizon=snapshot.horizon,
+        file=name,
         rows=count,
         bytes=draft.size,
         sha256=draft.sha256,
-        sources=sorted(sources),
+        sources=sources,
     )
     if not written:
         files.storage().delete(place)
         raise LeaseLostError
+
+
+def sources_of(reading: Reading) -> list[str]:
+    """The keys of the sources in a part."""
+    every = reading.dataset.select(f"DISTINCT unnest({reading.dataset.sources}) AS key", ordered=False)
+    found = psycopg.ClientCursor(reading.connection).execute(every.encode(), reading.parameters).fetchall()
+    return sorted(key for (key,) in found)
 
 
 def give_back(export: Export, part: ExportPart, error: Exception, *, now: datetime) -> None:
@@ -174,14 +226,15 @@ def give_back(export: Export, part: ExportPart, error: Exception, *, now: dateti
 
 def finish(export: Export, *, now: datetime) -> None:
     """Write the manifest and call the export done, if its parts are; or failed, if one has no tries left."""
+    export.refresh_from_db()
     parts = list(export.parts.order_by("seq"))
     for part in parts:
-        if part.state != ExportPart.State.DONE:
+        if part.state != ExportPart.State.DONE or part.generation != export.generation:
             if part.tries >= MOST_TRIES and (part.lease_until is None or part.lease_until < now):
                 words = f"Part {part.seq} could not be written: its worker ended {part.tries} times."
                 fail(export, words, now=now)
             return
-    running = Export.objects.filter(pk=export.pk, status=Export.Status.RUNNING)
+    running = Export.objects.filter(pk=export.pk, status=Export.Status.RUNNING, generation=export.generation)
     content = manifest.render(export, parts)
     try:
         sha256 = keep_manifest(export, content)

@@ -12,7 +12,7 @@ from django.db import connection
 from django.test import Client
 from pytest_django import Settings
 
-from catalogue.exports.rows import SCHEMA
+from catalogue.exports.datasets.restaurants import SCHEMA
 from catalogue.hours import Hours
 from catalogue.models import Restaurant
 from tests.catalogue import exporting, make
