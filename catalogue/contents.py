@@ -12,13 +12,15 @@ from catalogue import dictionaries, groups, history, identity, search, serialize
 from catalogue.flow import finding
 from catalogue.groups import insights
 from catalogue.groups.context import KINDS, nearest, neighborhood
+from catalogue.insights import Met, meet
 from catalogue.landmarks import look_up
-from catalogue.models import Attribute, Market
+from catalogue.models import Attribute, Market, Restaurant
 from catalogue.photos import page as page_of_photos
 from catalogue.reviews import Question, attribution
 from catalogue.reviews import page as page_of_reviews
 from catalogue.serializers.flow import FlowOfferAnswer, FlowSlotAnswer
 from catalogue.serializers.guests import InsightAnswer
+from catalogue.tasks import ring_for_demand
 from config.api.cursors import Listing, Paged
 from config.api.renderers import JSON
 
@@ -45,9 +47,20 @@ def found(asked: dict[str, Any], *, now: datetime) -> Content:
     return Content(page.to_json(), etag_of=page.content)
 
 
-def restaurant(slug: str, asked: dict[str, Any], *, now: datetime) -> Content:
-    """A restaurant with the field groups that were asked for; `asked` are the parameters of LookBack."""
-    record = groups.record(slug, groups=asked["fields"], now=now, at=asked.get("at"))
+def nobody() -> bool:
+    """Nobody wants to buy anything."""
+    return False
+
+
+def restaurant(slug: str, asked: dict[str, Any], *, now: datetime, is_buyer: Callable[[], bool] = nobody) -> Content:
+    """A restaurant with the field groups that were asked for; `asked` are the parameters of LookBack.
+
+    `is_buyer` tells whether the caller could buy an insight; see `insight`.
+    """
+    read = partial(groups.record, slug, groups=asked["fields"], now=now, at=asked.get("at"))
+    record = read()
+    if insights.is_wanting(record.values) and is_buyer() and is_written(identity.find(slug), now=now):
+        record = read()
     return Content(serializers.document(record), record.sold, partial(serializers.content, record))
 
 
@@ -125,12 +138,26 @@ def context(slug: str, asked: dict[str, Any]) -> Content:
     return Content(JSON().render(said), ("context",) if entries else ())
 
 
-def insight(slug: str, *, now: datetime) -> Content:
-    """What the reviews of a restaurant say; sold where they say something."""
+def insight(slug: str, *, now: datetime, is_buyer: Callable[[], bool] = nobody) -> Content:
+    """What the reviews of a restaurant say; sold where they say something.
+
+    One that is missing or stale is written for a caller who could buy it, at once where that is quick; it is asked
+    whether they could only then.
+    """
     place = identity.find(slug)
     said = insights.insight(place, now)
+    if insights.is_wanting(said) and is_buyer() and is_written(place, now=now):
+        said = insights.insight(place, now)
     record = InsightAnswer({"slug": place.slug, **said}).data
     return Content(JSON().render(record), ("ai_insight",) if said["ai_insight"] else ())
+
+
+def is_written(place: Restaurant, *, now: datetime) -> bool:
+    """Whether the insight that is wanted was written just now; if not, a worker was rung for it, once a minute."""
+    met = meet(place, now=now)
+    if met is Met.NOTED:
+        ring_for_demand()
+    return met is Met.WRITTEN
 
 
 def versions(slug: str, asked: dict[str, Any], *, now: datetime) -> Content:

@@ -1,9 +1,10 @@
 """How answers of the data API leave: free ones with an ETag that caches keep, sold ones through the gate."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from django.http import HttpRequest
 from django.utils.cache import patch_vary_headers
 from django.utils.crypto import salted_hmac
 from rest_framework.request import Request
@@ -13,9 +14,10 @@ from catalogue.contents import Content
 from config.api import versions
 from config.api.renderers import JSON
 from payments import gate, wire
-from payments.callers import caller_of
+from payments.callers import caller_of, payment_of
 from payments.gate import TierRequired
-from payments.tiers import Tier
+from payments.models import Product
+from payments.tiers import TIERS, Tier
 
 # A minute is as fresh as "open now" is asked for; five more while a cache fetches the next.
 SHARED = "public, max-age=60, stale-while-revalidate=300"
@@ -64,6 +66,19 @@ def require_tier(request: Request, tier: Tier) -> None:
             extra={"tier": theirs.name, "tier_required": tier.name},
             headers={"Cache-Control": "no-store"},
         )
+
+
+def is_buyer(
+    request: Request | HttpRequest, product: str, *, meta: Mapping[str, Any] | None = None, now: datetime
+) -> bool:
+    """Whether the caller could buy the product: by their tier, or as a payment that they have signed came along.
+
+    `meta` is where the payment of a message of MCP stands. One query, and one more where a payment came.
+    """
+    from_tier = Product.objects.filter(pk=product).values_list("from_tier", flat=True).first()
+    if from_tier is None:
+        return False
+    return caller_of(request).tier >= TIERS[from_tier] or payment_of(request, meta=meta, now=now) is not None
 
 
 def tag(content: bytes) -> str:

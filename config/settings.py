@@ -330,10 +330,20 @@ STORAGES = {
 # Insights: who writes them, and what that may cost
 INSIGHT_PROVIDER = env.choice("INSIGHT_PROVIDER", "extractive", ("extractive", "anthropic", "openai"))
 INSIGHT_MODEL = env.text("INSIGHT_MODEL", "")
-INSIGHT_API_KEY = env.text("INSIGHT_API_KEY", "")
+INSIGHT_API_KEY = env.token("INSIGHT_API_KEY")
 # Of any server that speaks the provider's protocol; empty: the provider's own.
-INSIGHT_BASE_URL = env.text("INSIGHT_BASE_URL", "")
+INSIGHT_BASE_URL = env.address(
+    "INSIGHT_BASE_URL", "", schemes=("http", "https"), example="https://models.example.com/v1"
+)
 INSIGHT_TIMEOUT_S = env.number("INSIGHT_TIMEOUT_S", 30)
+if INSIGHT_PROVIDER != "extractive":
+    if not 0 < len(INSIGHT_MODEL) <= 80:
+        raise env.WrongValue("INSIGHT_MODEL", "the name of a model that INSIGHT_PROVIDER has, at most 80 characters")
+    if not (INSIGHT_API_KEY or INSIGHT_BASE_URL):
+        raise env.WrongValue("INSIGHT_API_KEY", "set, as no INSIGHT_BASE_URL names another server than the provider's")
+# A worker's task that asks at its very end has to end within its own limit, CELERY_TASK_SOFT_TIME_LIMIT.
+if not 1 <= INSIGHT_TIMEOUT_S <= 60:
+    raise env.WrongValue("INSIGHT_TIMEOUT_S", "a number of seconds from 1 to 60")
 INSIGHT_INPUT_USD = env.amount("INSIGHT_INPUT_USD", "0")
 INSIGHT_OUTPUT_USD = env.amount("INSIGHT_OUTPUT_USD", "0")
 INSIGHT_DAILY_BUDGET_USD = env.amount("INSIGHT_DAILY_BUDGET_USD", "0")

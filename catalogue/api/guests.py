@@ -1,5 +1,7 @@
 """What guests left and what surrounds them, over HTTP: reviews, photos, context, insight."""
 
+from functools import partial
+
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
@@ -98,4 +100,5 @@ class InsightViewSet(DataViewSet[Insight]):
         Premium tier; null is free, and says why.
         """
         now = timezone.now()
-        return selling.served(request, contents.insight(slug, now=now), now=now)
+        is_buyer = partial(selling.is_buyer, request, "ai_insight", now=now)
+        return selling.served(request, contents.insight(slug, now=now, is_buyer=is_buyer), now=now)

@@ -1,5 +1,7 @@
 """Restaurants over HTTP."""
 
+from functools import partial
+
 from django.utils import timezone
 from drf_spectacular.utils import PolymorphicProxySerializer, extend_schema
 from rest_framework.decorators import action
@@ -68,7 +70,8 @@ class RestaurantViewSet(DataViewSet[Restaurant]):
         """
         selection = LookBack.read(request)
         now = timezone.now()
-        return selling.served(request, contents.restaurant(slug, selection, now=now), now=now)
+        is_buyer = partial(selling.is_buyer, request, "ai_insight", now=now)
+        return selling.served(request, contents.restaurant(slug, selection, now=now, is_buyer=is_buyer), now=now)
 
     @extend_schema(
         operation_id="get_restaurant_hours",

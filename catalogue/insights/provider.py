@@ -1,10 +1,11 @@
 """What writes insights, what it is given, and what it gives back."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, time
 from decimal import Decimal
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from catalogue.hours import Hours
 from catalogue.models import InsightCall
@@ -44,6 +45,12 @@ class Context:
     reviews: Sequence[Opinion]
     hours: Hours | None
     discounts: Sequence[Discount]
+
+    @property
+    def languages(self) -> dict[str, int]:
+        """How many of the reviews have words in a language, the commonest first; "unknown" where nobody said it."""
+        said = Counter(review.lang or "unknown" for review in self.reviews if review.text)
+        return dict(sorted(said.items(), key=lambda found: (-found[1], found[0])))
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +147,7 @@ class Reply:
     used: Tokens | None = None
 
 
+@runtime_checkable
 class RemoteProvider(Protocol):
     """A model behind a network: it costs money and time, and is never asked inside a transaction."""
 

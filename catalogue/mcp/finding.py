@@ -1,5 +1,7 @@
 """Tools that find restaurants and places."""
 
+from functools import partial
+
 import orjson
 
 from catalogue import contents, filters
@@ -64,7 +66,8 @@ def search_restaurants(call: Call, asked: Values) -> Result:
 
 def get_restaurant(call: Call, asked: Values) -> Result:
     """A restaurant."""
-    return selling.served(call, contents.restaurant(asked.pop("slug"), asked, now=call.now))
+    is_buyer = partial(selling.is_buyer, call, "ai_insight")
+    return selling.served(call, contents.restaurant(asked.pop("slug"), asked, now=call.now, is_buyer=is_buyer))
 
 
 def find_landmark(call: Call, asked: Values) -> Result:

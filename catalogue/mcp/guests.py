@@ -1,5 +1,7 @@
 """Tools for what guests left and what surrounds a restaurant: sold."""
 
+from functools import partial
+
 from catalogue import contents
 from catalogue.filters import guests as filters
 from catalogue.filters.history import Versions
@@ -27,7 +29,8 @@ def get_surroundings(call: Call, asked: Values) -> Result:
 
 def get_insight(call: Call, asked: Values) -> Result:
     """What the reviews say."""
-    return selling.served(call, contents.insight(asked["slug"], now=call.now))
+    is_buyer = partial(selling.is_buyer, call, "ai_insight")
+    return selling.served(call, contents.insight(asked["slug"], now=call.now, is_buyer=is_buyer))
 
 
 def get_history(call: Call, asked: Values) -> Result:

@@ -8,6 +8,7 @@ import orjson
 
 from accounts.authentication import MissingCredentials
 from accounts.idempotency import Reused
+from catalogue import selling
 from catalogue.contents import Content
 from catalogue.exports.record import NoSuchExport
 from catalogue.exports.start import TooManyExports
@@ -78,6 +79,11 @@ def served(call: Call, content: Content) -> Result:
     return Result(
         content.body, meta={RECEIPT_META: settled, TOKEN_META: receipt.token}, then=partial(wire.deliver, receipt)
     )
+
+
+def is_buyer(call: Call, product: str) -> bool:
+    """Whether the caller could buy the product; see catalogue.selling."""
+    return selling.is_buyer(call.request, product, meta=call.meta, now=call.now)
 
 
 def refused(call: Call, refusal: Refusal) -> Result:

@@ -14,7 +14,7 @@ from config.api.ids import pattern
 from config.api.listings import ListingRecord, Moment
 
 # Why an insight is null.
-REASONS = [insights.TOO_FEW, insights.NOTHING, insights.NOT_YET, insights.WITHHELD]
+REASONS = [insights.TOO_FEW, insights.NOTHING, insights.NOT_YET, insights.AWAITING, insights.WITHHELD]
 ASPECTS = ["food", "service", "atmosphere", "value"]
 
 
@@ -197,6 +197,7 @@ class InsightRecord(serializers.Serializer[Any]):
     aspects = AspectRecord(many=True)
     watch_outs = WatchOutRecord(many=True)
     review_count = serializers.IntegerField(min_value=5, help_text="Reviews that it was written from.")
+    languages = Counts(help_text="Of these with words, how many in a language, by ISO 639-1; else `unknown`.")
     reviews_through = Moment(help_text="The newest of them.")
     generated_at = Moment()
     model = serializers.CharField(help_text="What wrote it, and in which version.")

@@ -93,7 +93,7 @@ class SourceRecord(serializers.Serializer[Any]):
 
 
 # Why an insight is null.
-REASONS = ["too_few_reviews", "nothing_to_say", "not_written_yet", "withheld"]
+REASONS = ["too_few_reviews", "nothing_to_say", "not_written_yet", "awaiting_approval", "withheld"]
 
 
 class RestaurantRecord(serializers.Serializer[Any]):
@@ -142,7 +142,7 @@ class RestaurantRecord(serializers.Serializer[Any]):
         choices=REASONS,
         allow_null=True,
         help_text="Why `ai_insight` is null: fewer than five reviews; nothing in the reviews that enough guests share;"
-        " not written yet; withheld by our staff.",
+        " not written yet; waiting for our staff to approve it; withheld by our staff.",
     )
 
     history = EntryRecord(many=True, allow_null=True, help_text="Group `history`: the newest ten versions.")

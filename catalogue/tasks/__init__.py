@@ -4,7 +4,7 @@ from catalogue.tasks.exports import ring_for_export, sweep_exports, write_export
 from catalogue.tasks.flow import lay_out_slots, release_seats, ring_for_slots
 from catalogue.tasks.guests import recount_reviews
 from catalogue.tasks.holidays import add_holidays
-from catalogue.tasks.insights import refresh_insights, ring_for_insights
+from catalogue.tasks.insights import refresh_insights, ring_for_demand, ring_for_insights
 from catalogue.tasks.reading import check_reading, publish_changes, rank_lists, render_again, ring_for_rendering
 from catalogue.tasks.spans import refresh_open_spans, ring_for_open_spans
 
@@ -19,6 +19,7 @@ __all__ = [
     "refresh_open_spans",
     "release_seats",
     "render_again",
+    "ring_for_demand",
     "ring_for_export",
     "ring_for_insights",
     "ring_for_open_spans",

@@ -13,12 +13,20 @@ SLICE = 6_000
 
 
 @app.task(name="catalogue.tasks.refresh_insights")
-def refresh_insights(**_: Any) -> None:
-    """Write a slice of the insights that are due, and ring again until nothing is."""
-    if insights.refresh(now=timezone.now(), at_most=SLICE):
-        ring_for_insights()
+def refresh_insights(*, demanded: bool = False, **_: Any) -> None:
+    """Write a slice of the insights that are due, of all or of those that somebody wants, and ring until none is."""
+    now = timezone.now()
+    if insights.refresh(now=now, at_most=SLICE, demanded=demanded):
+        (ring_for_demand if demanded else ring_for_insights)()
+    elif demanded:
+        insights.forget_demand(now=now)
 
 
 def ring_for_insights() -> None:
-    """Ask a worker to write insights; call it after the commit. Without a broker the beat asks within the hour."""
+    """Ask a worker to write insights; call it after the commit. Without a broker the beat asks at night."""
     bell.ring(refresh_insights, otherwise="insights are written at the next beat")
+
+
+def ring_for_demand() -> None:
+    """Ask a worker to write the insights that somebody wants; call it after the commit."""
+    bell.ring(refresh_insights, otherwise="insights that are wanted are written at the next beat", demanded=True)

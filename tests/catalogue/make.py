@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 
 from accounts.models import Venue
 from catalogue.hours import Hours
-from catalogue.insights import PROVIDER
+from catalogue.insights import FALLBACK
 from catalogue.models import (
     Attribute,
     Cuisine,
@@ -215,8 +215,8 @@ def insight(place: Restaurant, text: str = "Guests talk most about the ramen.", 
     """An insight that claims nothing but its text."""
     given: dict[str, Any] = {
         "detail": {"best_time": None, "dishes": [], "aspects": [], "watch_outs": [], "disclosure": "Made by hand."},
-        "provider": PROVIDER.name,
-        "provider_version": PROVIDER.version,
+        "provider": FALLBACK.name,
+        "provider_version": FALLBACK.version,
         "input_hash": "0" * 64,
         "review_count": max(place.review_count, 5),
         "restaurant_review_count": max(place.review_count, 5),

@@ -245,7 +245,7 @@ def test_an_insight_is_its_text_and_a_detail() -> None:
         "review_count": 8,
         "reviews_through": NOW,
         "generated_at": NOW,
-        "model": f"extractive {insights.PROVIDER.version}",
+        "model": f"extractive {insights.FALLBACK.version}",
         "stale": False,
     }
 

@@ -7,7 +7,7 @@ import pytest
 from django.db import connection
 
 from catalogue import identity, insights
-from catalogue.insights import writing
+from catalogue.insights import batches
 from catalogue.insights.provider import Context, InsightDraft
 from catalogue.models import Insight, Restaurant
 from tests.catalogue.make import NOW
@@ -16,7 +16,7 @@ from tests.catalogue.test_insights_writing import HOUR, Counting, refresh, revie
 
 @pytest.mark.django_db
 def test_no_insight_is_written_of_who_was_erased_or_merged_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(writing, "BATCH", 5)
+    monkeypatch.setattr(batches, "BATCH", 5)
     first, erased, merged, kept = reviewed(8), reviewed(7), reviewed(6), reviewed(0)
 
     class Slow(Counting):

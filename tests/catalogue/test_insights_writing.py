@@ -15,7 +15,7 @@ from django.conf import settings
 from django.db import connection, transaction
 
 from catalogue import groups, insights
-from catalogue.insights import writing
+from catalogue.insights import batches, gathering
 from catalogue.insights.dishes import find
 from catalogue.insights.provider import Context, InsightDraft
 from catalogue.models import Insight, Restaurant, Review
@@ -55,7 +55,7 @@ def of(place: Restaurant) -> Insight:
     return Insight.objects.get(restaurant=place)
 
 
-def refresh(provider: Any = writing.PROVIDER, *, after: timedelta = timedelta(0)) -> int:
+def refresh(provider: Any = insights.FALLBACK, *, after: timedelta = timedelta(0)) -> int:
     return insights.refresh(now=NOW + after, at_most=100, provider=provider)
 
 
@@ -131,14 +131,14 @@ def test_an_insight_is_stale_after_a_tenth_more_reviews_a_moved_rating_or_90_day
     make.review(place, "And the gyoza.")
     Restaurant.objects.filter(pk=place.pk).update(**{"review_count": 40, **change})
     again = Counting()
-    again.name, again.version = writing.PROVIDER.name, writing.PROVIDER.version
+    again.name, again.version = insights.FALLBACK.name, insights.FALLBACK.version
     assert refresh(again, after=after) == asked
     assert len(again.asked) == asked
 
 
 @pytest.mark.django_db
 def test_of_the_largest_places_the_insight_counts_what_was_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(writing, "MOST_REVIEWS", 6)
+    monkeypatch.setattr(gathering, "MOST_REVIEWS", 6)
     place = reviewed(8)
     refresh()
     insight = of(place)
@@ -247,7 +247,7 @@ def test_the_most_reviewed_places_come_first_and_a_slice_ends_after_its_reviews(
 
 @pytest.mark.django_db
 def test_batches_hold_about_a_thousand_reviews_and_stop_at_the_bound(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(writing, "BATCH", 10)
+    monkeypatch.setattr(batches, "BATCH", 10)
     for number in range(6):
         reviewed(5, name=f"Place {number}")
     provider = Counting()
@@ -262,8 +262,8 @@ def test_a_batch_costs_the_same_queries_however_many_restaurants_it_holds(
         place = reviewed()
         make.rule(place)
     # Which are due; a savepoint, the lock, that of the restaurants, insights, reviews, rules, restaurants, the upsert,
-    # the release.
-    with django_assert_num_queries(10):
+    # the demand, the release.
+    with django_assert_num_queries(11):
         assert refresh() == 3
 
 
@@ -326,14 +326,14 @@ def test_while_one_worker_writes_another_leaves_it_alone() -> None:
 
     with transaction.atomic(), ThreadPoolExecutor(1) as thread:
         with connection.cursor() as cursor:
-            cursor.execute("SELECT pg_advisory_xact_lock(%s)", [writing.LOCK])
+            cursor.execute("SELECT pg_advisory_xact_lock(%s)", [batches.LOCK])
         assert thread.submit(elsewhere).result() == 0
     assert refresh() == 1
 
 
 @pytest.mark.django_db(transaction=True)
 def test_two_workers_at_once_write_each_insight_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(writing, "BATCH", 5)
+    monkeypatch.setattr(batches, "BATCH", 5)
     for _ in range(12):
         reviewed()
     provider = Counting()

@@ -1,0 +1,155 @@
+"""One insight by a model: its cost reserved, asked outside of transactions, written if nothing has changed since."""
+
+import logging
+from dataclasses import replace
+from datetime import datetime, timedelta
+from decimal import Decimal
+from enum import StrEnum
+from time import monotonic
+from uuid import UUID
+
+from django.db import transaction
+
+from catalogue.insights import batches, budget, gathering, rows
+from catalogue.insights.budget import Outcome, Refused
+from catalogue.insights.chosen import FALLBACK, Author
+from catalogue.insights.gathering import Material
+from catalogue.insights.provider import LONGEST, InsightDraft, RemoteProvider, Reply
+from catalogue.insights.staleness import FEWEST_REVIEWS
+from catalogue.models import Insight, InsightCall, InsightDemand
+
+logger = logging.getLogger("catalogue.insights")
+
+
+class Step(StrEnum):
+    """What came of it: DONE, whoever wrote; nothing, as another was FASTER; or why the model was not asked."""
+
+    DONE = "done"
+    FASTER = "faster"
+    BUSY = "busy"
+    SPENT = "spent"
+    AWAY = "away"
+
+
+def write(restaurant: UUID, *, provider: RemoteProvider, now: datetime) -> Step:
+    """Have the model write the insight of this restaurant; where it gives none, our own program does.
+
+    Takes as long as the model, and must be called outside of any transaction. A worker that dies in it leaves a call
+    that is open, which end_lost closes, and nothing else: so a death costs one more call at most. What the model has
+    written or declined is not asked for again.
+    """
+    author = Author.of(provider)
+    seen = Insight.objects.filter(pk=restaurant).first()
+    material = next(gathering.gather([restaurant]), None)
+    if material is None:
+        return Step.FASTER
+    if len(material.context.reviews) < FEWEST_REVIEWS:
+        return _store(material, rows.UNTOLD, author=author, seen=seen, now=now)
+    if seen and (seen.input_hash, Author.behind(seen)) == (material.digest, author):
+        return _confirm(material, seen=seen, now=now)
+    if budget.is_declined(restaurant, author=author, digest=material.digest):
+        return _store(material, None, author=author, seen=seen, now=now)
+    most = budget.cost(provider.most(material.context))
+    call = budget.reserve(restaurant, author=author, digest=material.digest, most=most, now=now)
+    match call:
+        case Refused.TAKEN:
+            return Step.FASTER
+        case Refused():
+            return Step(call.value)
+    began = monotonic()
+    reply = _asked(provider, material)
+    ended = now + timedelta(seconds=monotonic() - began)
+    return _store(material, reply.draft, author=author, seen=seen, now=ended, call=call, reply=reply)
+
+
+def end_lost(*, now: datetime) -> int:
+    """End the calls whose worker died; how many."""
+    return budget.end_lost(now=now)
+
+
+def _asked(provider: RemoteProvider, material: Material) -> Reply:
+    """What the model replies: with a draft that can be written, or an outcome that says why there is none."""
+    try:
+        reply = provider.ask(material.context)
+    except Exception as error:
+        # Whatever goes wrong, the call has to be closed and the others have to go on.
+        logger.exception("No reply about restaurant %s", material.restaurant.slug)
+        return Reply(outcome=Outcome.FAILED, reason=type(error).__name__)
+    if reply.outcome != Outcome.WRITTEN:
+        return replace(reply, draft=None)
+    if reply.draft is None:
+        return replace(reply, outcome=Outcome.FAILED, reason="No draft came with it.")
+    if len(reply.draft.text) > LONGEST:
+        return replace(reply, draft=None, outcome=Outcome.REJECTED, reason=f"More than {LONGEST} characters.")
+    return reply
+
+
+def _store(
+    material: Material,
+    draft: InsightDraft | None,
+    *,
+    author: Author,
+    seen: Insight | None,
+    now: datetime,
+    call: InsightCall | None = None,
+    reply: Reply | None = None,
+) -> Step:
+    """Close the call and write the insight, in one transaction; the latter only if all is still as it was `seen`.
+
+    Without a draft our own program's is written, and marked as what stands in for the model.
+    """
+    is_instead = draft is None
+    if draft is None:
+        draft, author = batches.draft_of(material, FALLBACK), Author.of(FALLBACK)
+    used = reply.used if reply else None
+    with transaction.atomic():
+        kept = _unchanged(material, seen=seen)
+        is_current = kept is not None
+        if call and reply:
+            outcome, reason = (reply.outcome, reply.reason) if is_current else (Outcome.DROPPED, "")
+            if not budget.settle(call, outcome=outcome, reason=reason, used=used, now=now):
+                return Step.FASTER
+        if kept is None:
+            return Step.FASTER
+        before = kept[0]
+        if draft is None:
+            insight = rows.failed(material, author=author, kept=before, now=now)
+        else:
+            paid = budget.cost(used) if used and not is_instead else Decimal(0)
+            insight = rows.drafted(material, draft, author=author, kept=before, now=now, cost_usd=paid)
+        insight.failed_at = now if is_instead else None
+        rows.save([insight])
+        InsightDemand.objects.filter(pk=insight.pk).delete()
+    return Step.DONE
+
+
+def _confirm(material: Material, *, seen: Insight, now: datetime) -> Step:
+    """Note that the model's text is of what is there now: nothing is asked."""
+    with transaction.atomic():
+        kept = _unchanged(material, seen=seen)
+        if kept is None or kept[0] is None:
+            return Step.FASTER
+        rows.save([rows.counted(kept[0], material, now=now)])
+        InsightDemand.objects.filter(pk=seen.pk).delete()
+    return Step.DONE
+
+
+def _unchanged(material: Material, *, seen: Insight | None) -> tuple[Insight | None] | None:
+    """The insight as it stands, locked with its restaurant; None where it, or what it is made from, has changed."""
+    place = material.restaurant.pk
+    if not rows.held([place]):
+        return None
+    kept = Insight.objects.select_for_update().filter(pk=place).first()
+    if _mark(kept) != _mark(seen):
+        return None
+    fresh = next(gathering.gather([place]), None)
+    if fresh is None or fresh.digest != material.digest:
+        return None
+    return (kept,)
+
+
+def _mark(insight: Insight | None) -> tuple[object, ...] | None:
+    """What differs once somebody has written it, or wants it written anew."""
+    if insight is None:
+        return None
+    return insight.input_hash, Author.behind(insight), insight.generated_at, insight.failed_at
