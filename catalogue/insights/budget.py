@@ -1,5 +1,6 @@
 """What asking a model may cost in a day (UTC): reserved before it is asked, put right when it has answered."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from decimal import ROUND_UP, Decimal
@@ -72,17 +73,26 @@ def day(now: datetime) -> Day:
     return Day(**sums)
 
 
-def reserve(restaurant: UUID, *, author: Author, digest: str, most: Decimal, now: datetime) -> InsightCall | Refused:
+def reserve(
+    restaurant: UUID,
+    *,
+    author: Author,
+    digest: str,
+    most: Decimal,
+    is_needed: Callable[[], bool] = lambda: True,
+    now: datetime,
+) -> InsightCall | Refused:
     """Write down that the model is about to be asked, which takes `most` USD off the day; or why it must not be.
 
     However many ask at once, a day never costs more than INSIGHT_DAILY_BUDGET_USD: one after the other reserves here.
-    Committed when this returns, so call it outside of any transaction.
+    `is_needed` is asked when it is our turn, for a call for the same may have ended a moment ago. Committed when this
+    returns, so call it outside of any transaction.
     """
     with transaction.atomic():
         with connection.cursor() as cursor:
             cursor.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK])
         open_ones = set(InsightCall.objects.filter(outcome=Outcome.ASKED).values_list("restaurant", flat=True))
-        if restaurant in open_ones:
+        if restaurant in open_ones or not is_needed():
             return Refused.TAKEN
         if len(open_ones) >= MOST_ABREAST:
             return Refused.BUSY

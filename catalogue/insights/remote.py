@@ -50,7 +50,14 @@ def write(restaurant: UUID, *, provider: RemoteProvider, now: datetime) -> Step:
     if budget.is_declined(restaurant, author=author, digest=material.digest):
         return _store(material, None, author=author, seen=seen, now=now)
     most = budget.cost(provider.most(material.context))
-    call = budget.reserve(restaurant, author=author, digest=material.digest, most=most, now=now)
+    call = budget.reserve(
+        restaurant,
+        author=author,
+        digest=material.digest,
+        most=most,
+        is_needed=lambda: _mark(Insight.objects.filter(pk=restaurant).first()) == _mark(seen),
+        now=now,
+    )
     match call:
         case Refused.TAKEN:
             return Step.FASTER

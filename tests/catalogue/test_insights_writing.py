@@ -65,12 +65,9 @@ def test_five_reviews_make_an_insight_and_four_do_not() -> None:
     assert refresh() == 1
     insight = Insight.objects.get()
     assert insight.restaurant_id == place.pk
-    assert insight.text == (
-        "Guests talk most about the tonkotsu ramen (5 of 5 reviews, all pleased)."
-        " Praise goes to the food (5 of 5 pleased) and the service (5 of 5 pleased)."
-        " Guests advise to come early (5 reviews)."
-    )
-    assert (insight.provider, insight.provider_version, insight.review_count) == ("extractive", "2", 5)
+    assert insight.text.startswith("Guests talk most about the tonkotsu ramen")
+    writer = (insights.FALLBACK.name, insights.FALLBACK.version)
+    assert (insight.provider, insight.provider_version, insight.review_count) == (*writer, 5)
     assert (insight.rating, insight.generated_at, insight.hidden) == (5.0, NOW, False)
     assert insight.reviews_through == place.reviews.order_by("created_at").last().created_at  # type: ignore[union-attr]
     record = groups.record(small.slug, groups=["ai_insight"], now=NOW)
