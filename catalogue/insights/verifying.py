@@ -1,0 +1,289 @@
+"""What stands of a model's answer: sentences and dishes that reviews carry; all that is counted, we count."""
+
+import re
+import tomllib
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+
+from anyascii import anyascii
+from rapidfuzz import fuzz
+
+from catalogue.insights import cues, dishes, reading, strange, tone
+from catalogue.insights.asking import Answer, Part, Question
+from catalogue.insights.cues import ENGLISH, common, cues
+from catalogue.insights.extractive import FEWEST, MOST_DISHES, Extractive
+from catalogue.insights.provider import LONGEST, MOST_CITED, Claim, Context, InsightDraft, Opinion, Sentence
+from catalogue.insights.reading import Tally
+
+# Our claims are those of the program, whatever a model says or leaves out.
+COUNTS = Extractive()
+# Letters of the Latin script and the marks of plain prose: no digits, no quotation marks, no markup; one sentence.
+SENTENCE = re.compile(rf"[A-Z][{dishes.LATIN} ,;()'\u2019-]{{19,219}}\.")
+NAME = re.compile(rf"[{dishes.LATIN}]+(?:[ '\u2019-]+[{dishes.LATIN}]+){{0,4}}")
+CAPITAL = re.compile(rf"(?<![{dishes.LATIN}'\u2019])[A-Z\u00c0-\u00de][{dishes.LATIN}]*")
+SHORTEST_NAME, LONGEST_NAME = 3, 40
+# A name with a spelling mistake is the name still; one so short is a part of too many words.
+CARRIED = 85
+SHORT_NAME = 4
+# Of a name without a word that we know for food more have to speak, and it is shorter.
+FEWEST_OF_UNKNOWN = 3
+MOST_UNKNOWN_WORDS = 3
+# So many letters tell what a word is about, however it ends.
+STEM = 5
+# On VADER's scale, from where on a sentence praises or damns; and stars that do the same.
+STRONG = 0.5
+POOR, RICH = 2, 5
+POOR_PLACE, RICH_PLACE = 2.5, 4.0
+# An answer of which more falls is not to be trusted with the rest.
+MOST_FALLEN = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A draft that stands, or why there is none, for staff and without a word of the model."""
+
+    draft: InsightDraft | None
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Barred:
+    """The expressions of words/barred.toml."""
+
+    told: re.Pattern[str]
+    fallen: Mapping[str, re.Pattern[str]]
+    openings: re.Pattern[str]
+    proper: frozenset[str]
+    empty: frozenset[str]
+
+
+# What staff are told of each.
+FALLEN = {
+    "addressed": "speaks to the reader",
+    "numbers": "has a number",
+    "advertised": "advertises or compares",
+    "accused": "accuses",
+}
+
+
+@cache
+def barred() -> Barred:
+    """What no sentence of a model may hold, read once."""
+    with (dishes.WORDS / "barred.toml").open("rb") as file:
+        read = tomllib.load(file)
+
+    def words(name: str) -> re.Pattern[str]:
+        return re.compile(rf"\b(?:{read[name]})\b", re.IGNORECASE)
+
+    return Barred(
+        told=words("told"),
+        fallen={why: words(name) for name, why in FALLEN.items()},
+        openings=re.compile(rf"(?:{read['openings']})\b"),
+        proper=frozenset(read["proper"].split("|")),
+        empty=frozenset(word[:STEM] for word in read["empty"].split("|")),
+    )
+
+
+def verify(answer: Answer, *, question: Question, context: Context, model: str) -> Verdict:
+    """Hold an answer against the reviews that the model was given, and count in all of them.
+
+    Aspects, complaints and times are the program's own, so nobody can have one left out. A sentence or a dish that
+    shows that somebody has told the model what to say makes all of it fall. About 0.2 ms a review of the context.
+    """
+    parts = [*answer.sentences, *answer.dishes]
+    if any(was_told(part.text) for part in parts):
+        return Verdict(None, "The model says what only somebody who was told to would say: links, code or orders.")
+    counted = COUNTS.generate(context)
+    named = _dishes(answer.dishes, question=question, context=context, known=counted.dishes)
+    allowed = _allowed(context.name, [claim.name for claim in named])
+    stand: list[Sentence] = []
+    fallen: Counter[str] = Counter()
+    for part in answer.sentences:
+        judged = _sentence(part, question=question, allowed=allowed)
+        if isinstance(judged, str):
+            fallen[judged] += 1
+        elif judged.text not in {each.text for each in stand}:
+            stand.append(judged)
+    why = ", ".join(f"{count} {reason}" for reason, count in sorted(fallen.items()))
+    if not stand:
+        return Verdict(None, f"No sentence stands: {why}." if fallen else "The model wrote no sentence.")
+    if fallen.total() > MOST_FALLEN * len(answer.sentences):
+        return Verdict(None, f"{fallen.total()} of {len(answer.sentences)} sentences fall: {why}.")
+    kept = _fitting(stand)
+    if wrong := _wrong_tone(kept, context.reviews):
+        return Verdict(None, wrong)
+    given, total = len(question.reviews), len(context.reviews)
+    made = (
+        f"The text was written by a language model ({model}) from {given} of {total} reviews, and a program held each"
+        f" sentence against those that it cites. {counted.disclosure}"
+    )
+    return Verdict(
+        replace(
+            counted,
+            text=" ".join(sentence.text for sentence in kept),
+            sentences=tuple(kept),
+            dishes=named,
+            disclosure=made,
+        )
+    )
+
+
+def was_told(text: str) -> bool:
+    """Whether only who was told to writes so: what no guest writes, words of machines, letters that are disguised."""
+    seen = strange.plain(text)
+    return strange.is_strange(text) or bool(barred().told.search(seen) or barred().told.search(anyascii(seen)))
+
+
+def carries(name: str, text: str) -> bool:
+    """Whether a text names a dish, both folded: with a spelling mistake too, but a short name as a word of its own."""
+    if len(name) <= SHORT_NAME:
+        return bool(re.search(rf"\b{re.escape(name)}\b", text))
+    # Of a shorter text it would be asked whether that is in the name.
+    return len(text) >= len(name) and fuzz.partial_ratio(name, text) >= CARRIED
+
+
+def folded(text: str) -> str:
+    """In small letters of ASCII."""
+    return anyascii(strange.plain(text)).lower()
+
+
+def _sentence(part: Part, *, question: Question, allowed: frozenset[str]) -> Sentence | str:
+    """The sentence with the citations that carry it, or why it falls."""
+    text, known = strange.plain(part.text), barred()
+    if not SENTENCE.fullmatch(text):
+        return "is no plain sentence"
+    for why, words in known.fallen.items():
+        if words.search(text):
+            return why
+    if not known.openings.match(text):
+        return "does not begin as it should"
+    if any(dishes.fold(word[0]) not in allowed for word in CAPITAL.finditer(text, 1)):
+        return "has a name"
+    if not set(text.lower().split()) & common():
+        return "is not English"
+    cited = [question.reviews[label] for label in part.citations if label in question.reviews]
+    if not cited:
+        return "cites no review that there is"
+    citing = [review for review in cited if _speaks_of(text, review)][:MOST_CITED]
+    if not citing:
+        return "cites no review that speaks of it"
+    mood = tone.mood(text, stars=3)
+    if mood >= STRONG and all(review.stars <= POOR for review in citing):
+        return "praises where the stars do not"
+    if mood <= -STRONG and all(review.stars >= RICH for review in citing):
+        return "damns where the stars do not"
+    return Sentence(text, tuple(review.id for review in citing))
+
+
+def _speaks_of(sentence: str, review: Opinion) -> bool:
+    """Whether a review has a word or an aspect of the sentence; of other languages only aspects can be compared.
+
+    A review of a language that is not read speaks of anything.
+    """
+    lang = reading.language(review)
+    if not lang:
+        return True
+    theirs, ours = cues(lang), cues(ENGLISH)
+    sides = [(ours.aspects, theirs.aspects), (ours.watch_outs, theirs.watch_outs), (ours.times, theirs.times)]
+    return bool(_stems(sentence) & _stems(review.text)) or any(
+        words.search(sentence) and name in their and their[name].search(review.text)
+        for our, their in sides
+        for name, words in our.items()
+    )
+
+
+def _stems(text: str) -> frozenset[str]:
+    words = (word[:STEM] for word in re.findall(r"[a-z]{4,}", folded(text)))
+    return frozenset(words) - barred().empty
+
+
+def _allowed(restaurant: str, named: Sequence[str]) -> frozenset[str]:
+    """Words that may have a capital within a sentence, folded."""
+    words = (word for name in (restaurant, *named) for word in name.split())
+    return frozenset(map(dishes.fold, (*words, *barred().proper))) | dishes.vocabulary().kinds.keys()
+
+
+def _fitting(sentences: Sequence[Sentence]) -> list[Sentence]:
+    """The first ones, as many as fit into LONGEST characters."""
+    kept: list[Sentence] = []
+    for sentence in sentences:
+        if len(" ".join(each.text for each in (*kept, sentence))) > LONGEST:
+            break
+        kept.append(sentence)
+    return kept
+
+
+def _wrong_tone(sentences: Sequence[Sentence], reviews: Sequence[Opinion]) -> str:
+    """Why a text is not to be trusted that only praises a poor place, or only damns a good one; else empty."""
+    moods = [tone.mood(sentence.text, stars=3) for sentence in sentences]
+    stars = sum(review.stars for review in reviews) / len(reviews)
+    if stars < POOR_PLACE and all(mood >= STRONG for mood in moods):
+        return "The text only praises, and the stars do not."
+    if stars >= RICH_PLACE and all(mood <= -STRONG for mood in moods):
+        return "The text only damns, and the stars do not."
+    return ""
+
+
+def _dishes(
+    parts: Sequence[Part], *, question: Question, context: Context, known: Sequence[Claim]
+) -> tuple[Claim, ...]:
+    """Our dishes and those of the model that the reviews carry, the most named first."""
+    claims = list(known)
+    for part in parts:
+        if claim := _dish(part, question=question, context=context):
+            ours = [f" {folded(each.name)} " for each in claims]
+            its = f" {folded(claim.name)} "
+            # What has another's name in it, or is in one, would count the same guests twice.
+            if not any(its in each or each in its for each in ours):
+                claims.append(claim)
+    claims.sort(key=lambda claim: (-claim.mentions, -claim.positive_share, claim.name))
+    return tuple(claims[:MOST_DISHES])
+
+
+def _dish(part: Part, *, question: Question, context: Context) -> Claim | None:
+    """A dish that the model names, counted by us; None where the reviews that it cites do not carry it."""
+    name = strange.plain(part.text)
+    key = folded(name)
+    if not (SHORTEST_NAME <= len(name) <= LONGEST_NAME and NAME.fullmatch(name)) or f" {key} " in (
+        f" {folded(context.name)} "
+    ):
+        return None
+    if any(words.search(name) for words in barred().fallen.values()):
+        return None
+    words = key.split()
+    is_known = any(dishes.vocabulary().kinds.get(dishes.fold(word)) in {"dish", "food"} for word in words)
+    if not is_known and (len(words) > MOST_UNKNOWN_WORDS or _is_no_food(name, words)):
+        return None
+    cited = [question.reviews[label] for label in part.citations if label in question.reviews]
+    carrying = [text for text in (folded(review.text) for review in cited) if carries(key, text)]
+    # The name as it is shown stands somewhere, letter by letter.
+    if not any(key in text for text in carrying):
+        return None
+    tally = Tally()
+    for review, mood in _mentions(key, context.reviews):
+        tally.add(review, mood)
+    claim = tally.claim(name)
+    return claim if claim.mentions >= (FEWEST if is_known else FEWEST_OF_UNKNOWN) else None
+
+
+def _is_no_food(name: str, words: Sequence[str]) -> bool:
+    """Whether a name without a word for food has one that says what else it is."""
+    ours = cues(ENGLISH)
+    sides = (*ours.aspects.values(), *ours.watch_outs.values())
+    return any(word in common() or word[:STEM] in barred().empty for word in words) or any(
+        side.search(name) for side in sides
+    )
+
+
+def _mentions(key: str, reviews: Sequence[Opinion]) -> Iterator[tuple[Opinion, float]]:
+    """Sentences that name it, with their mood; of texts without words that are read, the stars'."""
+    for review in reviews:
+        text = review.text[: reading.MOST_READ]
+        if not carries(key, folded(text)) or strange.is_strange(review.text):
+            continue
+        lang = reading.language(review)
+        for sentence in reading.SENTENCE.findall(text):
+            if carries(key, folded(sentence)):
+                yield review, cues(lang).mood(sentence, stars=review.stars) if lang else tone.by_stars(review.stars)
