@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import date
 from typing import Any, BinaryIO
 
-from catalogue import holidays
+from catalogue import holidays, languages
 from catalogue.hours import HORIZON_DAYS, Hours, InvalidHoursError, read_osm
 from catalogue.importers.form import Form
 from catalogue.importers.place import Place, ReviewLine, RuleLine, Sketch, read_location
@@ -21,7 +21,7 @@ IS_WORLDWIDE = False
 IS_GROUPED = False
 
 # Part of every digest: raise it when this module reads more than before, and the next import reads all rows anew.
-VERSION = 2
+VERSION = 3
 
 _CUISINE = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _URL = re.compile(r"https?://[^\s/?#]+[^\s]*")
@@ -157,13 +157,14 @@ def _reviews(form: Form) -> tuple[ReviewLine, ...] | None:
 
 def _review(form: Form) -> ReviewLine:
     reply = form.optional_form("owner_reply")
+    text = form.optional_text("text", longest=20_000, lines=True) or ""
     review = ReviewLine(
         record=form.text("id", longest=120),
         stars=form.integer("stars", 1, 5),
         author=form.text("author", longest=120),
         created_at=form.moment("created_at"),
-        text=form.optional_text("text", longest=20_000, lines=True) or "",
-        lang=form.matching("lang", "[a-z]{2}", longest=2) or "",
+        text=text,
+        lang=form.matching("lang", "[a-z]{2}", longest=2) or languages.guess(text),
         visited_on=form.optional_day("visited_on"),
         helpful_count=form.optional_integer("helpful_count", 0, 1_000_000_000) or 0,
         owner_reply=reply.text("text", longest=20_000, lines=True) if reply else None,

@@ -22,11 +22,15 @@ LONGEST_NAME = 6
 
 
 class Spot(NamedTuple):
-    """A name in a text: its key, which plurals and accents do not change, and where it stands."""
+    """A name in a text: its key, which plurals and accents do not change, and where it stands.
+
+    `name` is ours for it where the text writes it in another script, else empty.
+    """
 
     key: str
     start: int
     end: int
+    name: str = ""
 
 
 class Word(NamedTuple):
@@ -74,8 +78,31 @@ def singular(word: str) -> str:
     return word[:-1] if len(word) > 3 and word[-1] == "s" and word[-2] not in "s'" else word
 
 
+@cache
+def signs() -> tuple[re.Pattern[str], dict[str, str]]:
+    """The names of words/signs.toml: what finds the longest of them, and our name for each."""
+    with (WORDS / "signs.toml").open("rb") as file:
+        read = tomllib.load(file)
+    names = {written: name for part in read.values() for written, name in part.items()}
+    return re.compile("|".join(sorted(map(re.escape, names), key=len, reverse=True))), names
+
+
+def key(name: str) -> str:
+    """What names that differ in plurals, accents and capitals have in common."""
+    return " ".join(fold(word) for word in name.split())
+
+
 def find(text: str) -> Iterator[Spot]:
-    """The names in a text, from left to right."""
+    """The names in a text, from left to right; those in signs of Chinese and Japanese come last."""
+    yield from _in_letters(text)
+    if not text.isascii():
+        pattern, names = signs()
+        for match in pattern.finditer(text):
+            name = names[match[0]]
+            yield Spot(key(name), match.start(), match.end(), name)
+
+
+def _in_letters(text: str) -> Iterator[Spot]:
     run: list[Word] = []
     for word in _words(text):
         if run and text[run[-1].end : word.start].strip():

@@ -15,10 +15,10 @@ EIGHT = 20 * 60
 EARLY_FOR = 90
 
 ADVICE = {
-    "early": "to come early",
-    "lunch": "to come for lunch",
-    "before_eight": "to come before eight",
-    "weekend": "to book ahead for a weekend",
+    "early": "coming early",
+    "lunch": "coming for lunch",
+    "before_eight": "coming before eight",
+    "weekend": "booking ahead for a weekend",
 }
 
 

@@ -49,9 +49,9 @@ def test_dishes_are_counted_by_review_with_who_is_pleased() -> None:
     )
 
 
-def test_aspects_are_counted_in_english_reviews() -> None:
+def test_aspects_are_counted_in_the_languages_that_are_read() -> None:
     assert generate(DINNER).aspects == (
-        Claim("food", mentions=5, pleased=3, citations=("rev_0", "rev_1", "rev_2", "rev_3", "rev_4")),
+        Claim("food", mentions=6, pleased=4, citations=tuple(f"rev_{number}" for number in range(6))),
         Claim("service", mentions=3, pleased=2, citations=("rev_0", "rev_2", "rev_3")),
     )
 
@@ -63,16 +63,16 @@ def test_a_complaint_that_two_share_is_a_watch_out() -> None:
 
 def test_the_text_is_made_of_the_claims() -> None:
     assert generate(DINNER).text == (
-        "Guests talk most about the tonkotsu ramen (4 of 7 reviews, 3 pleased) and the gyoza (2, 1 pleased)."
-        " Opinions differ on the food (3 of 5 pleased) and the service (2 of 3 pleased)."
-        " Watch out for long waits (2 reviews)."
+        "One dish stands out: the tonkotsu ramen (4 of 7 reviews, 3 pleased). Others name the gyoza (2, 1 pleased)."
+        " Guests are divided on the food (4 of 6 pleased) and the service (2 of 3 pleased)."
+        " Complaints are about long waits (2 reviews)."
     )
 
 
 def test_the_disclosure_tells_what_was_read() -> None:
     assert generate(DINNER).disclosure == (
-        "Counted by a program in 7 reviews: the words of 6 English ones were read; of the others only the stars and"
-        " the names of dishes count. Opening hours and offers are those of the moment of writing."
+        "Counted by a program in 7 reviews. It read the words of 7: 6 in English and 1 in French. Opening hours and"
+        " offers are those of the moment of writing."
     )
 
 
@@ -86,7 +86,7 @@ def test_two_who_mention_a_side_of_the_place_make_no_claim_and_no_insight() -> N
     draft = generate([*two, *[(4, "Nice.")] * 3])
     assert (draft.text, draft.aspects) == ("", ())
     draft = generate([*two, (5, "Lovely food."), *[(4, "Nice.")] * 2])
-    assert draft.text == "Opinions differ on the food (2 of 3 pleased)."
+    assert draft.text == "Guests are divided on the food (2 of 3 pleased)."
 
 
 def test_a_side_of_the_place_needs_a_twentieth_of_what_was_read() -> None:
@@ -128,21 +128,26 @@ def test_only_so_many_reviews_are_cited_the_newest() -> None:
 
 def test_of_what_cannot_be_read_stars_and_names_of_dishes_count() -> None:
     said: list[Said] = [
-        (5, "Vi fik stjerneskud, og betjeningen var god.", "da"),
-        (1, "Stjerneskud: koldt og dyrt.", "da"),
-        (4, "Das Stjerneskud war hervorragend, der Service langsam.", "de"),
-        (5, "麻婆豆腐が絶品でした。", "ja"),
+        (5, "Wij namen stjerneskud, en de bediening was vriendelijk.", "nl"),
+        (1, "Stjerneskud: zimne i drogie.", "pl"),
+        (4, "O Stjerneskud estava bom, o atendimento lento.", "pt"),
+        (5, "麻婆豆腐特别好吃。", "zh"),
         (5, "", ""),
+        (5, "Best stjerneskud, see www.evil.example", "en"),
     ]
     draft = generate(said)
     assert draft.dishes == (Claim("Stjerneskud", mentions=3, pleased=2, citations=("rev_0", "rev_1", "rev_2")),)
     assert (draft.aspects, draft.watch_outs) == ((), ())
-    assert "the words of 0 English ones" in draft.disclosure
+    assert draft.disclosure == (
+        "Counted by a program in 6 reviews. It read the words of none. Beside these: 4 in other languages, of which"
+        " only the stars and the names of dishes count, 1 without words; and 1 left out for links, markup or orders to"
+        " programs. Opening hours and offers are those of the moment of writing."
+    )
 
 
 def test_a_review_without_a_language_is_read_where_its_words_are_english() -> None:
     said: list[Said] = [(5, "The staff were very kind.", ""), (5, "De bediening was vriendelijk.", "")]
-    assert "the words of 1 English ones" in generate(said).disclosure
+    assert "It read the words of 1 in English. Beside these: 1 in other languages, of" in generate(said).disclosure
 
 
 def test_the_longer_name_of_a_dish_stands_for_its_parts() -> None:
@@ -199,7 +204,7 @@ def test_nobody_is_said_to_advise_what_no_guest_advises(said: list[str]) -> None
 def test_words_that_only_end_like_a_denial_deny_nothing() -> None:
     best = generate([(5, "Go early: an excellent restaurant, different and pleasant.")] * 5).best_time
     assert best is not None
-    assert best.text == "Guests advise to come early (5 reviews)."
+    assert best.text == "Guests advise coming early (5 reviews)."
 
 
 @pytest.mark.parametrize(
@@ -314,7 +319,7 @@ def test_advice_is_put_on_the_clock_of_the_opening_hours() -> None:
     best = generate(ADVICE, hours=Hours.from_json(week)).best_time
     assert best is not None
     reviews = ("rev_0", "rev_1", "rev_2", "rev_3")
-    assert best.text == ("Guests advise to come early (4 reviews, 17:30 to 19:00 from Monday to Thursday).")
+    assert best.text == ("Guests advise coming early (4 reviews, 17:30 to 19:00 from Monday to Thursday).")
     assert best.windows == (
         Window((0, 1, 2, 3), "17:30", "19:00", ("reviews", "hours"), reviews),
         Window((4, 5), "18:00", "19:30", ("reviews", "hours"), reviews),
@@ -325,7 +330,7 @@ def test_advice_is_put_on_the_clock_of_the_opening_hours() -> None:
 def test_advice_without_known_hours_has_no_window() -> None:
     best = generate(ADVICE).best_time
     assert best is not None
-    assert (best.text, best.windows) == ("Guests advise to come early (4 reviews).", ())
+    assert (best.text, best.windows) == ("Guests advise coming early (4 reviews).", ())
 
 
 def test_lunch_and_the_hours_before_eight_are_windows_too() -> None:
@@ -333,9 +338,9 @@ def test_lunch_and_the_hours_before_eight_are_windows_too() -> None:
     best = generate([*said, *[(5, "Lovely gyoza.")] * 2], hours=Hours.from_json(make.week("12:00", "23:30"))).best_time
     assert best is not None
     assert best.text == (
-        "Guests advise to come for lunch (2 reviews, 12:00 to 15:00 every day),"
-        " to come before eight (2 reviews, 16:00 to 20:00 every day)"
-        " and to book ahead for a weekend (2 reviews)."
+        "Guests advise coming for lunch (2 reviews, 12:00 to 15:00 every day),"
+        " coming before eight (2 reviews, 16:00 to 20:00 every day)"
+        " and booking ahead for a weekend (2 reviews)."
     )
 
 
@@ -382,7 +387,7 @@ def test_a_text_consists_of_our_own_words_whatever_guests_write() -> None:
     draft = generate([(5, text) for text in strange for _ in range(3)] + [(5, text) for text in HOSTILE * 3])
     assert draft.text == (
         "Guests talk most about the gyoza (12 of 45 reviews, all pleased)."
-        " Praise goes to the food (12 of 12 pleased) and the service (12 of 12 pleased)."
+        " Guests speak well of the food (all 12 pleased) and the service (all 12 pleased)."
     )
     assert re.fullmatch(r"[A-Za-z0-9 (),.]+", draft.text)
 

@@ -1,0 +1,144 @@
+"""manage.py insights: write the insights that are due, see why, check what they cite, and tell languages."""
+
+import time
+from argparse import ArgumentParser, ArgumentTypeError
+from itertools import islice
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
+from rich.console import Console
+from rich.table import Table
+
+from catalogue import insights, languages
+from catalogue.insights import checking, figures
+from catalogue.management.progress import shown
+from catalogue.models import Restaurant
+
+# Faults that the table shows; all are counted.
+SHOWN = 20
+# Reviews that are read between two steps of the bar: about a fifth of a second.
+SLICE = 1_000
+# Where this is no terminal, 80 columns is a guess, and the table would be cut.
+WIDTH = 120
+
+
+class Command(BaseCommand):
+    help = (
+        "Write the insights that are missing or stale. With --check compare what they cite with the reviews: it ends"
+        " with 1 where something does not hold."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        either = parser.add_mutually_exclusive_group()
+        either.add_argument("--dry-run", action="store_true", help="Say how many are due, and why; write nothing")
+        either.add_argument("--check", action="store_true", help="Whether each review that is cited says so")
+        either.add_argument("--stats", action="store_true", help="What there is, by provider and by language")
+        either.add_argument(
+            "--languages", action="store_true", help="Guess the language of the reviews whose source did not say it"
+        )
+        parser.add_argument(
+            "--limit", type=_count, metavar="N", help="Stop once N are written; a batch of 1,000 reviews is one whole"
+        )
+        parser.add_argument("--restaurant", metavar="SLUG", help="That of this restaurant alone (or with --check)")
+
+    def handle(self, *_: Any, **options: Any) -> None:
+        started = time.monotonic()
+        only = _restaurant(options["restaurant"]) if options["restaurant"] else None
+        if options["check"]:
+            said = self._check(only)
+        elif options["dry_run"]:
+            said = self._tell_due()
+        elif options["stats"]:
+            said = self._tell_stats()
+        elif options["languages"]:
+            said = self._tell_languages()
+        elif only:
+            said = self._write_one(only)
+        else:
+            said = self._write(options["limit"])
+        self.stdout.write(f"insights: {said}, {time.monotonic() - started:.1f} s")
+
+    def _write(self, limit: int | None) -> str:
+        total = insights.due(now=timezone.now()).count()
+        wanted = total if limit is None else min(limit, total)
+        done = 0
+        with shown("insights", self.stderr) as on_step:
+            while done < wanted:
+                written = insights.refresh(now=timezone.now(), at_most=SLICE)
+                if not written:
+                    break
+                done += written
+                on_step("insights", min(done, wanted), wanted)
+        if not total:
+            return "nothing is due, nothing written"
+        if not done:
+            return f"{total} are due, and another worker is at it: nothing written"
+        left = insights.due(now=timezone.now()).count()
+        return f"{done} written, {left} still due" if left else f"{done} written, none is due"
+
+    def _write_one(self, restaurant: Restaurant) -> str:
+        due = insights.due(now=timezone.now()).filter(pk=restaurant.pk)
+        if not due.exists():
+            return f"that of {restaurant.slug} is not due, nothing written"
+        insights.meet(restaurant, now=timezone.now())
+        # One with many reviews, or one that a model writes, was noted to come first.
+        while due.exists() and insights.refresh(now=timezone.now(), at_most=1, demanded=True):
+            pass
+        return f"that of {restaurant.slug} {'could not be written' if due.exists() else 'is written'}"
+
+    def _tell_due(self) -> str:
+        why = figures.why_due(now=timezone.now())
+        if why:
+            table = Table("why", "due")
+            for reason, count in why.most_common():
+                table.add_row(reason, str(count))
+            self._print(table)
+        return f"{why.total()} are due" if why else "nothing is due"
+
+    def _tell_stats(self) -> str:
+        table = Table("provider", "version", "model", "insights", "untold", "hidden", "approved", "failed", "USD")
+        written = figures.by_provider()
+        for row in written:
+            table.add_row(*map(str, row))
+        self._print(table)
+        said = ", ".join(f"{lang} {count}" for lang, count in figures.languages().items())
+        self.stdout.write(f"Reviews behind them by language: {said or 'none'}")
+        return f"{sum(row.insights for row in written)} there are"
+
+    def _tell_languages(self) -> str:
+        with shown("insights", self.stderr) as on_step:
+            filled = languages.fill(now=timezone.now(), on_step=on_step)
+        return f"{filled.told} reviews have a language now, {filled.unsure} are too short or unsure"
+
+    def _check(self, only: Restaurant | None) -> str:
+        with shown("insights", self.stderr) as on_step:
+            faults = checking.faults(restaurant=only.pk if only else None, on_step=on_step)
+            first = list(islice(faults, SHOWN))
+            found = len(first) + sum(1 for _ in faults)
+        if not found:
+            return "each citation holds"
+        table = Table("restaurant", "claim", "review", "what")
+        for fault in first:
+            table.add_row(fault.slug, fault.claim, fault.review, fault.what)
+        self._print(table)
+        raise CommandError(f"{found} citations do not hold. What is stale is written anew by `manage.py insights`.")
+
+    def _print(self, table: Table) -> None:
+        console = Console(width=max(WIDTH, Console().width))
+        with console.capture() as captured:
+            console.print(table)
+        self.stdout.write(captured.get())
+
+
+def _restaurant(slug: str) -> Restaurant:
+    found = Restaurant.objects.filter(slug=slug).first()
+    if found is None:
+        raise CommandError(f"There is no restaurant `{slug}`.")
+    return found
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or not int(text):
+        raise ArgumentTypeError(f"{text!r} is not a whole number from 1 on")
+    return int(text)
