@@ -283,27 +283,34 @@ class WebhookDeliveryAdmin(History):
 
 @admin.register(Event)
 class EventAdmin(History):
-    """What has happened at the venues."""
+    """What has happened at the venues and in the accounts."""
 
-    list_display = ["public_id", "type", "venue", "actor", "created_at"]
-    list_select_related = ["venue"]
+    list_display = ["public_id", "type", "where", "actor", "created_at"]
+    list_select_related = ["venue", "account"]
     list_filter = ["type"]
     search_fields = ["venue__name"]
-    search_help_text = "Id of an event, order or reservation (evt_…, ord_…, res_…), or a part of the venue's name"
-    fields = ["public_id", "type", "venue", "actor", "created_at", "content", "told"]
+    search_help_text = (
+        "Id of an event, order, reservation or export (evt_…, ord_…, res_…, ex_…), or a part of the venue's name"
+    )
+    fields = ["public_id", "type", "where", "actor", "created_at", "content", "told"]
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Event], search_term: str
     ) -> tuple[QuerySet[Event], bool]:
         """By id at once; by name through the venues, of which there are few."""
         term = search_term.strip()
-        for prefix, column in (("evt", "pk"), ("ord", "subject"), ("res", "subject")):
+        for prefix, column in (("evt", "pk"), ("ord", "subject"), ("res", "subject"), ("ex", "subject")):
             if key := decode(prefix, term):
                 return queryset.filter(**{column: key}), False
         if term:
             venues = Venue.objects.filter(name__icontains=term)
             return queryset.filter(venue__in=list(venues.values_list("pk", flat=True)[:100])), False
         return queryset, False
+
+    @admin.display(description="Venue or account")
+    def where(self, event: Event) -> str:
+        """Whose it is."""
+        return str(event.venue) if event.venue else f"{event.account} (account)"
 
     @admin.display(description="Record")
     def content(self, event: Event) -> SafeString:

@@ -1,9 +1,10 @@
-"""The outbox: what has happened at a venue, and where it is to be told."""
+"""The outbox: what has happened at a venue or in an account, and where it is to be told."""
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 
+from accounts.models.people import Account
 from accounts.models.venues import Venue
 from config.api.ids import encode, new_id
 
@@ -25,7 +26,7 @@ class EventType(models.TextChoices):
 
 
 class Event(models.Model):
-    """Something that happened, written in the transaction in which it happened.
+    """Something that happened at a venue or in an account, written in the transaction in which it happened.
 
     The audit trail, the webhooks and the timeline of the dashboard are this one table. `record` is the whole record as
     the API answered it at that moment; `actor` is who did it: `key:rk_live_abcd`, `staff:<mail address>`, `guest`,
@@ -33,16 +34,40 @@ class Event(models.Model):
     """
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
-    venue = models.ForeignKey(Venue, on_delete=models.CASCADE, related_name="events", db_index=False)
+    venue = models.ForeignKey(
+        Venue, on_delete=models.CASCADE, null=True, blank=True, related_name="events", db_index=False
+    )
+    account = models.ForeignKey(
+        Account,
+        on_delete=models.CASCADE,
+        null=True,
+        blank=True,
+        related_name="events",
+        db_index=False,
+        help_text="In place of the venue, of what happens at none: an export",
+    )
     type = models.CharField(max_length=32, choices=EventType)
-    subject = models.UUIDField(null=True, blank=True, help_text="Key of the order or reservation that it is about")
+    subject = models.UUIDField(
+        null=True, blank=True, help_text="Key of the order, reservation or export that it is about"
+    )
     actor = models.CharField(max_length=300)
     record = models.JSONField()
     created_at = models.DateTimeField()
 
     class Meta:
+        constraints = [
+            models.CheckConstraint(
+                name="event_is_of_a_venue_or_an_account",
+                condition=Q(venue__isnull=False, account__isnull=True) | Q(venue__isnull=True, account__isnull=False),
+            )
+        ]
         indexes = [
             models.Index(fields=["venue", "-created_at", "-id"], name="event_newest_of_venue"),
+            models.Index(
+                fields=["account", "-created_at", "-id"],
+                name="event_newest_of_account",
+                condition=Q(account__isnull=False),
+            ),
             models.Index(
                 fields=["subject", "created_at"], name="event_of_subject", condition=Q(subject__isnull=False)
             ),

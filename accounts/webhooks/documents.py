@@ -17,6 +17,7 @@ WORDS = {
     EventType.RESERVATION_UPDATED: "A reservation was changed: its time, its party or its tables.",
     EventType.RESERVATION_CONFIRMED: "A reservation was confirmed: when it was made, or later while it was pending.",
     EventType.RESERVATION_CANCELLED: "A reservation was cancelled.",
+    EventType.EXPORT_FINISHED: "An export of a wallet of the account has succeeded, failed or been cancelled.",
     EventType.WEBHOOK_PING: "A test event, asked for by a person.",
 }
 HEADERS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -40,6 +41,17 @@ PING = {
         "object": {"const": "webhook_endpoint"},
         "url": {"type": "string", "format": "uri"},
         "types": {"type": "array", "items": {"type": "string"}},
+    },
+}
+
+# Its schema is in the document of the data API, which this one does not refer into.
+EXPORT = {
+    "type": "object",
+    "description": "ExportRecord of the data API: what `GET /v1/exports/{id}` answers.",
+    "required": ["id", "status"],
+    "properties": {
+        "id": {"type": "string", "pattern": pattern("ex")},
+        "status": {"enum": ["succeeded", "failed", "cancelled"]},
     },
 }
 
@@ -78,4 +90,6 @@ def record(kind: EventType) -> dict[str, Any]:
     noun = kind.value.partition(".")[0]
     if noun == "webhook":
         return PING
+    if noun == "export":
+        return EXPORT
     return {"$ref": f"#/components/schemas/{noun.capitalize()}Record"}

@@ -8,6 +8,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.text import Truncator
 
+from accounts.authentication import staff
 from catalogue.exports import record, start
 from catalogue.models import Export, ExportPart
 from catalogue.models.exports import UNFINISHED
@@ -123,7 +124,7 @@ class ExportAdmin(ReadOnly, LongTableAdmin):
         if "confirmed" not in request.POST:
             return self.ask(request, queryset.filter(status__in=[*UNFINISHED, Export.Status.SUCCEEDED]))
         for export in queryset:
-            if start.cancel(export, now=timezone.now()):
+            if start.cancel(export, actor=staff(request), now=timezone.now()):
                 self.message_user(request, f"Export {export.public_id} has no files any more.", messages.SUCCESS)
             else:
                 self.message_user(request, f"Export {export.public_id} had none already.", messages.ERROR)

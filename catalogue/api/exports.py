@@ -122,7 +122,7 @@ class ExportViewSet(DataViewSet[Export]):
     )
     def destroy(self, request: Request, id: str) -> Response:  # noqa: A002  # the name in the path
         """Stop it and remove its files; one that has succeeded expires at once. The record stays."""
-        start.cancel(record.find(self.wallet, id), now=timezone.now())
+        start.cancel(record.find(self.wallet, id), actor=f"wallet:{self.wallet}", now=timezone.now())
         return Response(status=status.HTTP_204_NO_CONTENT)
 
     @extend_schema(

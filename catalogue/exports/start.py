@@ -8,8 +8,9 @@ from datetime import datetime
 from django.db import IntegrityError, transaction
 
 from accounts.authentication import MissingCredentials
-from catalogue.exports import files
+from catalogue.exports import files, telling
 from catalogue.models import Export, ExportPart, Market
+from catalogue.models.exports import UNDER_WAY, UNFINISHED
 from config.api.refusal import InvalidRequest, unknown
 from payments import terms
 from payments.callers import Caller
@@ -87,19 +88,26 @@ def start(
         )
 
 
-def cancel(export: Export, *, now: datetime) -> bool:
+def cancel(export: Export, *, actor: str, now: datetime) -> bool:
     """Give the export up: workers stop, files go. False where it had already ended without files.
 
-    One that has succeeded expires at once.
+    One that has succeeded expires at once. Of one that workers had to do with the account of its wallet is told, with
+    `actor` as who has done it.
     """
-    ended = Export.objects.filter(pk=export.pk).unfinished().update(status=Export.Status.CANCELLED, finished_at=now)
-    if not ended:
-        kept = Export.objects.filter(pk=export.pk, status=Export.Status.SUCCEEDED)
-        ended = kept.update(status=Export.Status.EXPIRED, expires_at=now)
+    row = Export.objects.filter(pk=export.pk)
+    with transaction.atomic():
+        was = row.select_for_update(no_key=True).get().status
+        ended = was in UNFINISHED or was == Export.Status.SUCCEEDED
+        if was in UNFINISHED:
+            row.update(status=Export.Status.CANCELLED, finished_at=now)
+        elif ended:
+            row.update(status=Export.Status.EXPIRED, expires_at=now)
+        if was in UNDER_WAY:
+            telling.tell(export, actor=actor, now=now)
     if ended:
         # What a worker writes at this very moment is removed by the sweeper.
         files.remove_all(export.public_id)
-    return bool(ended)
+    return ended
 
 
 def restart(export: Export) -> bool:

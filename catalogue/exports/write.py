@@ -15,7 +15,7 @@ from django.db.models import QuerySet
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from catalogue.exports import datasets, files, formats, manifest, snapshots
+from catalogue.exports import datasets, files, formats, manifest, snapshots, telling
 from catalogue.exports.datasets.dataset import parameters
 from catalogue.exports.formats import Reading
 from catalogue.exports.snapshots import STATEMENT_TIMEOUT_S, Snapshot
@@ -246,14 +246,16 @@ def finish(export: Export, *, now: datetime) -> None:
         else:
             running.update(error=f"{words} It is tried again.")
         return
-    running.update(
-        status=Export.Status.SUCCEEDED,
-        rows=sum(part.rows or 0 for part in parts),
-        manifest_sha256=sha256,
-        error="",
-        finished_at=now,
-        expires_at=now + KEPT,
-    )
+    with transaction.atomic():
+        if running.update(
+            status=Export.Status.SUCCEEDED,
+            rows=sum(part.rows or 0 for part in parts),
+            manifest_sha256=sha256,
+            error="",
+            finished_at=now,
+            expires_at=now + KEPT,
+        ):
+            telling.tell(export, actor="system", now=now)
 
 
 def keep_manifest(export: Export, content: bytes) -> str:
@@ -270,6 +272,10 @@ def keep_manifest(export: Export, content: bytes) -> str:
 def fail(export: Export, words: str, *, now: datetime) -> None:
     """Call a running export failed, and remove what was written of it."""
     running = Export.objects.filter(pk=export.pk, status=Export.Status.RUNNING)
-    if running.update(status=Export.Status.FAILED, error=words[:500], finished_at=now):
+    with transaction.atomic():
+        has_failed = running.update(status=Export.Status.FAILED, error=words[:500], finished_at=now)
+        if has_failed:
+            telling.tell(export, actor="system", now=now)
+    if has_failed:
         logger.error("Export %s has failed: %s", export.public_id, words)
         files.remove_all(export.public_id)

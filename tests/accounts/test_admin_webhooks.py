@@ -13,6 +13,7 @@ from accounts import events
 from accounts.models import Event, EventType, User, Venue, WebhookDelivery, WebhookEndpoint
 from accounts.webhooks import deliveries, endpoints, secrets
 from accounts.webhooks.messages import Outcome
+from config.api.ids import encode, new_id
 from tests import make
 
 ENDPOINTS = "/admin/accounts/webhookendpoint/"
@@ -211,3 +212,20 @@ def test_who_may_only_look_cannot_act(endpoint: WebhookEndpoint) -> None:
     viewer.post(ENDPOINTS, {"action": "rotate", "_selected_action": [str(endpoint.pk)]})
     endpoint.refresh_from_db()
     assert (bytes(endpoint.secret), endpoint.old_secret) == (before, None)
+
+
+def test_an_event_of_an_account_says_so_and_is_found_by_the_export_it_is_about(staff: Client, venue: Venue) -> None:
+    subject = new_id()
+    events.record_of_account(
+        venue.account_id,
+        EventType.EXPORT_FINISHED,
+        record={"id": "ex_1"},
+        subject=subject,
+        actor="system",
+        now=timezone.now(),
+    )
+    happens(venue)
+    page = staff.get(EVENTS, {"q": encode("ex", subject)}).content.decode()
+    assert f"{venue.account} (account)" in page
+    assert "export.finished" in page
+    assert page.count('<th class="field-public_id') == 1

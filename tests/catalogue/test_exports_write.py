@@ -136,7 +136,7 @@ def test_who_loses_the_lease_at_the_last_moment_takes_the_file_away(folder: Path
         draft.write(b"late")
         draft.keep(files.path_of(export, part))
     assert len(exporting.stored(folder)) == 1
-    start.cancel(export, now=timezone.now())
+    start.cancel(export, actor="system", now=timezone.now())
     with pytest.raises(write.LeaseLostError):
         write.write(export, part)
     assert exporting.stored(folder) == set()
@@ -165,7 +165,7 @@ def test_the_lease_is_looked_at_while_rows_are_read_and_the_reading_ends_with_it
     again = exporting.begun(status="open")
     part = write.claim(again)
     assert part is not None
-    start.cancel(again, now=timezone.now())
+    start.cancel(again, actor="system", now=timezone.now())
     with CaptureQueriesContext(connection) as queries, pytest.raises(write.LeaseLostError):
         write.write(again, part, renew_after_s=0)
     assert len(queries) == 1
