@@ -20,13 +20,15 @@ MOST_AT_ONCE = 300
 # However often it is asked for, so long nothing more is written.
 NOTED_FOR = timedelta(minutes=1)
 
-# What was noted a moment ago is not even locked.
+# What was noted a moment ago is not even locked, and who merges or erases the restaurant is not waited for.
 NOTE = """
 INSERT INTO catalogue_insightdemand AS demand (restaurant_id, asked, first_asked_at, last_asked_at)
-SELECT %(restaurant)s, 1, %(now)s, %(now)s
-WHERE NOT EXISTS (
-    SELECT FROM catalogue_insightdemand WHERE restaurant_id = %(restaurant)s AND last_asked_at > %(since)s
-)
+SELECT id, 1, %(now)s, %(now)s FROM (
+    SELECT id FROM catalogue_restaurant WHERE id = %(restaurant)s AND NOT EXISTS (
+        SELECT FROM catalogue_insightdemand WHERE restaurant_id = %(restaurant)s AND last_asked_at > %(since)s
+    )
+    FOR KEY SHARE SKIP LOCKED
+) AS restaurant
 ON CONFLICT (restaurant_id) DO UPDATE SET asked = demand.asked + 1, last_asked_at = excluded.last_asked_at
 WHERE demand.last_asked_at <= %(since)s
 """

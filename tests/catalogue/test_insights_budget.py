@@ -89,7 +89,7 @@ def test_eight_workers_spend_a_budget_to_the_last_call_that_fits(settings: Any) 
     today = budget.day(NOW)
     # Whoever reserves leaves no room for one more, although half of it comes back.
     assert len(model.asked) == today.calls == 6
-    assert (today.spent, today.reserved) == (6 * COST, 0)
+    assert (today.spent, today.reserved) == (6 * COST, Decimal(0))
     assert Insight.objects.count() == 20
 
 
