@@ -7,9 +7,12 @@ from uuid import UUID
 
 from catalogue.exports import links, manifest
 from catalogue.models import Export, ExportPart
+from catalogue.models.exports import PREFIX
 from config.api import cursors
 from config.api.cursors import Listing
+from config.api.ids import encode
 from config.api.refusal import NotFound
+from payments.models.ledger import PREFIX as PAYMENT
 
 
 class NoSuchExport(NotFound):
@@ -18,10 +21,16 @@ class NoSuchExport(NotFound):
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """An export as its owner sees it: `progress` from 0 to 1; files and manifest once it has succeeded."""
+    """An export as its owner sees it: `progress` from 0 to 1; files and manifest once it has succeeded.
+
+    `since_export` and `payment` are public ids, `removed` counts the ids in files of that kind.
+    """
 
     export: Export
+    since_export: str | None
+    payment: str | None
     progress: float
+    removed: int | None
     files: "Sequence[ShownFile]"
     manifest_url: str | None
 
@@ -31,6 +40,7 @@ class ShownFile:
     """One of the files; `url` is a signed link."""
 
     name: str
+    kind: str
     bytes: int
     rows: int
     sha256: str
@@ -76,26 +86,46 @@ def show_all(exports: Sequence[Export], *, now: datetime) -> list[Shown]:
 
 
 def _shown(export: Export, parts: Sequence[ExportPart], *, now: datetime) -> Shown:
-    if export.status != Export.Status.SUCCEEDED or not links.is_kept(export, now=now):
-        return Shown(export=export, progress=progress(export, parts), files=(), manifest_url=None)
-    named = [(manifest.file_name(export, part), part) for part in parts]
-    shown = tuple(
-        ShownFile(
-            name=name,
-            bytes=part.bytes or 0,
-            rows=part.rows or 0,
-            sha256=part.sha256,
-            url=links.link(export, name, now=now),
-        )
-        for name, part in named
+    files: tuple[ShownFile, ...] = ()
+    is_here = export.status == Export.Status.SUCCEEDED and links.is_kept(export, now=now)
+    if is_here:
+        files = tuple(_file(export, part, now=now) for part in parts)
+    gone = [part.rows or 0 for part in parts if part.kind == ExportPart.Kind.REMOVED]
+    return Shown(
+        export=export,
+        since_export=encode(PREFIX, export.since_export_id) if export.since_export_id else None,
+        payment=encode(PAYMENT, export.payment_id) if export.payment_id else None,
+        progress=progress(export, parts),
+        removed=sum(gone) if export.rows is not None else None,
+        files=files,
+        manifest_url=links.link(export, manifest.NAME, now=now) if is_here else None,
     )
-    return Shown(export=export, progress=1.0, files=shown, manifest_url=links.link(export, manifest.NAME, now=now))
+
+
+def _file(export: Export, part: ExportPart, *, now: datetime) -> ShownFile:
+    name = manifest.file_name(export, part)
+    return ShownFile(
+        name=name,
+        kind=part.kind,
+        bytes=part.bytes or 0,
+        rows=part.rows or 0,
+        sha256=part.sha256,
+        url=links.link(export, name, now=now),
+    )
 
 
 def progress(export: Export, parts: Sequence[ExportPart]) -> float:
-    """How much of an export is written, from 0 to 1, by the rows that were there when it began."""
+    """How much of an export is written, from 0 to 1.
+
+    By parts, which are of one size, as a part that was written once stays written: one of an earlier snapshot is
+    looked at again, or takes the place of what it was. Only an export that is begun anew goes back to 0.
+    """
     if export.status in (Export.Status.SUCCEEDED, Export.Status.EXPIRED):
         return 1.0
-    done = sum(part.rows or 0 for part in parts if part.state == ExportPart.State.DONE)
     # Below 1 until the manifest stands too.
-    return min(round(done / export.rows_total, 3), 0.999) if export.rows_total else 0.0
+    return min(round(written(parts) / len(parts), 3), 0.999) if parts else 0.0
+
+
+def written(parts: Sequence[ExportPart]) -> int:
+    """How many parts have a file."""
+    return sum(part.rows is not None for part in parts)

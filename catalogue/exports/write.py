@@ -249,7 +249,7 @@ def finish(export: Export, *, now: datetime) -> None:
     with transaction.atomic():
         if running.update(
             status=Export.Status.SUCCEEDED,
-            rows=sum(part.rows or 0 for part in parts),
+            rows=manifest.rows(parts, ExportPart.Kind.ROWS),
             manifest_sha256=sha256,
             error="",
             finished_at=now,

@@ -6,7 +6,7 @@ from typing import Any
 from drf_spectacular.utils import OpenApiExample, extend_schema_serializer
 from rest_framework import serializers
 
-from catalogue.models import Export, Restaurant
+from catalogue.models import Export, ExportPart, Restaurant
 from catalogue.serializers.pieces import SLUG
 from config.api.fields import Choice, Shape, Text
 from config.api.ids import pattern
@@ -75,8 +75,11 @@ class ExportFileRecord(serializers.Serializer[Any]):
     """A file of an export."""
 
     name = serializers.RegexField("^[a-z0-9.-]{1,80}$")
+    kind = serializers.ChoiceField(
+        choices=ExportPart.Kind.values, help_text="Rows; or, of a delta, the ids of those to be taken away first."
+    )
     bytes = serializers.IntegerField(min_value=1)
-    rows = serializers.IntegerField(min_value=0)
+    rows = serializers.IntegerField(min_value=0, help_text="Rows, or ids.")
     sha256 = serializers.RegexField(SHA256, help_text="Of the bytes as they are sent, compressed.")
     url = serializers.URLField(help_text="Good for an hour, without a session. GET the export for a fresh one.")
 
@@ -94,22 +97,50 @@ class ExportFilterRecord(serializers.Serializer[Any]):
 
 
 class ExportRecord(serializers.Serializer[Any]):
-    """An export. `files` is empty and `manifest_url` null until it has succeeded, and after it has expired."""
+    """An export. `files` is empty and `manifest_url` null until it has succeeded, and after it has expired.
+
+    `awaiting_payment` becomes `queued` once it is paid, then `running`, then `succeeded`, `failed` or `cancelled`;
+    `succeeded` becomes `expired` when the files are removed.
+    """
 
     id = serializers.RegexField(pattern("ex"), source="export.public_id")
     status = serializers.ChoiceField(choices=Export.Status.values, source="export.status")
-    progress = serializers.FloatField(min_value=0, max_value=1)
+    progress = serializers.FloatField(
+        min_value=0,
+        max_value=1,
+        help_text="Of the parts. It never goes back, but where a failed export is begun anew.",
+    )
     dataset = serializers.ChoiceField(choices=Export.Dataset.values, source="export.dataset")
     format = serializers.ChoiceField(choices=Export.Format.values, source="export.format")
     filter = ExportFilterRecord(source="export.filter")
+    fields = serializers.ListField(  # type: ignore[assignment]  # a name of the contract
+        child=serializers.CharField(), source="export.fields", help_text="Field groups; none: `core`."
+    )
+    since_export = serializers.RegexField(
+        pattern("ex"), allow_null=True, help_text="The export since which there is told what has changed."
+    )
     rows = serializers.IntegerField(
-        min_value=0, allow_null=True, source="export.rows", help_text="In all files; null until it has succeeded."
+        min_value=0,
+        allow_null=True,
+        source="export.rows",
+        help_text="In all files of the kind `rows`; null until it has succeeded.",
+    )
+    removed = serializers.IntegerField(
+        min_value=0, allow_null=True, help_text="Ids in all files of the kind `removed`; null until it has succeeded."
+    )
+    payment = serializers.RegexField(
+        pattern("pay"), allow_null=True, help_text="What paid for it (`GET /v1/payments`); null: it cost nothing."
     )
     created_at = Moment(source="export.created_at")
     snapshot_at = Moment(
         allow_null=True,
         source="export.snapshot_at",
-        help_text="The moment of which the files speak; rows changed later say so by `updated_at`. Null while queued.",
+        help_text="The moment of which all files speak. Null while queued; another one after all workers were lost.",
+    )
+    changes_from = Moment(
+        allow_null=True,
+        source="export.changes_from",
+        help_text="What changed before is in the files; `updated_since` this moment misses nothing. Null as above.",
     )
     files = ExportFileRecord(many=True)
     manifest_url = serializers.URLField(

@@ -97,7 +97,7 @@ def manifest(export: Export) -> dict[str, Any]:
 
 def without_names(manifest: Mapping[str, Any]) -> dict[str, Any]:
     """What two exports of the same rows have in common."""
-    return {name: value for name, value in manifest.items() if name not in {"id", "snapshot_at"}}
+    return {name: value for name, value in manifest.items() if name not in {"id", "snapshot_at", "changes_from"}}
 
 
 def rows(export: Export) -> list[dict[str, Any]]:

@@ -62,7 +62,7 @@ def test_the_manifest_says_the_same_of_the_files_as_the_record(client: Client, d
     assert answer["Content-Type"] == "application/json"
     told = json.loads(content)
     assert told["files"] == [
-        {name: file[name] for name in ("name", "bytes", "rows", "sha256")} for file in done["files"]
+        {name: file[name] for name in ("name", "kind", "bytes", "rows", "sha256")} for file in done["files"]
     ]
     assert (told["id"], told["rows"], told["snapshot_at"]) == (done["id"], 7, done["snapshot_at"])
 
