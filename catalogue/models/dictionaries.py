@@ -3,6 +3,7 @@
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
+from django.db.models.functions import Now
 
 from config.api.zones import is_a_zone
 
@@ -14,6 +15,7 @@ class Source(models.Model):
     name = models.CharField(max_length=120)
     license = models.CharField(max_length=60, help_text="SPDX identifier, for example ODbL-1.0")
     attribution = models.CharField(max_length=200, help_text="The line that an answer with this source carries")
+    updated_at = models.DateTimeField(db_default=Now(), editable=False, help_text="Kept by a trigger")
 
     def __str__(self) -> str:
         return self.name
@@ -73,6 +75,7 @@ class Cuisine(models.Model):
     labels = models.JSONField(
         default=dict, db_default={}, blank=True, help_text='In other languages: {"da": "Fisk og skaldyr"}'
     )
+    updated_at = models.DateTimeField(db_default=Now(), editable=False, help_text="Kept by a trigger")
 
     def __str__(self) -> str:
         return self.label

@@ -2,6 +2,7 @@
 
 from django.db import models
 from django.db.models import Q
+from django.db.models.functions import Now
 
 from catalogue.models.places import Restaurant
 from config.api.ids import new_id
@@ -29,6 +30,7 @@ class Insight(models.Model):
     cost_usd = models.DecimalField("cost in USD", max_digits=12, decimal_places=6, default=0)
     approved_at = models.DateTimeField(null=True, blank=True, help_text="When staff found it good")
     approved_by = models.CharField(max_length=150, blank=True)
+    updated_at = models.DateTimeField(db_default=Now(), editable=False, help_text="Kept by a trigger")
 
     class Meta:
         constraints = [

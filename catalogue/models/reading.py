@@ -5,10 +5,11 @@ open spans, catalogue.ranking the order of lists. `manage.py catalogue_check` co
 """
 
 from django.contrib.postgres.fields import ArrayField
-from django.contrib.postgres.indexes import GinIndex, GistIndex, OpClass
+from django.contrib.postgres.indexes import BrinIndex, GinIndex, GistIndex, OpClass
 from django.contrib.postgres.search import SearchVectorField
 from django.db import models
 from django.db.models import F, Q
+from django.db.models.functions import Now
 
 from catalogue.fields import PointField, SpansField
 from catalogue.models.places import Restaurant
@@ -30,6 +31,11 @@ class Record(models.Model):
     hours = models.TextField(help_text="Members of the object `hours`, but for its state")
     after = models.TextField()
     sources = ArrayField(models.CharField(max_length=40), help_text="Whose data is in it")
+    updated_at = models.DateTimeField(db_default=Now(), editable=False, help_text="Kept by a trigger")
+
+    class Meta:
+        # An index of this kind lets a row stay on its page when it is rendered anew.
+        indexes = [BrinIndex(fields=["updated_at"], name="record_by_update", autosummarize=True)]
 
     def __str__(self) -> str:
         return self.slug

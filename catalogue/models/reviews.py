@@ -1,5 +1,6 @@
 """Reviews of restaurants."""
 
+from django.contrib.postgres.indexes import BrinIndex
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
@@ -42,7 +43,11 @@ class Review(models.Model):
                 | Q(owner_reply__isnull=False, owner_replied_at__isnull=False),
             ),
         ]
-        indexes = [models.Index(fields=["restaurant", "-created_at", "-id"], name="review_newest_of_restaurant")]
+        indexes = [
+            models.Index(fields=["restaurant", "-created_at", "-id"], name="review_newest_of_restaurant"),
+            # One of another kind would cost as much as the rest of an update.
+            BrinIndex(fields=["updated_at"], name="review_by_update", autosummarize=True),
+        ]
 
     def __str__(self) -> str:
         return f"{self.stars} stars by {self.author}"

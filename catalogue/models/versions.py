@@ -2,6 +2,7 @@
 
 from django.db import models
 from django.db.models import Q
+from django.db.models.functions import Now
 
 from catalogue.models.places import Restaurant
 
@@ -31,6 +32,7 @@ class Version(models.Model):
     kind = models.CharField(max_length=10, choices=Kind)
     patch = models.JSONField(default=dict)
     seq = models.BigIntegerField(null=True, unique=True)
+    updated_at = models.DateTimeField(db_default=Now(), editable=False, help_text="Kept by a trigger")
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["restaurant", "version"], name="a_version_is_there_once")]
