@@ -5,9 +5,8 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib.util import find_spec
+from importlib import import_module
 from typing import Any, ClassVar
-from urllib.parse import urlsplit
 
 import orjson
 from django.conf import settings
@@ -16,6 +15,7 @@ from django.core.exceptions import ImproperlyConfigured
 from catalogue.insights import asking
 from catalogue.insights.asking import Question, Unreadable
 from catalogue.insights.provider import Context, Reply, Tokens
+from catalogue.insights.readiness import faults
 from catalogue.insights.verifying import verify
 from catalogue.models import InsightCall
 
@@ -60,13 +60,12 @@ class Model(ABC):
     """A RemoteProvider by the settings INSIGHT_*. `forms` are those of a request: where one is refused, the next."""
 
     name: ClassVar[str]
-    library: ClassVar[str]
     own_url: ClassVar[str]
     forms: ClassVar[tuple[str, ...]]
 
     def __init__(self) -> None:
         """Raises ImproperlyConfigured, which names what is missing."""
-        if wrong := faults(self.name, library=self.library):
+        if wrong := faults(self.name):
             raise ImproperlyConfigured(" ".join(wrong))
         self._model = settings.INSIGHT_MODEL
         self._url = settings.INSIGHT_BASE_URL or self.own_url
@@ -98,6 +97,8 @@ class Model(ABC):
         question = asking.question(context)
         if not question.reviews:
             return Reply(outcome=Outcome.REJECTED, reason="No review can be given to a model.", used=NOTHING)
+        # The first time that takes a second or two, which are not the other side's.
+        import_module(self.name)
         try:
             heard = self._tried(question, until=time.monotonic() + self._timeout_s)
         except Failure as failure:
@@ -147,33 +148,6 @@ class Model(ABC):
             return self._hear(answer)
         except (KeyError, IndexError, TypeError, AttributeError):
             raise Failure("The other side answers in another form than that of its protocol.") from None
-
-
-def faults(name: str, *, library: str) -> list[str]:
-    """What the settings lack for this provider, in words for who runs the product."""
-    wrong = []
-    if find_spec(library) is None:
-        wrong.append(f'INSIGHT_PROVIDER={name} needs the extra "{name}": install tablewire[{name}].')
-    if not settings.INSIGHT_MODEL:
-        wrong.append(f"INSIGHT_PROVIDER={name} needs INSIGHT_MODEL, the model that is asked.")
-    if not settings.INSIGHT_BASE_URL and not settings.INSIGHT_API_KEY:
-        wrong.append(f"INSIGHT_PROVIDER={name} needs INSIGHT_API_KEY, or INSIGHT_BASE_URL of a server without keys.")
-    if not (settings.INSIGHT_API_KEY.isascii() and settings.INSIGHT_API_KEY.isprintable()):
-        wrong.append("INSIGHT_API_KEY has characters that no key has.")
-    if settings.INSIGHT_BASE_URL and not is_address(settings.INSIGHT_BASE_URL):
-        wrong.append("INSIGHT_BASE_URL must be an address that begins with https:// or http://.")
-    if settings.INSIGHT_TIMEOUT_S <= 0:
-        wrong.append("INSIGHT_TIMEOUT_S must be more than 0.")
-    return wrong
-
-
-def is_address(url: str) -> bool:
-    """Whether it is one of HTTP, with a host."""
-    try:
-        parts = urlsplit(url)
-        return parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        return False
 
 
 def tokens(usage: object, *, read: Callable[[dict[str, Any]], tuple[object, object]]) -> Tokens | None:

@@ -19,7 +19,6 @@ class Anthropic(Model):
     """Asks for structured output, and models that have none for the use of a tool, which has the same schema."""
 
     name: ClassVar[str] = "anthropic"
-    library: ClassVar[str] = "anthropic"
     own_url: ClassVar[str] = "https://api.anthropic.com"
     forms: ClassVar[tuple[str, ...]] = (STRUCTURED, TOOL)
 

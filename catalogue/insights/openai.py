@@ -16,7 +16,6 @@ class OpenAI(Model):
     """Asks for an answer by a JSON schema, and of servers that know no schemas for one in JSON."""
 
     name: ClassVar[str] = "openai"
-    library: ClassVar[str] = "openai"
     own_url: ClassVar[str] = "https://api.openai.com/v1"
     forms: ClassVar[tuple[str, ...]] = (STRICT, LOOSE)
 

@@ -69,11 +69,11 @@ ORDERS: tuple[Rule, ...] = (
     # German; Spanish, French, Italian, Portuguese, Dutch, Danish, Polish, Russian; Turkish.
     _rule(
         "ignorier|vergiss|missacht",
-        r"\b(ignorier|vergiss|missacht)\w*\b.{0,40}\b(anweisung|instruktion|regel|vorherig)",
+        r"\b(ignorieren? sie|ignoriere?|vergiss|missachten?)\b.{0,40}\b(anweisung|instruktion|regel|vorherig)",
     ),
     _rule(
         "ignor|olvid|oubli|dimentic|esque|desconsider|negeer|vergeet|glem",
-        r"\b(ignora|ignore[zs]?|olvida|oublie[zs]?|dimentica|esqueca|desconsidere|negeer|vergeet|ignorer|glem|zignoruj|ignorir\w*)"
+        r"\b(ignora|ignorez?|olvida|oubliez?|dimentica|esqueca|desconsidere|negeer|vergeet|ignorer|glem|zignoruj|ignorir\w*)"
         r"\b.{0,40}\b(instru[ckz]|istruzion|indicac|consigne|anterior|precedent|regel|tidligere|eerdere|vorige|poprzedni|predydushch)",
     ),
     _rule("talimat|komut", r"\b(onceki|yukaridaki|tum) .{0,20}(talimat|komut)"),

@@ -10,7 +10,7 @@ from functools import cache
 from anyascii import anyascii
 from rapidfuzz import fuzz
 
-from catalogue.insights import cues, dishes, reading, strange, tone
+from catalogue.insights import dishes, reading, strange, tone
 from catalogue.insights.asking import Answer, Part, Question
 from catalogue.insights.cues import ENGLISH, common, cues
 from catalogue.insights.extractive import FEWEST, MOST_DISHES, Extractive
