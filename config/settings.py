@@ -7,6 +7,7 @@ import logging
 import secrets
 import sys
 import tomllib
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -308,19 +309,44 @@ WHITENOISE_USE_FINDERS = True
 EXPORTS_DIR = Path(env.text("EXPORTS_DIR", str(STATE_DIR / "exports"))).absolute()
 # Where a bucket is named, the files are kept there instead.
 EXPORTS_S3_BUCKET = env.text("EXPORTS_S3_BUCKET", "")
-EXPORTS_S3_PREFIX = env.text("EXPORTS_S3_PREFIX", "")
+EXPORTS_S3_PREFIX = env.text("EXPORTS_S3_PREFIX", "").strip("/")
 EXPORTS_S3_REGION = env.text("EXPORTS_S3_REGION", "us-east-1")
-EXPORTS_S3_ENDPOINT_URL = env.text("EXPORTS_S3_ENDPOINT_URL", "")
-EXPORTS_S3_ACCESS_KEY_ID = env.text("EXPORTS_S3_ACCESS_KEY_ID", "")
-EXPORTS_S3_SECRET_ACCESS_KEY = env.text("EXPORTS_S3_SECRET_ACCESS_KEY", "")
+EXPORTS_S3_ENDPOINT_URL = env.address(
+    "EXPORTS_S3_ENDPOINT_URL", "", schemes=("http", "https"), example="https://s3.example.com"
+)
+EXPORTS_S3_ACCESS_KEY_ID = env.token("EXPORTS_S3_ACCESS_KEY_ID")
+EXPORTS_S3_SECRET_ACCESS_KEY = env.token("EXPORTS_S3_SECRET_ACCESS_KEY")
+if EXPORTS_S3_BUCKET:
+    if not (find_spec("storages") and find_spec("boto3")):
+        raise env.WrongValue("EXPORTS_S3_BUCKET", "unset where Tablewire is installed without its extra `s3`")
+    if bool(EXPORTS_S3_ACCESS_KEY_ID) != bool(EXPORTS_S3_SECRET_ACCESS_KEY):
+        raise env.WrongValue("EXPORTS_S3_SECRET_ACCESS_KEY", "set where EXPORTS_S3_ACCESS_KEY_ID is, and only there")
 # Photos and their smaller sizes: a place that all web servers share.
 PHOTOS_DIR = Path(env.text("PHOTOS_DIR", str(STATE_DIR / "photos"))).absolute()
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
     "exports": {
+        "BACKEND": "catalogue.exports.bucket.Bucket",
+        "OPTIONS": {
+            "bucket_name": EXPORTS_S3_BUCKET,
+            "location": EXPORTS_S3_PREFIX,
+            "region_name": EXPORTS_S3_REGION,
+            "endpoint_url": EXPORTS_S3_ENDPOINT_URL or None,
+            "access_key": EXPORTS_S3_ACCESS_KEY_ID or None,
+            "secret_key": EXPORTS_S3_SECRET_ACCESS_KEY or None,
+        },
+    }
+    if EXPORTS_S3_BUCKET
+    else {
         "BACKEND": "django.core.files.storage.FileSystemStorage",
-        "OPTIONS": {"location": EXPORTS_DIR, "file_permissions_mode": 0o600, "directory_permissions_mode": 0o700},
+        "OPTIONS": {
+            "location": EXPORTS_DIR,
+            "file_permissions_mode": 0o600,
+            "directory_permissions_mode": 0o700,
+            # Names are used once, and what is written to one again is the same.
+            "allow_overwrite": True,
+        },
     },
     "photos": {
         "BACKEND": "django.core.files.storage.FileSystemStorage",

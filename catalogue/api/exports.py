@@ -1,5 +1,6 @@
 """Exports over HTTP."""
 
+from datetime import datetime
 from typing import Any
 
 from django.http import HttpResponse
@@ -14,7 +15,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from catalogue import filters, serializers
-from catalogue.exports import links, ranges, record, start
+from catalogue.exports import formats, links, ranges, record, start
 from catalogue.models import Export
 from catalogue.tasks import ring_for_export
 from config.api import openapi, versions
@@ -39,11 +40,19 @@ RANGE = OpenApiParameter(
     OpenApiParameter.HEADER,
     description="One range of bytes: `bytes=1000-`. Others, and any of the manifest, give all.",
 )
-GZIP, MANIFEST = "application/gzip", "application/json"
+ELSEWHERE = OpenApiParameter(
+    "Location",
+    str,
+    OpenApiParameter.HEADER,
+    response=[302],
+    description="Where the file is fetched from, for as long as the link is good.",
+)
+TYPES = dict.fromkeys(formats.CONTENT_TYPES.values())
 CONTENT: dict[Any, Any] = {
-    (200, GZIP): OpenApiResponse(OpenApiTypes.BINARY, description="The whole file."),
-    (200, MANIFEST): OpenApiResponse(OpenApiTypes.OBJECT, description="The manifest."),
-    (206, GZIP): OpenApiResponse(OpenApiTypes.BINARY, description="The range that was asked for."),
+    **{(200, kind): OpenApiResponse(OpenApiTypes.BINARY, description="The whole file.") for kind in TYPES},
+    (200, links.MANIFEST): OpenApiResponse(OpenApiTypes.OBJECT, description="The manifest."),
+    **{(206, kind): OpenApiResponse(OpenApiTypes.BINARY, description="The range asked for.") for kind in TYPES},
+    302: OpenApiResponse(description="The files are kept in a bucket: fetch this one there, where Range works too."),
 }
 
 
@@ -130,7 +139,7 @@ class ExportViewSet(DataViewSet[Export]):
         summary="Fetch a file of an export",
         # A signed link needs no session. The annotation of drf-spectacular is narrower than its code.
         auth=[{"walletSession": []}, {}],  # type: ignore[list-item]
-        parameters=[ID, NAME, filters.Link, RANGE],
+        parameters=[ID, NAME, filters.Link, RANGE, ELSEWHERE],
         responses=CONTENT
         | openapi.answers(
             {
@@ -149,13 +158,14 @@ class ExportViewSet(DataViewSet[Export]):
         now = timezone.now()
         link = filters.Link.read(request)
         if link:
-            links.check(id, name, until=link.get("until", 0), signature=link.get("signature", ""), now=now)
+            until = links.check(id, name, until=link.get("until", 0), signature=link.get("signature", ""), now=now)
             export = get_object_or_404(Export.objects.known_as(id))
         else:
             # The doorway lets files pass without asking who it is (payments.limits).
             self.wallet = start.exporter(identify(request, now=now))
             export = record.find(self.wallet, id)
-        return sent(request, links.kept(export, name, now=now))
+            until = links.good_until(export, now=now)
+        return sent(request, links.kept(export, name, now=now), until=until, now=now)
 
     def answer(self, export: Export, code: int = status.HTTP_200_OK) -> Response:
         """The record of an export, which changes from one look to the next."""
@@ -163,22 +173,26 @@ class ExportViewSet(DataViewSet[Export]):
         return Response(serializers.ExportRecord(shown).data, status=code, headers={"Cache-Control": "no-store"})
 
 
-def sent(request: Request, kept: links.Kept) -> HttpResponse:
+def sent(request: Request, kept: links.Kept, *, until: datetime, now: datetime) -> HttpResponse:
     """A file, the range of it that was asked for, its headers alone, or the word that the caller has it already.
 
     In one piece (write.ROWS_A_PART bounds it): of a body that is made bit by bit, the next bit waits on a thread for a
-    reader who takes their time, and threads are few.
+    reader who takes their time, and threads are few. Of a file in a bucket only where it is, until then.
     """
     tag = f'"{kept.sha256}"'
     # A part of the manifest would be no JSON; it is small, and told whole.
-    has_ranges = kept.content_type != MANIFEST
+    has_ranges = kept.content_type != links.MANIFEST
     headers = {
         "ETag": tag,
         "Accept-Ranges": "bytes" if has_ranges else "none",
-        "Cache-Control": "private, no-transform",
+        "Cache-Control": links.CACHING,
     }
     if versions.is_known(request, kept.sha256):
         return HttpResponse(status=status.HTTP_304_NOT_MODIFIED, headers=headers)
+    elsewhere = kept.elsewhere(str(request.method), until=until, now=now)
+    if elsewhere is not None:
+        # Not to be kept by anybody: it lets everybody in who has it.
+        return HttpResponse(status=status.HTTP_302_FOUND, headers={"Location": elsewhere, "Cache-Control": "no-store"})
     headers["Content-Disposition"] = str(content_disposition_header(as_attachment=True, filename=kept.name))
     if request.method == "HEAD":
         headers["Content-Length"] = str(kept.size)
