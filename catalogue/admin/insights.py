@@ -1,57 +1,109 @@
-"""Insights beside the reviews that they cite, for staff."""
+"""Insights beside the reviews that they cite, and the calls of models with what they cost, for staff."""
 
-from collections.abc import Iterator, Mapping
-from typing import Any
-from uuid import UUID
+from datetime import datetime
+from typing import Any, cast
 
+from django.conf import settings
 from django.contrib import admin, messages
 from django.db import transaction
-from django.db.models import QuerySet
-from django.http import HttpRequest
-from django.utils.html import format_html_join
-from django.utils.safestring import SafeString
+from django.db.models import Q, QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
+from django.utils.dateparse import parse_datetime
 from django.utils.text import Truncator
 
+from accounts.models import User
 from catalogue import insights
-from catalogue.models import Insight, Review
+from catalogue.admin.insight_sheets import sheet
+from catalogue.insights import budget, remote
+from catalogue.insights.provider import RemoteProvider
+from catalogue.models import Insight, InsightCall
 from catalogue.tasks import ring_for_insights
-from config.api.ids import decode, encode
+from config.confirming import ask
 from config.long_tables import LongTableAdmin
+from payments.admin.reading import ForReading
+
+
+class StandingFilter(admin.SimpleListFilter):
+    """How insights stand: what staff have to look at first."""
+
+    title = "standing"
+    parameter_name = "standing"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        """The standings."""
+        return [
+            ("waiting", "Waiting for approval"),
+            ("hidden", "Hidden"),
+            ("stale", "Stale"),
+            ("failed", "Provider failed"),
+            ("silent", "Nothing to say"),
+        ]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Insight]) -> QuerySet[Insight]:
+        """Those that stand so."""
+        match self.value():
+            case "waiting":
+                return queryset.filter(insights.waiting())
+            case "hidden":
+                return queryset.filter(hidden=True)
+            case "stale":
+                stale = insights.is_stale(insights.chosen(), now=timezone.now(), restaurant="restaurant__")
+                return queryset.filter(stale)
+            case "failed":
+                return queryset.filter(failed_at__isnull=False)
+            case "silent":
+                return queryset.filter(text="")
+        return queryset
+
+
+class ProviderFilter(admin.SimpleListFilter):
+    """Who wrote them, of the providers there are; to look which are there would read the whole table."""
+
+    title = "provider"
+    parameter_name = "provider"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        """The providers."""
+        return [("extractive", "Our own program"), ("anthropic", "anthropic"), ("openai", "openai")]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        """Those by this one."""
+        return queryset.filter(provider=self.value()) if self.value() else queryset
 
 
 @admin.register(Insight)
 class InsightAdmin(LongTableAdmin):
-    """Insights. Staff take them off the service or have them written anew; nobody words them by hand."""
+    """Insights. Staff approve them, take them off the service or have them written anew; nobody words them by hand."""
 
-    list_display = ["restaurant", "beginning", "hidden", "review_count", "provider", "generated_at"]
+    change_form_template = "catalogue/insight.html"
+    list_display = ["restaurant", "beginning", "standing", "review_count", "provider", "cost_usd", "generated_at"]
     list_select_related = ["restaurant"]
-    list_filter = ["hidden", "provider"]
+    list_filter = [StandingFilter, ProviderFilter]
     search_fields = ["restaurant__slug__exact"]
     search_help_text = "The slug of the restaurant, whole"
-    actions = ["hide", "serve_again", "write_anew"]
+    nothing_yet = "Workers write insights of restaurants with five reviews or more."
+    actions = ["approve", "hide", "serve_again", "write_anew"]
     fields = [
-        "restaurant",
-        ("hidden", "text"),
-        "claims",
-        "cited_reviews",
-        "disclosure",
+        "hidden",
+        ("provider", "provider_version", "model", "cost_usd"),
+        ("generated_at", "failed_at"),
+        ("approved_at", "approved_by"),
         ("review_count", "restaurant_review_count", "reviews_through", "rating"),
-        ("provider", "provider_version", "generated_at", "failed_at"),
     ]
     readonly_fields = [
-        "restaurant",
-        "text",
-        "claims",
-        "cited_reviews",
-        "disclosure",
+        "provider",
+        "provider_version",
+        "model",
+        "cost_usd",
+        "generated_at",
+        "failed_at",
+        "approved_at",
+        "approved_by",
         "review_count",
         "restaurant_review_count",
         "reviews_through",
         "rating",
-        "provider",
-        "provider_version",
-        "generated_at",
-        "failed_at",
     ]
 
     @admin.display(description="Text")
@@ -59,38 +111,48 @@ class InsightAdmin(LongTableAdmin):
         """The first of its words."""
         return Truncator(insight.text).chars(90)
 
-    @admin.display(description="Claims")
-    def claims(self, insight: Insight) -> SafeString | str:
-        """What is claimed, and how many reviews carry it."""
-        lines = ((claim.get("name") or claim["text"], claim["mentions"]) for claim in counted(insight.detail))
-        return format_html_join("", "{}: {} reviews<br>", lines) or "none"
+    @admin.display(description="Standing")
+    def standing(self, insight: Insight) -> str:
+        """Whether it is served, in a word."""
+        if insight.hidden:
+            return "hidden"
+        if insights.is_waiting(insight):
+            return "waiting for approval"
+        return "served" if insight.text else "nothing to say"
 
-    @admin.display(description="Cited reviews")
-    def cited_reviews(self, insight: Insight) -> SafeString | str:
-        """Their words, the newest first."""
-        reviews = Review.objects.filter(restaurant=insight.restaurant_id, pk__in=cited(insight.detail))
-        lines = (
-            (encode("rev", review.pk), review.stars, f"{review.created_at:%d %b %Y}", review.text)
-            for review in reviews.order_by("-created_at", "-id")
-        )
-        return format_html_join("", "<p><code>{}</code> {} stars, {}<br>{}</p>", lines) or "none"
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Insight]:
+        """With their restaurants, which both pages name."""
+        return super().get_queryset(request).select_related("restaurant")
 
-    @admin.display(description="Disclosure")
-    def disclosure(self, insight: Insight) -> str:
-        """How it was made."""
-        return str(insight.detail.get("disclosure", ""))
+    def render_change_form(self, request: HttpRequest, context: Any, **options: Any) -> HttpResponse:  # type: ignore[override]
+        """The form below the text and the reviews that it cites."""
+        told = sheet(options["obj"], now=timezone.now())
+        return super().render_change_form(request, {**context, "sheet": told}, **options)
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         """Providers write these."""
         return False
 
     def has_delete_permission(self, request: HttpRequest, obj: Insight | None = None) -> bool:
-        """Hidden, not deleted: it would be written again within the hour."""
+        """Hidden, not deleted: it would be written again within the day."""
         return False
 
     def save_model(self, request: HttpRequest, obj: Insight, form: Any, change: bool) -> None:
         """Write only what staff decide, for the worker writes the same rows."""
-        insights.hide(Insight.objects.filter(pk=obj.pk), hidden=obj.hidden)
+        chosen = Insight.objects.filter(pk=obj.pk)
+        if "_approve" not in request.POST:
+            insights.hide(chosen, hidden=obj.hidden)
+            return
+        read = parse_datetime(request.POST.get("generated_at", ""))
+        if not self.let_through(request, chosen, generated_at=read or timezone.now()):
+            self.message_user(request, "Not approved: the text was written anew while you read it.", messages.ERROR)
+
+    @admin.action(description="Approve the texts of the selected insights", permissions=["change"])
+    def approve(self, request: HttpRequest, queryset: QuerySet[Insight]) -> None:
+        """Serve them where they waited for that."""
+        approved = self.let_through(request, queryset)
+        words = "1 insight is" if approved == 1 else f"{approved} insights are"
+        self.message_user(request, f"{words} approved.", messages.SUCCESS)
 
     @admin.action(description="Take the selected insights off the service", permissions=["change"])
     def hide(self, request: HttpRequest, queryset: QuerySet[Insight]) -> None:
@@ -105,21 +167,72 @@ class InsightAdmin(LongTableAdmin):
         self.message_user(request, f"{served} insights are served.", messages.SUCCESS)
 
     @admin.action(description="Have the selected insights written anew", permissions=["change"])
-    def write_anew(self, request: HttpRequest, queryset: QuerySet[Insight]) -> None:
-        """Mark them as stale and ring for the worker."""
+    def write_anew(self, request: HttpRequest, queryset: QuerySet[Insight]) -> HttpResponse | None:
+        """Ask, saying what a model may cost; then mark them as stale and ring for the worker."""
+        provider = insights.chosen()
+        if isinstance(provider, RemoteProvider) and "confirmed" not in request.POST:
+            places = list(queryset.order_by().values_list("pk", flat=True))
+            told = {
+                "count": len(places),
+                "model": provider.model,
+                "most": remote.most(places, provider=provider),
+                "day": budget.day(timezone.now()),
+                "budget": settings.INSIGHT_DAILY_BUDGET_USD,
+            }
+            title = "Write insights anew?"
+            return ask(self, request, "catalogue/confirm_anew.html", title=title, action="write_anew", **told)
         forgotten = insights.forget(queryset)
         transaction.on_commit(ring_for_insights)
         self.message_user(request, f"{forgotten} insights will be written anew in a moment.", messages.SUCCESS)
+        return None
+
+    def let_through(
+        self, request: HttpRequest, queryset: QuerySet[Insight], *, generated_at: datetime | None = None
+    ) -> int:
+        """Approve them in the name of who is signed in; how many."""
+        staff = cast("User", request.user).get_username()
+        return insights.approve(queryset, by=staff, now=timezone.now(), generated_at=generated_at)
 
 
-def counted(detail: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """The claims of a detail that say how many reviews make them."""
-    for part in ("dishes", "aspects", "watch_outs"):
-        yield from detail.get(part, ())
+class OutcomeFilter(admin.SimpleListFilter):
+    """How calls ended."""
+
+    title = "outcome"
+    parameter_name = "outcome"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        """The outcomes."""
+        return list(InsightCall.Outcome.choices)
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[InsightCall]) -> QuerySet[InsightCall]:
+        """Those that ended so."""
+        return queryset.filter(Q(outcome=self.value())) if self.value() else queryset
 
 
-def cited(detail: Mapping[str, Any]) -> set[UUID]:
-    """The reviews that a detail cites."""
-    best_time = detail.get("best_time") or {}
-    texts = {text for claim in (*counted(detail), best_time) for text in claim.get("citations", ())}
-    return {pk for text in texts if (pk := decode("rev", text))}
+@admin.register(InsightCall)
+class InsightCallAdmin(ForReading):
+    """What models were asked, what came of it and what it cost."""
+
+    change_list_template = "catalogue/insight_calls.html"
+    list_display = [
+        "started_at",
+        "restaurant",
+        "provider",
+        "model",
+        "outcome",
+        "cost_usd",
+        "input_tokens",
+        "output_tokens",
+        "ended_at",
+    ]
+    list_select_related = ["restaurant"]
+    list_filter = [OutcomeFilter, ProviderFilter]
+    search_fields = ["restaurant__slug__exact"]
+    search_help_text = "The slug of the restaurant, whole"
+    nothing_yet = "No model has been asked. INSIGHT_PROVIDER names the one that writes insights."
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        """The list below what the day has cost."""
+        now = timezone.now()
+        today = {"day": budget.day(now), "now": now, "budget": settings.INSIGHT_DAILY_BUDGET_USD}
+        return super().changelist_view(request, {"today": today, **(extra_context or {})})

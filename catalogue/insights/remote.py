@@ -1,6 +1,7 @@
 """One insight by a model: its cost reserved, asked outside of transactions, written if nothing has changed since."""
 
 import logging
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -19,6 +20,9 @@ from catalogue.insights.staleness import FEWEST_REVIEWS
 from catalogue.models import Insight, InsightCall, InsightDemand
 
 logger = logging.getLogger("catalogue.insights")
+
+# Enough to tell staff what many cost.
+SAMPLE = 20
 
 
 class Step(StrEnum):
@@ -160,3 +164,12 @@ def _mark(insight: Insight | None) -> tuple[object, ...] | None:
     if insight is None:
         return None
     return insight.input_hash, Author.behind(insight), insight.generated_at, insight.failed_at
+
+
+def most(places: Sequence[UUID], *, provider: RemoteProvider) -> Decimal:
+    """What it costs in USD at most to ask about these restaurants; of many by the first SAMPLE. Three queries."""
+    sample = [provider.most(material.context) for material in gathering.gather(places[:SAMPLE])]
+    if not sample:
+        return Decimal(0)
+    of_sample = sum((budget.cost(tokens) for tokens in sample), Decimal(0))
+    return (of_sample * len(places) / len(sample)).quantize(budget.LEAST)
