@@ -39,7 +39,7 @@ def as_files_fail() -> Iterator[None]:
         raise BrokenBucketError(None, f"the bucket could not be used ({told})") from error
 
 
-class Bucket(S3Storage):
+class Bucket(S3Storage):  # type: ignore[misc]  # it has no types
     """The storage of django-storages with one connection for all threads, and errors that are those of files.
 
     Content types are told to the service when a link is made, not when a file is kept.
@@ -103,6 +103,6 @@ class Bucket(S3Storage):
         with as_files_fail():
             return int(super().size(name))
 
-    def url(self, name: str, **how: Any) -> str:  # type: ignore[override]  # as S3Storage has it
+    def url(self, name: str, **how: Any) -> str:
         with as_files_fail():
             return str(super().url(name, **how))

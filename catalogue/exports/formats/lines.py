@@ -1,10 +1,15 @@
 """Lines of JSON and of CSV, gzipped as they come out of the database."""
 
 import zlib
+from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import islice
+from typing import Any
 
 from catalogue.exports.files import Draft
+from catalogue.exports.formats import rendering
 from catalogue.exports.formats.reading import Reading
+from catalogue.exports.formats.rendering import Line
 
 # Control characters, which no JSON holds raw: nothing is ever quoted or escaped.
 RAW = r"(FORMAT csv, DELIMITER E'\x02', QUOTE E'\x01')"
@@ -21,21 +26,43 @@ TOGETHER = 512
 
 def write_json(reading: Reading, draft: Draft) -> int:
     """A line of JSON for each row."""
-    return _write(reading, draft, reading.records, RAW)
+    rendered = partial(rendering.record, reading.dataset) if reading.is_rendered else None
+    return _write(reading, draft, reading.records, RAW, rendered=rendered)
 
 
 def write_csv(reading: Reading, draft: Draft) -> int:
     """A line with the names of the columns, then one for each row."""
+    if not reading.is_rendered:
+        return _write(reading, draft, reading.texts, CSV)
+    names = ",".join(column.name for column in reading.columns)
+    return _write(
+        reading,
+        draft,
+        reading.arrays,
+        RAW,
+        first=f"{names}\n".encode(),
+        rendered=partial(rendering.row, rendering.columns(reading.dataset), reading.columns),
+    )
+
+
+def _write(
+    reading: Reading,
+    draft: Draft,
+    select: str,
+    how: str,
+    *,
+    first: bytes = b"",
+    rendered: Callable[[Line], bytes] | None = None,
+) -> int:
+    packer = zlib.compressobj(LEVEL, zlib.DEFLATED, GZIP)
+    draft.write(packer.compress(first))
     # Whatever a server has as its own.
     reading.connection.execute("SET LOCAL DateStyle = 'ISO, YMD'")
-    return _write(reading, draft, reading.texts, CSV)
-
-
-def _write(reading: Reading, draft: Draft, select: str, how: str) -> int:
-    packer = zlib.compressobj(LEVEL, zlib.DEFLATED, GZIP)
     with reading.connection.cursor() as cursor:
         with cursor.copy(f"COPY ({select}) TO STDOUT {how}".encode(), reading.parameters) as copied:
-            while lines := b"".join(islice(copied, TOGETHER)):
+            # An iterator of psycopg's, which gives a memoryview for each row.
+            rows: Iterator[Any] = iter(copied) if rendered is None else map(rendered, copied)
+            while lines := b"".join(islice(rows, TOGETHER)):
                 draft.write(packer.compress(lines))
                 reading.beat()
         count = cursor.rowcount

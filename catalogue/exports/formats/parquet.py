@@ -11,7 +11,7 @@ from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
 from catalogue.exports.files import Draft
-from catalogue.exports.formats import types
+from catalogue.exports.formats import rendering, types
 from catalogue.exports.formats.reading import Reading
 from catalogue.exports.snapshots import READER, STATEMENT_TIMEOUT_S
 
@@ -38,9 +38,14 @@ def write(reading: Reading, draft: Draft) -> int:
             batches.append(batch)
             reading.beat()
         read = reader.schema
-    # What ADBC has to say of PostgreSQL's types is left out with the cast: the types are the same.
-    table = pa.Table.from_batches(batches, schema=read).cast(schema(reading))
+    table = pa.Table.from_batches(batches, schema=read)
     del batches
+    if reading.is_rendered:
+        for name, made in rendering.columns(reading.dataset).items():
+            texts = pa.array(map(made, table[name].to_pylist()), pa.string())
+            table = table.set_column(table.schema.get_field_index(name), name, texts)
+    # What ADBC has to say of PostgreSQL's types is left out with the cast: the types are the same.
+    table = table.cast(schema(reading))
     sink = pa.BufferOutputStream()
     pq.write_table(table, sink, compression="zstd", compression_level=LEVEL, row_group_size=max(1, table.num_rows))
     count = int(table.num_rows)

@@ -51,6 +51,17 @@ class Reading:
         return self._select(", ".join(f'{types.text(one.sql, one.type)} AS "{one.name}"' for one in self.columns))
 
     @property
+    def arrays(self) -> str:
+        """SELECT each row as CSV shows it, in a JSON array of texts."""
+        texts = ", ".join(f"({types.text(one.sql, one.type)})::text" for one in self.columns)
+        return self._select(f"to_json(ARRAY[{texts}])")
+
+    @property
+    def is_rendered(self) -> bool:
+        """Whether its rows have to be put through what SQL cannot say."""
+        return bool(self.dataset.rendered) and not self.is_of_removed
+
+    @property
     def is_of_removed(self) -> bool:
         """Whether it is of what a delta calls gone."""
         return self.kind == ExportPart.Kind.REMOVED
