@@ -44,9 +44,10 @@ class Word(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """The kind of each food word ("dish", "food", "kind", "link"), and the fixed names by their first word."""
+    """The kind of each food word ("dish", "food", "kind", "link"), its other forms, and names by their first word."""
 
     kinds: dict[str, str]
+    forms: dict[str, str]
     fixed: dict[str, tuple[tuple[str, ...], ...]]
 
 
@@ -62,7 +63,7 @@ def vocabulary() -> Vocabulary:
     for name in sorted(read["fixed"], key=len, reverse=True):
         parts = tuple(map(singular, name.split()))
         fixed[parts[0]] = (*fixed.get(parts[0], ()), parts)
-    return Vocabulary(kinds, fixed)
+    return Vocabulary(kinds, read["forms"], fixed)
 
 
 def fold(word: str) -> str:
@@ -89,7 +90,8 @@ def signs() -> tuple[re.Pattern[str], dict[str, str]]:
 
 def key(name: str) -> str:
     """What names that differ in plurals, accents and capitals have in common."""
-    return " ".join(fold(word) for word in name.split())
+    forms = vocabulary().forms
+    return " ".join(forms.get(folded := fold(word), folded) for word in name.split())
 
 
 def find(text: str) -> Iterator[Spot]:
@@ -118,7 +120,10 @@ def _in_letters(text: str) -> Iterator[Spot]:
 
 def _words(text: str) -> Iterator[Word]:
     known = vocabulary()
-    found = [(fold(match[0]), match.start(), match.end()) for match in WORD.finditer(text)]
+    found = [
+        (known.forms.get(folded := fold(match[0]), folded), match.start(), match.end())
+        for match in WORD.finditer(text)
+    ]
     place = 0
     while place < len(found):
         folded, start, end = found[place]
@@ -145,7 +150,10 @@ def _name(run: list[Word]) -> Iterator[Spot]:
 
 
 def shown(spellings: Counter[str]) -> str:
-    """The commonest spelling of a name, of equal ones that in small letters."""
+    """The commonest spelling of a name, but no other form of it; of equal ones that in small letters."""
+    forms = vocabulary().forms
+    plain = {name: count for name, count in spellings.items() if not any(fold(word) in forms for word in name.split())}
+    spellings = Counter(plain) or spellings
     name, _ = min(spellings.items(), key=lambda found: (-found[1], found[0] != found[0].lower(), found[0]))
     name = " ".join(name.split())
     return name.lower() if name.isupper() and len(name) > 3 else name

@@ -10,6 +10,8 @@ PRAISED, DIVIDED = 0.75, 0.4
 LIKED = 0.5
 # A dish of which so many times as many speak as of the next stands out.
 STANDS_OUT = 2
+# So few mentions are the most of nothing.
+FEW = 2
 MOST_DISHES = 3
 # How a sentence calls an aspect.
 CALLED = {
@@ -80,7 +82,8 @@ def _of_dishes(reviews: int, dishes: Sequence[Claim], wording: int) -> Iterator[
         first, *others = liked
         top = f"the {first.name} ({first.mentions} of {reviews} reviews, {_pleased(first)})"
         rest = [f"the {dish.name} ({dish.mentions}, {_pleased(dish)})" for dish in others]
-        leads = first is dishes[0] and (not others or first.mentions > others[0].mentions)
+        others_most = others[0].mentions if others else FEW
+        leads = first is dishes[0] and first.mentions > others_most
         if rest and leads and first.mentions >= STANDS_OUT * others[0].mentions:
             yield f"One dish stands out: {top}. Others name {listed(rest, ' and ')}."
         elif rest and leads and wording % 2:

@@ -108,24 +108,28 @@ def _note_dishes(found: Findings, review: Opinion, sentence: str, spots: Sequenc
 
 def _note(found: Findings, review: Opinion, sentence: str, known: Cues) -> None:
     spots = list(dishes.find(sentence))
-    aspects = [name for name, words in known.aspects.items() if words.search(sentence)]
-    if spots and "food" not in aspects:
-        aspects.append("food")
-    times = [name for name, words in known.times.items() if words.search(sentence)]
-    watch_outs = [name for name in known.watch_outs if known.complains(name, sentence)]
-    if not (aspects or times or watch_outs):
+    aspects = {name: match.start() for name, words in known.aspects.items() if (match := words.search(sentence))}
+    if spots:
+        aspects.setdefault("food", spots[0].start)
+    times = {name: match.start() for name, words in known.times.items() if (match := words.search(sentence))}
+    complaints = {name: place for name in known.watch_outs if (place := known.complaint(name, sentence)) is not None}
+    if not (aspects or times or complaints):
         return
     # The name of a dish says nothing of how it was: devilled, sour, burnt.
     plain = sentence
-    for spot in reversed(spots):
-        plain = f"{plain[: spot.start]}dish{plain[spot.end :]}"
-    mood = known.mood(plain, stars=review.stars)
-    _note_dishes(found, review, sentence, spots, mood=mood)
-    for name in aspects:
-        found.aspects[name].add(review, mood)
-    if mood <= tone.MOOD:
-        for name in watch_outs:
-            found.watch_outs[name].add(review, mood)
-    elif not (known.denial.search(sentence) or known.doubt.search(sentence)):
-        for name in times:
-            found.times[name].add(review, mood)
+    for spot in spots:
+        plain = f"{plain[: spot.start]}{'dish':{spot.end - spot.start}.{spot.end - spot.start}}{plain[spot.end :]}"
+    starts = sorted({*(spot.start for spot in spots), *aspects.values(), *times.values(), *complaints.values()})
+    moods = dict(zip(starts, known.moods(plain, starts, stars=review.stars), strict=True))
+    for spot in spots:
+        _note_dishes(found, review, sentence, [spot], mood=moods[spot.start])
+    for name, start in aspects.items():
+        found.aspects[name].add(review, moods[start])
+    for name, start in complaints.items():
+        if moods[start] <= tone.MOOD:
+            found.watch_outs[name].add(review, moods[start])
+    if not times or known.denial.search(sentence) or known.doubt.search(sentence):
+        return
+    for name, start in times.items():
+        if moods[start] > tone.MOOD:
+            found.times[name].add(review, moods[start])

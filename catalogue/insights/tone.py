@@ -17,11 +17,13 @@ RESTAURANT = {
     **dict.fromkeys(("cold", "lukewarm", "tasteless", "flavourless", "sticky", "dirty", "inedible"), -1.9),
     **dict.fromkeys(("slow", "loud", "noisy", "cramped", "crowded", "pricey", "forgot", "waited", "tiny"), -1.3),
     **dict.fromkeys(("overpriced", "rude", "inattentive", "disappointing", "unfriendly", "underwhelming"), -2.3),
+    **dict.fromkeys(("dangerous", "killer", "insane", "crazy", "sick", "addictive", "lost", "hung"), 0.0),
     **dict.fromkeys(("fought", "fight", "alone", "devilled", "burnt ends", "bar", "chuck", "sour", "mad"), 0.0),
 }
 # Praise that the rules take for its contrary.
 NO_BETTER = re.compile(
-    r"\b(?:could|can)(?:n['\u2019]?t| ?not|['\u2019]t) (?:be|have been) (?:any )?(?:better|nicer|happier)\b",
+    r"\bto die for\b"
+    r"|\b(?:could|can)(?:n['\u2019]?t| ?not|['\u2019]t) (?:be|have been) (?:any )?(?:better|nicer|happier)\b",
     re.IGNORECASE,
 )
 # How much the stars count beside the words: five stars make a sentence without a mood a pleased one, and one star
@@ -39,7 +41,12 @@ def _analyzer() -> SentimentIntensityAnalyzer:
 
 def mood(sentence: str, *, stars: int) -> float:
     """Above 0 for a pleased English sentence, below for a displeased one, about -1 to 1. 30 µs."""
-    return float(_analyzer().polarity_scores(NO_BETTER.sub("is perfect", sentence))["compound"]) + by_stars(stars)
+    return by_words(sentence) + by_stars(stars)
+
+
+def by_words(sentence: str) -> float:
+    """The mood of an English sentence by its words alone; 0 where they have none."""
+    return float(_analyzer().polarity_scores(NO_BETTER.sub("is perfect", sentence))["compound"])
 
 
 def by_stars(stars: int) -> float:
