@@ -6,17 +6,22 @@ from typing import Any
 from drf_spectacular.utils import OpenApiExample, extend_schema_serializer
 from rest_framework import serializers
 
+from catalogue.exports import datasets
 from catalogue.models import Export, ExportPart, Restaurant
+from catalogue.models.exports import PREFIX
 from catalogue.serializers.pieces import SLUG
-from config.api.fields import Choice, Shape, Text
+from config.api.fields import Choice, Shape, Shapes, Text
 from config.api.ids import pattern
 from config.api.listings import ListingRecord, Moment
+from config.api.refusal import unknown
 
 # RFC 3339, section 5.6, without leap seconds.
 MOMENT = (
     "^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]"
     r"(\.[0-9]{1,6})?(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$"
 )
+# Only restaurants have more than one.
+GROUPS = datasets.GROUPS[Export.Dataset.RESTAURANTS]
 SHA256 = "^[0-9a-f]{64}$"
 
 
@@ -37,6 +42,30 @@ class Since(Text):
             raise serializers.ValidationError("There is no such moment in the calendar.") from error
 
 
+class Group(Choice):
+    """A group of fields; another is refused with the nearest one, or the dataset that it is."""
+
+    def to_internal_value(self, data: Any) -> str:
+        """Return its name."""
+        if isinstance(data, str) and data not in self.choices:
+            known = list(self.choices)
+            raise serializers.ValidationError(
+                datasets.of_its_own(data) or unknown("field group", data[:80], known).message
+            )
+        return super().to_internal_value(data)
+
+
+class Groups(Shapes):
+    """Groups of fields, each once."""
+
+    def to_internal_value(self, data: Any) -> list[str]:
+        """Return their names, as they were given."""
+        names: list[str] = super().to_internal_value(data)
+        if len(set(names)) < len(names):
+            raise serializers.ValidationError("This must name each field group once.")
+        return names
+
+
 class NewExportFilter(Shape):
     """Which rows are wanted; all conditions hold."""
 
@@ -55,7 +84,12 @@ class NewExportFilter(Shape):
                 "format": "jsonl.gz",
                 "filter": {"market": "copenhagen", "status": "open"},
             },
-        )
+        ),
+        OpenApiExample(
+            "All reviews, as tables",
+            request_only=True,
+            value={"dataset": "reviews", "format": "parquet"},
+        ),
     ]
 )
 class NewExport(Shape):
@@ -66,9 +100,26 @@ class NewExport(Shape):
         required=False,
         default=Export.Format.JSONL_GZ.value,
         choices=Export.Format.choices,
-        help_text="`jsonl.gz`: lines of JSON, gzipped.",
+        help_text=(
+            "`jsonl.gz`: lines of JSON, gzipped, with all that the API says; `csv.gz` and `parquet`: flat tables, the"
+            " same columns in both."
+        ),
     )
     filter = NewExportFilter(required=False, help_text="Left out: all rows.")
+    fields = Groups(  # type: ignore[assignment]  # a name of the contract
+        child=Group(choices=GROUPS),
+        required=False,
+        min_length=1,
+        max_length=len(GROUPS),
+        help_text="Of `restaurants`: field groups beside `core`, which is always there; each named once.",
+    )
+    since_export = Text(
+        required=False,
+        max_length=29,
+        pattern=pattern("ex"),
+        hint=f"This must be the id of an export: {PREFIX}_ and 26 letters.",
+        help_text="An export of yours that has succeeded, of the same kind: only what has changed since is told.",
+    )
 
 
 class ExportFileRecord(serializers.Serializer[Any]):
@@ -114,7 +165,9 @@ class ExportRecord(serializers.Serializer[Any]):
     format = serializers.ChoiceField(choices=Export.Format.values, source="export.format")
     filter = ExportFilterRecord(source="export.filter")
     fields = serializers.ListField(  # type: ignore[assignment]  # a name of the contract
-        child=serializers.CharField(), source="export.fields", help_text="Field groups; none: `core`."
+        child=serializers.CharField(),
+        source="export.fields",
+        help_text="Field groups beside `core`, as they were asked for.",
     )
     since_export = serializers.RegexField(
         pattern("ex"), allow_null=True, help_text="The export since which there is told what has changed."

@@ -1,0 +1,49 @@
+"""Copies the files of a finished export into a folder, under the names that callers know."""
+
+import hashlib
+import os
+from datetime import datetime
+from pathlib import Path
+
+from catalogue.exports import links, manifest, record
+from catalogue.exports.ranges import Span
+from catalogue.models import Export
+from config.api.refusal import Unavailable
+
+
+class DifferentError(Unavailable):
+    """A file is not as it was written."""
+
+
+def take(export: Export, folder: Path, *, now: datetime) -> list[Path]:
+    """Copy all files and the manifest, which comes last; those that are there already are left. Their paths.
+
+    Raises NotReady and Gone where there is nothing to copy, Lost and DifferentError for a file that is not as it was
+    written, and OSError of the folder.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    names = [file.name for file in record.show(export, now=now).files]
+    return [_copied(links.kept(export, name, now=now), folder / name) for name in (*names, manifest.NAME)]
+
+
+def _copied(kept: links.Kept, path: Path) -> Path:
+    if path.is_file() and digest(path.read_bytes()) == kept.sha256:
+        return path
+    content = kept.read(Span(0, kept.size - 1, kept.size))
+    if digest(content) != kept.sha256:
+        raise DifferentError(f"{path.name} is not as it was written: order the export again.")
+    beside = path.with_name(f".{path.name}.part")
+    try:
+        with beside.open("wb") as out:
+            out.write(content)
+            out.flush()
+            os.fsync(out.fileno())
+        beside.replace(path)
+    finally:
+        beside.unlink(missing_ok=True)
+    return path
+
+
+def digest(content: bytes) -> str:
+    """The SHA-256 of a file."""
+    return hashlib.sha256(content).hexdigest()

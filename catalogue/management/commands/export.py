@@ -1,0 +1,270 @@
+"""`manage.py export`: a whole dataset into files, written by this process and others beside it."""
+
+import argparse
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+import orjson
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import connection
+from django.utils import timezone
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+from catalogue.exports import record, start, taking, working
+from catalogue.exports.working import Look
+from catalogue.models import Export
+from catalogue.models.exports import UNDER_WAY
+from catalogue.serializers import ExportRecord, NewExport
+from catalogue.tasks import ring_for_export
+from config.api.errors import problems
+from config.api.refusal import Refusal
+from config.api.renderers import JSON
+from config.flags import count
+from payments.tiers import FREE
+
+LOOK_S = 0.25
+# Where nobody looks at a terminal.
+LINE_EVERY_S = 5.0
+# A worker that is told to stop has written its part by then, or ends without.
+PATIENCE_S = 60
+INTERRUPTED = 130
+FAILED = 3
+FILTERS = {"market": "market", "status": "status", "updated_since": "updated_since"}
+
+
+@dataclass
+class Run:
+    """One run of the command: when it began, with how many rows, and whether it is to stop."""
+
+    first: Look
+    begun: float = field(default_factory=time.monotonic)
+    stop: Event = field(default_factory=Event)
+
+    @property
+    def seconds(self) -> float:
+        """How long it has run."""
+        return time.monotonic() - self.begun
+
+    def pace(self, look: Look) -> float:
+        """Rows a second, of those that were written since it began."""
+        return (look.rows - self.first.rows) / self.seconds if self.seconds else 0.0
+
+
+class Command(BaseCommand):
+    """Order an export of one's own, work on it, copy its files."""
+
+    help = "Write a dataset to files. The same command again goes on with what it left (docs/exports.md)."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Name the flags."""
+        parser.add_argument("dataset", nargs="?", choices=Export.Dataset.values, help="what is exported")
+        parser.add_argument("--format", choices=Export.Format.values, help="how (default jsonl.gz)")
+        parser.add_argument("--market", help="of this market alone: its slug")
+        parser.add_argument("--status", help="of restaurants of this status alone")
+        parser.add_argument("--updated-since", metavar="MOMENT", help="changed then or later: 2026-11-21T19:30:00Z")
+        parser.add_argument("--fields", metavar="GROUP,...", help="field groups of restaurants (default core)")
+        parser.add_argument("--since", metavar="ex_...", help="only what has changed since this export of staff")
+        parser.add_argument("--resume", metavar="ex_...", help="go on with this export, whoever has ordered it")
+        parser.add_argument("--to", type=Path, metavar="DIR", help="copy the files and manifest.json there")
+        parser.add_argument("--workers", type=count, default=1, metavar="N", help="processes that write (default 1)")
+        parser.add_argument(
+            "--wait", action="store_true", help="write nothing here: leave it to the workers that run, and wait"
+        )
+        parser.add_argument("--json", action="store_true", help="print one object of JSON, and no progress")
+        # A process that this command has begun, and whose.
+        parser.add_argument("--beside", type=int, help=argparse.SUPPRESS)
+
+    def handle(self, *_: Any, **options: Any) -> None:
+        """Until the export has ended, or a signal says that it is enough."""
+        export = self.found(options)
+        run = Run(first=working.look(export))
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, lambda *_: run.stop.set())
+        if options["beside"]:
+            # Ctrl-C in a terminal reaches all processes: when this one ends the other says.
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+            parent = options["beside"]
+            working.work(export, is_stopped=lambda: run.stop.is_set() or os.getppid() != parent)
+            return
+        with ExitStack() as stack:
+            if options["wait"]:
+                ring_for_export(export)
+            else:
+                for _number in range(options["workers"] - 1):
+                    stack.enter_context(another(export))
+                stack.enter_context(self.written_here(export, run))
+            last = self.followed(export, run, quiet=options["json"])
+        self.end(last, run, options)
+
+    def found(self, options: dict[str, Any]) -> Export:
+        """The export to go on with, or the one that is wanted, made unless staff have it under way."""
+        chosen = [name for name in ("dataset", "format", *FILTERS, "fields", "since") if options[name] is not None]
+        if options["resume"]:
+            if chosen:
+                raise CommandError(f"--resume goes on with an export as it is: leave {', '.join(chosen)} out.")
+            export = Export.objects.known_as(options["resume"]).first()
+            if export is None:
+                raise CommandError(f"There is no export {options['resume']}.")
+            return export
+        if options["dataset"] is None:
+            raise CommandError(f"Say what is to be exported: {', '.join(Export.Dataset.values)}; or --resume ex_...")
+        body = {
+            "dataset": options["dataset"],
+            "format": options["format"],
+            "filter": {name: options[flag] for name, flag in FILTERS.items() if options[flag] is not None},
+            "fields": options["fields"] and options["fields"].split(","),
+            "since_export": options["since"],
+        }
+        asked = NewExport(data={name: value for name, value in body.items() if value is not None})
+        if not asked.is_valid():
+            raise CommandError("\n".join(f"{each.param}: {each.message}" for each in problems(asked.errors)))
+        try:
+            return start.start(None, tier=FREE, now=timezone.now(), **asked.validated_data)
+        except Refusal as refusal:
+            raise CommandError(
+                f"{refusal.param}: {refusal.message}" if refusal.param else refusal.message
+            ) from refusal
+
+    @contextmanager
+    def written_here(self, export: Export, run: Run) -> Iterator[None]:
+        """A thread that writes, while this one looks on. What it raises is raised here."""
+
+        def write() -> None:
+            try:
+                working.work(Export.objects.get(pk=export.pk), is_stopped=run.stop.is_set)
+            finally:
+                connection.close()
+
+        with ThreadPoolExecutor(1) as threads:
+            writing: Future[None] = threads.submit(write)
+            # Who looks on does so no longer than there is somebody who writes.
+            writing.add_done_callback(lambda done: run.stop.set() if done.exception() else None)
+            try:
+                yield
+            finally:
+                run.stop.set()
+            writing.result()
+
+    def followed(self, export: Export, run: Run, *, quiet: bool) -> Look:
+        """The last look at an export that has ended, or at the moment of a signal."""
+        with self.progress(run, quiet=quiet) as show:
+            while (look := working.look(export)).export.status in UNDER_WAY and not run.stop.is_set():
+                show(look)
+                run.stop.wait(LOOK_S)
+            show(look)
+        return look
+
+    @contextmanager
+    def progress(self, run: Run, *, quiet: bool) -> Iterator[Any]:
+        """A bar; where nobody looks at a terminal, a line now and then."""
+        console = Console(stderr=True)
+        told = time.monotonic()
+
+        def line(look: Look) -> None:
+            nonlocal told
+            if not quiet and time.monotonic() - told >= LINE_EVERY_S:
+                told = time.monotonic()
+                self.stderr.write(self.words(look, run))
+
+        if quiet or not console.is_terminal:
+            yield line
+            return
+        columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+        with Progress(*columns, console=console, transient=True) as progress:
+            bar = progress.add_task("waiting", total=None)
+            yield lambda look: progress.update(
+                bar, description=self.words(look, run), total=look.total, completed=look.rows
+            )
+
+    def words(self, look: Look, run: Run) -> str:
+        """How far it is, in words."""
+        if look.total is None:
+            return f"{look.export.public_id} is {look.export.status}"
+        trouble = f" ({look.export.error})" if look.export.error else ""
+        return f"{look.rows:,} of {look.total:,} rows, {run.pace(look):,.0f} rows/s{trouble}"
+
+    def end(self, last: Look, run: Run, options: dict[str, Any]) -> None:
+        """Copy, and say what came of it; where it came to nothing, by the exit code too."""
+        export, now = last.export, timezone.now()
+        if export.status in UNDER_WAY:
+            self.interrupted(export)
+        if export.status != Export.Status.SUCCEEDED:
+            why = export.error or "it has no files"
+            raise CommandError(f"Export {export.public_id} is {export.status}: {why}", returncode=FAILED)
+        paths: list[Path] = []
+        if options["to"] is not None:
+            try:
+                paths = taking.take(export, options["to"], now=now)
+            except Refusal as refusal:
+                raise CommandError(refusal.message, returncode=FAILED) from refusal
+            except OSError as error:
+                raise CommandError(f"{options['to']}: {error.strerror}", returncode=FAILED) from error
+        shown = record.show(export, now=now)
+        size = sum(file.bytes for file in shown.files)
+        pace = round(run.pace(last))
+        if options["json"]:
+            told = orjson.loads(JSON().render(ExportRecord(shown).data))
+            told |= {"seconds": round(run.seconds, 3), "rows_per_second": pace, "paths": list(map(str, paths))}
+            self.stdout.write(json.dumps(told))
+            return
+        gone = f", {shown.removed} removed ids" if shown.since_export else ""
+        self.stdout.write(
+            f"{export.public_id}: {len(shown.files)} files, {export.rows:,} rows{gone}, {size / 1e6:.1f} MB"
+            f" in {run.seconds:.1f} s ({pace:,} rows/s)"
+        )
+        if paths:
+            self.stdout.write(f"Copied and verified: {len(paths)} files in {options['to']}")
+        else:
+            self.stdout.write(f"`manage.py export --resume {export.public_id} --to DIR` copies them.")
+
+    def interrupted(self, export: Export) -> None:
+        """Ask what is to become of it, where somebody is there to say. Always raises CommandError."""
+        if sys.stdin.isatty() and sys.stderr.isatty():
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+            self.stderr.write("Cancel the export, and remove what is written of it? [y/N] ", ending="")
+            if sys.stdin.readline().strip().lower() in ("y", "yes"):
+                start.cancel(export, actor="system", now=timezone.now())
+                raise CommandError(f"Export {export.public_id} is cancelled.", returncode=INTERRUPTED)
+        raise CommandError(
+            f"Stopped. `manage.py export --resume {export.public_id}` goes on where it was; workers that run do so by"
+            " themselves. The back office cancels it.",
+            returncode=INTERRUPTED,
+        )
+
+
+@contextmanager
+def another(export: Export) -> Iterator[None]:
+    """A process of its own that works on an export too, and ends with this one.
+
+    It begins from nothing, so it has no connection of ours.
+    """
+    command = [sys.executable, str(Path(settings.BASE_DIR) / "manage.py"), "export", "--resume", export.public_id]
+    process = subprocess.Popen(  # noqa: S603  # our own program
+        [*command, "--beside", str(os.getpid())],
+        cwd=settings.BASE_DIR,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+    )
+    try:
+        yield
+    finally:
+        process.terminate()
+        try:
+            process.wait(PATIENCE_S)
+        except subprocess.TimeoutExpired:
+            # What it held is free again when its lease runs out.
+            process.kill()
+            process.wait()
