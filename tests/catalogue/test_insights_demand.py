@@ -178,7 +178,7 @@ def test_what_failed_today_is_neither_tried_nor_noted() -> None:
 @pytest.mark.django_db
 def test_an_insight_that_is_there_costs_a_buyer_no_query_more(django_assert_num_queries: Any) -> None:
     place = reviewed(6)
-    batches.write_one(place.pk, now=NOW, provider=insights.FALLBACK)  # type: ignore[arg-type]
+    batches.write_one(place.pk, now=NOW, provider=insights.FALLBACK)
     with django_assert_num_queries(2):
         wanted(place)
 
