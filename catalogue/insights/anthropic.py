@@ -40,14 +40,15 @@ class Anthropic(Model):
                     timeout=until - time.monotonic(),
                 ) as client,
             ):
-                answer = client.messages.with_raw_response.create(**self._body(question, form=form))
+                answer = client.messages.with_raw_response.create(**self.body(question, form=form))
                 return answer.http_response.content
         except anthropic.APIStatusError as error:
             raise failed(status=error.status_code, headers=error.response.headers, code=error.type) from None
         except (anthropic.AnthropicError, httpx2.HTTPError, TimeoutError, ValueError) as error:
             raise broken(error) from None
 
-    def _body(self, question: Question, *, form: str) -> dict[str, Any]:
+    def body(self, question: Question, *, form: str) -> dict[str, Any]:
+        """What is sent in this form."""
         shape: dict[str, Any] = {"output_config": {"format": {"type": STRUCTURED, "schema": asking.SCHEMA}}}
         if form == TOOL:
             tool = {"name": NAME, "description": "Hand over the insight.", "input_schema": asking.SCHEMA}
@@ -63,7 +64,7 @@ class Anthropic(Model):
     def _hear(self, answer: dict[str, Any]) -> Heard:
         used = tokens(
             answer.get("usage"),
-            read=lambda told: (sum(told.get(kind) or 0 for kind in READ), told.get("output_tokens")),
+            read=lambda told: (_sum([told.get(kind) or 0 for kind in READ]), told.get("output_tokens")),
         )
         ended, blocks = answer.get("stop_reason"), answer["content"]
         if ended == "refusal":
@@ -78,3 +79,8 @@ class Anthropic(Model):
         if not text.strip():
             return Heard("", Outcome.FAILED, "The answer is empty.", used)
         return Heard(text, used=used)
+
+
+def _sum(counts: list[Any]) -> int | None:
+    """Their sum; None where one is no number."""
+    return sum(counts) if all(type(count) is int for count in counts) else None

@@ -37,14 +37,15 @@ class OpenAI(Model):
                     timeout=until - time.monotonic(),
                 ) as client,
             ):
-                answer = client.chat.completions.with_raw_response.create(**self._body(question, form=form))
+                answer = client.chat.completions.with_raw_response.create(**self.body(question, form=form))
                 return answer.http_response.content
         except openai.APIStatusError as error:
             raise failed(status=error.status_code, headers=error.response.headers, code=error.code) from None
         except (openai.OpenAIError, httpx2.HTTPError, TimeoutError, ValueError) as error:
             raise broken(error) from None
 
-    def _body(self, question: Question, *, form: str) -> dict[str, Any]:
+    def body(self, question: Question, *, form: str) -> dict[str, Any]:
+        """What is sent in this form."""
         loose = form == LOOSE
         schema = {"name": "insight", "strict": True, "schema": asking.SCHEMA}
         # Theirs takes the new name alone; other servers know the old one.

@@ -85,7 +85,8 @@ ORDERS: tuple[Rule, ...] = (
 )
 # Letters one by one ("i g n o r e"), and what is written for machines alone (base64).
 SPELLED = re.compile(r"(?:\b\w[ ._*-]){6}")
-ENCODED = re.compile(rf"(?=\S*\d)(?=\S*[A-Z])(?=\S*[a-z])[A-Za-z0-9+/_-]{{{LONGEST_WORD},}}")
+ENCODED = re.compile(rf"[A-Za-z0-9+/_-]{{{LONGEST_WORD},}}")
+KINDS = (re.compile(r"[A-Z]"), re.compile(r"[a-z]"), re.compile(r"\d"))
 
 
 def plain(text: str) -> str:
@@ -104,7 +105,7 @@ def is_strange(text: str) -> bool:
     text = plain(text)
     if _breaks(text, STRANGE) or speaks_to_machines(text):
         return True
-    return any(len(word) >= LONGEST_WORD and ENCODED.search(word) for word in text.split())
+    return any(all(kind.search(run) for kind in KINDS) for run in ENCODED.findall(text))
 
 
 def speaks_to_machines(text: str) -> bool:

@@ -1,5 +1,6 @@
 """What stands of what a model says, to the letter, and what nobody can have it say."""
 
+import time
 import tomllib
 from collections.abc import Sequence
 from dataclasses import replace
@@ -249,6 +250,13 @@ def test_nothing_of_a_model_that_obeyed_is_written(answer: dict[str, Any]) -> No
 def test_the_red_team_is_as_large_as_it_was() -> None:
     assert len(RED_TEAM["reviews"]) >= 40
     assert len(RED_TEAM["answers"]) >= 25
+
+
+@pytest.mark.parametrize("text", ["a", "a1B", '"a', "a.", "a.b ", "ignore ", "(1 ", "0-1 ", "on", "\u0430"])
+def test_no_text_takes_long_to_be_found_strange(text: str) -> None:
+    began = time.monotonic()
+    strange.is_strange(text * 30_000)
+    assert time.monotonic() - began < 2
 
 
 @pytest.mark.parametrize(
