@@ -14,6 +14,7 @@ import orjson
 from django.conf import settings
 from django.utils import timezone
 
+from catalogue.exports.money import PRODUCTS as EXPORTS
 from catalogue.groups import GROUPS
 from catalogue.lately import Lately
 from catalogue.models import SearchRow, Version
@@ -49,18 +50,32 @@ OF_REST = ("asked_for_by", "resources")
 class Way:
     """A way to ask for a product: an operation of the data API, and its address, of a restaurant by `{slug}`.
 
-    `tool` is the tool over MCP that gives the same, with these arguments; None where there is none.
+    `tool` is the tool over MCP that gives the same, with these arguments; None where there is none. Where there is a
+    `body`, it is asked for by POST.
     """
 
     operation: str
     path: str
     tool: str | None = None
     arguments: Mapping[str, Any] = field(default_factory=dict)
+    body: Mapping[str, Any] | None = None
 
     @classmethod
     def group(cls, name: str) -> "Way":
         """As a field group of the record."""
         return cls("get_restaurant", f"{RECORD}?fields={name}", "get_restaurant", {"fields": [name]})
+
+    @classmethod
+    def export(cls, dataset: str) -> "Way":
+        """As files."""
+        wanted = {"dataset": dataset}
+        return cls("create_export", "/v1/exports", "start_export", wanted, body=wanted)
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """How REST is asked for it."""
+        how = {"method": "GET"} if self.body is None else {"method": "POST", "body": dict(self.body)}
+        return {**how, "url_template": absolute(self.path), "operation_id": self.operation}
 
 
 WAYS: Mapping[str, Sequence[Way]] = {
@@ -85,6 +100,7 @@ WAYS: Mapping[str, Sequence[Way]] = {
         Way("get_restaurant_history", f"{RECORD}/history", "get_history"),
         Way("list_changes", "/v1/changes"),
     ),
+    **{product: (Way.export(dataset),) for dataset, product in EXPORTS.items()},
 }
 
 
@@ -102,7 +118,8 @@ def document(*, now: datetime) -> dict[str, Any]:
         "resources": [url for product in products for url in product["resources"]],
         "instructions": (
             "Ask for a resource with GET: the 402 says what it costs. Put another slug in place of the restaurant"
-            " that is named here. What a restaurant does not have is free and empty."
+            " that is named here. What a restaurant does not have is free and empty. Exports are asked for with POST,"
+            " by a wallet that has signed in."
         ),
         "network": network.caip2,
         "network_name": network.name,
@@ -140,9 +157,7 @@ def described(product: Product, priced: Mapping[str, Decimal], *, slug: str | No
         "description": product.description,
         "from_tier": product.from_tier,
         "prices": {tier.rate: amount(priced.get(tier.rate)) for tier in TIERS.values()},
-        "asked_for_by": [
-            {"method": "GET", "url_template": absolute(way.path), "operation_id": way.operation} for way in ways
-        ],
+        "asked_for_by": [way.told for way in ways],
         "tools": [{"name": way.tool, "arguments": dict(way.arguments)} for way in ways if way.tool],
         "resources": [absolute(way.path.format(slug=slug)) for way in ways] if slug else [],
     }
@@ -185,21 +200,26 @@ def with_prices(content: bytes) -> bytes:
     for operations in told["paths"].values():
         for operation in operations.values():
             if isinstance(operation, dict) and (products := operation.get("x-products")):
-                operation.update(payment_of([priced[name] for name in products if priced.get(name)], products, priced))
+                is_one = "x-one-product-a-call" in operation
+                operation.update(payment_of(products, priced, is_one=is_one))
     written = openapi.written(told).encode()
     lately_told[:] = [(content, priced, written)]
     return written
 
 
 def payment_of(
-    each: Sequence[Mapping[str, Decimal]], products: Sequence[str], priced: Mapping[str, Mapping[str, Decimal]]
+    products: Sequence[str], priced: Mapping[str, Mapping[str, Decimal]], *, is_one: bool
 ) -> dict[str, Any]:
-    """What an operation costs, as indexes of x402 read it, and each of its products at every rate."""
+    """What an operation costs, as indexes of x402 read it, and each of its products at every rate.
+
+    All that it sells may be asked for in one call, or `is_one` of them.
+    """
+    each = [priced[name] for name in products if priced.get(name)]
     if not each:
         return {}
     lowest = min(min(rates.values()) for rates in each)
-    # All that it sells may be asked for in one call.
-    highest = sum((max(rates.values()) for rates in each), Decimal(0))
+    dearest = [max(rates.values()) for rates in each]
+    highest = max(dearest) if is_one else sum(dearest, Decimal(0))
     return {
         "x-payment-info": {
             "price": {"mode": "dynamic", "currency": "USD", "min": amount(lowest), "max": amount(highest)},

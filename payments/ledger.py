@@ -8,6 +8,7 @@ from uuid import UUID
 
 from django.db import IntegrityError, transaction
 from django.db.models import Case, F, Q, Value, When
+from django.db.models.functions import Coalesce
 
 from config import acting
 from config.api.refusal import Refusal
@@ -179,6 +180,19 @@ def owe_back(payment: UUID, *, reason: Payment.OwedFor, words: str = "", by: str
     is_believed = Q(block__isnull=False) | Q(error="")
     taken = Payment.objects.filter(is_believed, pk=payment, state__in=Payment.TAKEN)
     return bool(taken.update(state=State.REFUND_DUE, error=f"{reason}: {words}"[:500] if words else reason))
+
+
+def take_again(payment: UUID, *, reason: Payment.OwedFor, by: str) -> bool:
+    """What is owed back for this reason is ours again, as it buys what it was paid for after all.
+
+    False where it is owed for another one, or was sent back: of this and a refund that is noted at once one wins.
+    Call it in the transaction that makes the goods; one conditional UPDATE.
+    """
+    acting.by(by)
+    owed = Payment.objects.filter(Q(error=reason) | Q(error__startswith=f"{reason}: "), pk=payment)
+    again = owed.filter(state=State.REFUND_DUE)
+    delivered_at = Coalesce(F("delivered_at"), F("settled_at"))
+    return bool(again.update(state=State.DELIVERED, error="", delivered_at=delivered_at))
 
 
 def owe_undelivered(*, before: datetime) -> int:

@@ -66,11 +66,14 @@ class PriceList:
         return Quote(self.products, amount, self.from_tier, self.description)
 
     def acceptable(self, several: Iterable[Terms]) -> frozenset[Decimal]:
-        """Every amount that was the price on one of these terms, now or within the last minute."""
+        """Every amount that was the price on one of these terms, now or within the last minute.
+
+        Nothing is no amount: what a plan gives away is not paid for (gate.is_given).
+        """
         begun = self.now - HONOURED
         moments = {begun, self.now, *(span.since for span in self.spans if span.since > begun)}
         totals = (self._total(terms, moment) for terms in several for moment in moments)
-        return frozenset(total for total in totals if total is not None)
+        return frozenset(total for total in totals if total)
 
     def _total(self, terms: Terms, at: datetime) -> Decimal | None:
         rate = terms.tier.rate

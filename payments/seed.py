@@ -52,6 +52,37 @@ OFFERS: Mapping[str, Offer] = {
         from_tier=PREMIUM,
         prices=("0.01", "0.008", "0.006", "0.003"),
     ),
+    # Each is one file set, whatever its filter leaves; none is above what official clients pay unasked.
+    "export_restaurants": Offer(
+        name="Export of restaurants",
+        description="All restaurants, or those of a filter, as files",
+        from_tier=ENTERPRISE,
+        prices=("0.9", "0.8", "0.7", "0.5"),
+    ),
+    "export_reviews": Offer(
+        name="Export of reviews",
+        description="The reviews of all restaurants, or of those of a filter, as files",
+        from_tier=ENTERPRISE,
+        prices=("1", "0.95", "0.9", "0.8"),
+    ),
+    "export_photos": Offer(
+        name="Export of photos",
+        description="The photos of all restaurants with their authors and licences, as files",
+        from_tier=ENTERPRISE,
+        prices=("0.6", "0.5", "0.4", "0.3"),
+    ),
+    "export_landmarks": Offer(
+        name="Export of landmarks",
+        description="All landmarks, or those of a market, as files",
+        from_tier=ENTERPRISE,
+        prices=("0.3", "0.25", "0.2", "0.1"),
+    ),
+    "export_history": Offer(
+        name="Export of history",
+        description="The versions that restaurants have had, as files",
+        from_tier=ENTERPRISE,
+        prices=("1", "0.95", "0.9", "0.8"),
+    ),
 }
 
 

@@ -15,14 +15,17 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from catalogue import filters, serializers
-from catalogue.exports import formats, links, ranges, record, start
+from catalogue.api.terms import ordered, ordering, sells
+from catalogue.exports import formats, links, money, paying, ranges, record, start
 from catalogue.models import Export
 from catalogue.tasks import ring_for_export
 from config.api import openapi, versions
 from config.api.addresses import public_url
 from config.api.parsers import json_body
+from payments import wire
 from payments.authentication import DataViewSet
 from payments.callers import caller_of, identify
+from payments.purchases import Purchase
 
 ID = openapi.path_id("ex")
 LOCATION = OpenApiParameter(
@@ -72,30 +75,39 @@ class ExportViewSet(DataViewSet[Export]):
         """Ask who it is before anything is judged; a signed link needs nobody."""
         # An action is None, or `metadata` for OPTIONS, where the address does not have the method.
         if self.action not in (None, "metadata", "file"):
-            self.wallet = start.exporter(caller_of(request))
+            self.wallet = start.owner(caller_of(request))
         super().initial(request, *args, **kwargs)
 
     @extend_schema(
         operation_id="create_export",
         summary="Export in bulk",
-        parameters=[LOCATION],
+        parameters=[LOCATION, *ordering()],
         request=serializers.NewExport,
-        responses=openapi.answers({202: serializers.ExportRecord}, refusals=[403]),
+        responses=ordered(serializers.ExportRecord),
+        extensions=sells(*money.PRODUCTS.values(), one_a_call=True),
     )
     def create(self, request: Request) -> Response:
-        """Workers write the files; GET the record for the progress. For Enterprise; nothing is charged.
+        """Workers write the files; GET the record for the progress. Sold from the Enterprise tier, each by itself.
 
-        While an export of the same dataset, format and filter is not finished, this returns that one. A wallet has at
-        most three unfinished ones.
+        While an export of the same kind is not finished, this returns that one, free; the payment that bought one
+        always does. What fails, or is cancelled before it has succeeded, is paid back. A wallet has at most three
+        unfinished ones.
         """
         form = serializers.NewExport(data=json_body(request))
         form.is_valid(raise_exception=True)
-        now = timezone.now()
-        wanted = {"filter": {}, **form.validated_data}
-        export = start.start(self.wallet, tier=caller_of(request).tier, now=now, **wanted)
-        ring_for_export(export)
-        answer = self.answer(export, status.HTTP_202_ACCEPTED)
-        answer["Location"] = public_url(f"/v1/exports/{export.public_id}")
+        bought = paying.order(
+            caller_of(request),
+            form.validated_data,
+            purchase=Purchase.of(request),
+            proof=wire.proof(request.headers),
+            receipt_token=request.headers.get("X-Receipt"),
+            now=timezone.now(),
+        )
+        ring_for_export(bought.export)
+        answer = self.answer(bought.export, status.HTTP_202_ACCEPTED)
+        if bought.receipt is not None:
+            answer = wire.Paid(answer.data, bought.receipt, status=status.HTTP_202_ACCEPTED)
+        answer["Location"] = public_url(f"/v1/exports/{bought.export.public_id}")
         return answer
 
     @extend_schema(
@@ -130,7 +142,10 @@ class ExportViewSet(DataViewSet[Export]):
         ),
     )
     def destroy(self, request: Request, id: str) -> Response:  # noqa: A002  # the name in the path
-        """Stop it and remove its files; one that has succeeded expires at once. The record stays."""
+        """Stop it and remove its files; one that has succeeded expires at once. The record stays.
+
+        What was paid is owed back where it has not succeeded.
+        """
         start.cancel(record.find(self.wallet, id), actor=f"wallet:{self.wallet}", now=timezone.now())
         return Response(status=status.HTTP_204_NO_CONTENT)
 
@@ -162,7 +177,7 @@ class ExportViewSet(DataViewSet[Export]):
             export = get_object_or_404(Export.objects.known_as(id))
         else:
             # The doorway lets files pass without asking who it is (payments.limits).
-            self.wallet = start.exporter(identify(request, now=now))
+            self.wallet = start.owner(identify(request, now=now))
             export = record.find(self.wallet, id)
             until = links.good_until(export, now=now)
         return sent(request, links.kept(export, name, now=now), until=until, now=now)

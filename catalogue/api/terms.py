@@ -51,9 +51,24 @@ PAYMENT = [
 ]
 
 
-def sells(*names: str) -> dict[str, list[str]]:
-    """What `extensions` of extend_schema says of an operation that sells; it is served with their prices."""
-    return {"x-products": list(names)}
+def ordering() -> list[OpenApiParameter]:
+    """What an operation takes and says that sells what is made later."""
+    asked = [each for each in PAYMENT if each.response is False and each.name != "If-None-Match"]
+    told = [each for each in PAYMENT if each.response == [402]]
+    receipts = [
+        header(each.name, str(each.description), response=202)
+        for each in PAYMENT
+        if each.response == [200] and each.name != "ETag"
+    ]
+    return [*asked, *told, *receipts]
+
+
+def sells(*names: str, one_a_call: bool = False) -> dict[str, Any]:
+    """What `extensions` of extend_schema says of an operation that sells; it is served with their prices.
+
+    Of several products a call may ask for all, or for one of them.
+    """
+    return {"x-products": list(names), **({"x-one-product-a-call": True} if one_a_call else {})}
 
 
 def free(good: Any, *, refusals: Sequence[int] = ()) -> dict[int, Any]:
@@ -66,5 +81,13 @@ def sold(good: Any, *, of_restaurant: bool = True) -> dict[int, Any]:
     refusals = [308, 403, 404, 409, 410] if of_restaurant else [403, 409]
     return {
         **openapi.answers({200: good, 304: UNCHANGED}, refusals=refusals),
+        402: OpenApiResponse(serializers.PaymentRequiredRecord, description=CHALLENGE),
+    }
+
+
+def ordered(good: Any) -> dict[int, Any]:
+    """The answers of an operation that sells what is made later."""
+    return {
+        **openapi.answers({202: good}, refusals=[403, 409]),
         402: OpenApiResponse(serializers.PaymentRequiredRecord, description=CHALLENGE),
     }

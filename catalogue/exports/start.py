@@ -1,24 +1,25 @@
 """Asking for an export, taking it back, and beginning it anew."""
 
-import hashlib
-import json
-from collections.abc import Mapping
 from datetime import datetime
+from typing import Any
 
 from django.db import IntegrityError, transaction
 
 from accounts.authentication import MissingCredentials
-from catalogue.exports import files, telling
-from catalogue.models import Export, ExportPart, Market
+from catalogue.exports import files, money, telling, wanted
+from catalogue.exports.money import MOST_UNPAID
+from catalogue.exports.wanted import Wanted
+from catalogue.models import Export, ExportPart
 from catalogue.models.exports import UNDER_WAY, UNFINISHED
-from config.api.refusal import InvalidRequest, unknown
+from config.api.refusal import InvalidRequest
 from payments import terms
 from payments.callers import Caller
 from payments.gate import TierRequired
 from payments.gate.sale import rising
 from payments.models import Wallet
-from payments.tiers import ENTERPRISE, Tier
+from payments.tiers import Tier
 
+Status = Export.Status
 MOST_UNFINISHED = 3
 
 
@@ -30,69 +31,97 @@ class OneIsUnderWay(InvalidRequest):
     """The wallet has asked for the same again, and that one is not finished."""
 
 
-def exporter(caller: Caller) -> str:
-    """The wallet of a caller who may export. Raises MissingCredentials and TierRequired."""
+def owner(caller: Caller) -> str:
+    """The wallet whose exports a caller may see and order. Raises MissingCredentials.
+
+    Of any tier: what was paid for is fetched also when the tier has fallen meanwhile.
+    """
     if caller.wallet is None:
         raise MissingCredentials(
             "An export is a wallet's: sign in by POST /v1/auth/session, then `Authorization: Bearer ws_...`,"
-            " or link a wallet to the account of your API key (POST /v1/me/wallets)."
-        )
-    if caller.tier < ENTERPRISE:
-        coming, rises = rising(caller.terms)
-        raise TierRequired(
-            f"Exports are for the {ENTERPRISE.name} tier, and this wallet is {caller.tier.name}."
-            f" Nothing was charged.{coming}",
-            extra={"tier": caller.tier.name, "tier_required": ENTERPRISE.name, **rises},
+            " or link a wallet to the account of your API key (POST /v1/me/wallets). Nothing was charged."
         )
     return caller.wallet
 
 
-def start(
-    wallet: str,
-    *,
-    tier: Tier,
-    dataset: str,
-    format: str,  # noqa: A002  # the word of the contract
-    filter: Mapping[str, str],  # noqa: A002  # the word of the contract
-    now: datetime,
-) -> Export:
-    """The wallet's unfinished export of this very kind, made now unless it is there.
+def require_tier(caller: Caller, needed: Tier) -> None:
+    """Refuse a wallet below the tier that exports are sold to. Raises TierRequired."""
+    if caller.tier < needed:
+        coming, rises = rising(caller.terms)
+        raise TierRequired(
+            f"Exports are for the {needed.name} tier, and this wallet is {caller.tier.name}."
+            f" Nothing was charged.{coming}",
+            extra={"tier": caller.tier.name, "tier_required": needed.name, **rises},
+        )
 
-    Call it outside of a transaction, and ring for it then. The wallet's row is locked meanwhile, so that its exports
-    are counted true. Raises TooManyExports, and InvalidRequest for a market that there is not.
+
+def start(wallet: str | None, *, tier: Tier, now: datetime, **wishes: Any) -> Export:
+    """An export that nobody pays for, of a wallet or, without one, of staff; `wishes` are what wanted.read takes.
+
+    The unfinished one of this very kind, made now unless it is there. Call it outside of a transaction, and ring for
+    it then. Raises TooManyExports, and what wanted.read raises.
     """
-    market = filter.get("market")
-    if market is not None and not Market.objects.filter(pk=market).exists():
-        markets = list(Market.objects.order_by("slug").values_list("slug", flat=True))
-        raise InvalidRequest(unknown("market", market, markets).message, param="filter.market")
-    kind = json.dumps([dataset, format, dict(filter)], sort_keys=True)
-    fingerprint = hashlib.sha256(kind.encode()).hexdigest()
+    return queued(wallet, wanted.read(wallet, now=now, **wishes), tier=tier, now=now)
+
+
+def queued(wallet: str | None, kind: Wanted, *, tier: Tier, now: datetime) -> Export:
+    """The same, of a kind that was read; one that awaited its payment is queued without."""
+    export = find_or_make(wallet, kind, tier=tier, status=Status.QUEUED, now=now)
+    if export.status == Status.AWAITING_PAYMENT:
+        Export.objects.filter(pk=export.pk, status=Status.AWAITING_PAYMENT).update(status=Status.QUEUED)
+        export.refresh_from_db()
+    return export
+
+
+def awaiting(wallet: str, kind: Wanted, *, tier: Tier, now: datetime) -> Export:
+    """The wallet's unfinished export of this kind, made now unless it is there: it is to be paid for."""
+    return find_or_make(wallet, kind, tier=tier, status=Status.AWAITING_PAYMENT, now=now)
+
+
+def find_or_make(wallet: str | None, kind: Wanted, *, tier: Tier, status: str, now: datetime) -> Export:
+    """The unfinished export of this kind, made with this status unless it is there.
+
+    The wallet's row is locked meanwhile, so that its exports are counted true. Staff may have any number. Raises
+    TooManyExports.
+    """
     with transaction.atomic():
-        Wallet.objects.select_for_update(no_key=True).get(pk=wallet)
-        unfinished = list(Export.objects.of(wallet).unfinished())
-        for export in unfinished:
-            if export.fingerprint == fingerprint:
-                return export
-        if len(unfinished) >= MOST_UNFINISHED:
-            raise TooManyExports(
-                f"This wallet has {len(unfinished)} exports under way: one of them has to end or be cancelled first."
-            )
-        return Export.objects.create(
+        if wallet is not None:
+            Wallet.objects.select_for_update(no_key=True).get(pk=wallet)
+        found = unfinished(wallet, kind, now=now)
+        return found or Export.objects.create(
             wallet_id=wallet,
-            dataset=dataset,
-            format=format,
-            filter=dict(filter),
-            fingerprint=fingerprint,
+            dataset=kind.dataset,
+            format=kind.format,
+            filter=dict(kind.filter),
+            fields=list(kind.fields),
+            since_export=kind.since,
+            fingerprint=kind.fingerprint,
             queue=terms.queue_of(tier),
+            status=status,
             created_at=now,
         )
+
+
+def unfinished(wallet: str | None, kind: Wanted, *, now: datetime) -> Export | None:
+    """The unfinished export of this kind; None where one can be begun. One query. Raises TooManyExports."""
+    others = 0
+    for export in Export.objects.filter(wallet=wallet).unfinished():
+        if export.fingerprint == kind.fingerprint:
+            return export
+        # What was left unpaid holds nobody up for longer, whether the sweeper has been there or not.
+        others += export.status in UNDER_WAY or export.created_at > now - MOST_UNPAID
+    if wallet is not None and others >= MOST_UNFINISHED:
+        raise TooManyExports(
+            f"This wallet has {others} exports under way: one of them has to end or be cancelled first."
+        )
+    return None
 
 
 def cancel(export: Export, *, actor: str, now: datetime) -> bool:
     """Give the export up: workers stop, files go. False where it had already ended without files.
 
-    One that has succeeded expires at once. Of one that workers had to do with the account of its wallet is told, with
-    `actor` as who has done it.
+    One that has succeeded expires at once; what was paid for any other is owed back. Of one that workers had to do
+    with the account of its wallet is told, with `actor` as who has done it.
     """
     row = Export.objects.filter(pk=export.pk)
     with transaction.atomic():
@@ -100,6 +129,7 @@ def cancel(export: Export, *, actor: str, now: datetime) -> bool:
         ended = was in UNFINISHED or was == Export.Status.SUCCEEDED
         if was in UNFINISHED:
             row.update(status=Export.Status.CANCELLED, finished_at=now)
+            money.owe_back(export, words=money.CANCELLED, actor=actor)
         elif ended:
             row.update(status=Export.Status.EXPIRED, expires_at=now)
         if was in UNDER_WAY:
@@ -110,10 +140,11 @@ def cancel(export: Export, *, actor: str, now: datetime) -> bool:
     return ended
 
 
-def restart(export: Export) -> bool:
+def restart(export: Export, *, actor: str = "system") -> bool:
     """Begin a failed export anew, of a moment of its own. False where it has not failed; ring for it after the commit.
 
-    Raises OneIsUnderWay where the wallet has asked for the same again.
+    What was paid for it and is owed back is ours again. Raises OneIsUnderWay where the wallet has asked for the same
+    again, and MoneyGone where its money was sent back.
     """
     try:
         with transaction.atomic():
@@ -122,6 +153,7 @@ def restart(export: Export) -> bool:
                 status=Export.Status.QUEUED, error="", snapshot_at=None, finished_at=None, rows_total=None
             ):
                 return False
+            money.take_again(export, actor=actor)
             # New rows, so that whoever still writes an old part holds nothing any more.
             ExportPart.objects.filter(export=export).delete()
             return True

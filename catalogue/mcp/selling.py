@@ -64,21 +64,30 @@ AGAIN = "Repeat the call with the same payment: it is not charged twice."
 
 def served(call: Call, content: Content) -> Result:
     """The result with this content; paid for first where something in it is sold. Raises what gate.collect raises."""
-    if not content.sold:
+    caller = caller_of(call.request)
+    if not content.sold or gate.is_given(content.sold, caller=caller, now=call.now):
         return Result(content.body)
-    token = call.meta.get(TOKEN_META)
     receipt = gate.collect(
         gate.Purchase.of_tool(call.tool, call.told),
         products=content.sold,
-        caller=caller_of(call.request),
+        caller=caller,
         proof=wire.proof_in(call.meta),
-        receipt_token=token if isinstance(token, str) else None,
+        receipt_token=token_of(call),
         now=call.now,
     )
+    return paid(content.body, receipt)
+
+
+def token_of(call: Call) -> str | None:
+    """The token of an earlier receipt that came beside the call."""
+    token = call.meta.get(TOKEN_META)
+    return token if isinstance(token, str) else None
+
+
+def paid(body: bytes, receipt: wire.Receipt) -> Result:
+    """A result that was paid for, with its receipt."""
     settled = receipt.settled.model_dump(mode="json", by_alias=True, exclude_none=True)
-    return Result(
-        content.body, meta={RECEIPT_META: settled, TOKEN_META: receipt.token}, then=partial(wire.deliver, receipt)
-    )
+    return Result(body, meta={RECEIPT_META: settled, TOKEN_META: receipt.token}, then=partial(wire.deliver, receipt))
 
 
 def is_buyer(call: Call, product: str) -> bool:

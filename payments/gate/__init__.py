@@ -24,11 +24,24 @@ __all__ = [
     "SettlementPending",
     "TierRequired",
     "collect",
+    "is_given",
 ]
 
 
 class NotSetUp(Unavailable):
     """This installation takes no payments."""
+
+
+def is_given(products: Sequence[str], *, caller: Caller, now: datetime) -> bool:
+    """Whether these cost the caller nothing, by a plan with the factor 0: ask before `collect`, which would sell them.
+
+    What is given is in no ledger. A plan gives only what its tier is sold. No query for who has no such plan, one
+    otherwise. Raises NotSold.
+    """
+    if caller.terms.factor or not caller.is_known:
+        return False
+    listed = prices.listed(products, now=now)
+    return caller.tier >= listed.from_tier and not listed.quote(caller.terms).amount
 
 
 @metrics.counting_sales

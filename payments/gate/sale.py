@@ -44,7 +44,9 @@ class Sale:
 
         Every payer may pay that. What the payer's own terms say is not told: the payment may be a copy.
         """
-        return self.prices.quote(self.caller.terms_for(self.payer) or STANDARD)
+        agreed = self.prices.quote(self.caller.terms_for(self.payer) or STANDARD)
+        # A plan gives away what its tier is sold (gate.is_given); all else has a price for them too.
+        return agreed if agreed.amount else self.prices.quote(STANDARD)
 
     @property
     def asking(self) -> str:

@@ -175,7 +175,10 @@ class Plan(models.Model):
         "requests a minute", null=True, blank=True, help_text="Empty: those of the tier"
     )
     price_factor = models.DecimalField(
-        max_digits=5, decimal_places=4, default=1, help_text="Times the prices of the tier's rate: 0.8 is a fifth off"
+        max_digits=5,
+        decimal_places=4,
+        default=1,
+        help_text="Times the prices of the tier's rate: 0.8 is a fifth off; at 0 all that the tier is sold is given",
     )
     sla = models.TextField("service-level agreement", blank=True, help_text="Empty: that of the tier")
     valid_from = models.DateTimeField()
@@ -195,9 +198,9 @@ class Plan(models.Model):
             ),
             models.CheckConstraint(name="plan_of_a_known_tier", condition=Q(tier__in=list(TIERS))),
             models.CheckConstraint(
-                name="plan_price_factor_is_positive",
-                condition=Q(price_factor__gt=0),
-                violation_error_message="A price factor is above zero.",
+                name="plan_price_factor_is_not_below_zero",
+                condition=Q(price_factor__gte=0),
+                violation_error_message="A price factor is not below zero.",
             ),
             models.CheckConstraint(
                 name="plan_rate_is_positive",

@@ -14,8 +14,9 @@ from pytest_django import Settings
 from catalogue.exports import files, start, write
 from catalogue.models import Export
 from catalogue.models.exports import UNFINISHED
+from payments import seed
 from payments.devchain.wallets import Wallet as Key
-from payments.models import Wallet
+from payments.models import Plan, Wallet
 from payments.tiers import ENTERPRISE
 from tests.catalogue import make
 from tests.payments.signing import CHALLENGE, SESSION, signature_of
@@ -38,6 +39,13 @@ def keep_in(settings: Settings, folder: Path) -> Path:
 def somebody() -> Wallet:
     """A wallet that nobody of the tests signs in with."""
     return Wallet.objects.get_or_create(address=WALLET)[0]
+
+
+def given(wallet: Key) -> None:
+    """From now on what is sold is given to this wallet, on the Enterprise tier: a plan says so."""
+    seed.load()
+    holder, _ = Wallet.objects.get_or_create(address=wallet.address)
+    Plan.objects.create(name="All in", wallet=holder, price_factor=0, valid_from=timezone.now())
 
 
 def begin(export: Export, *, rows_a_part: int = write.ROWS_A_PART) -> None:

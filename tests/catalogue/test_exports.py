@@ -33,6 +33,7 @@ def folder(settings: Settings, tmp_path: Path) -> Path:
 @pytest.fixture
 def enterprise(wallets: Mapping[str, Key]) -> Client:
     """A caller on the Enterprise tier, who has signed in."""
+    exporting.given(wallets["enterprise"])
     return client_of(wallets["enterprise"])
 
 
@@ -91,7 +92,9 @@ def test_a_key_without_a_wallet_is_told_to_link_one(venue: Venue) -> None:
 
 
 @pytest.mark.parametrize("tier", ["free", "pro", "premium"])
-def test_a_wallet_below_enterprise_is_told_so_and_nothing_is_begun(wallets: Mapping[str, Key], tier: str) -> None:
+def test_a_wallet_below_enterprise_is_told_so_and_nothing_is_begun(
+    prices: None, wallets: Mapping[str, Key], tier: str
+) -> None:
     answer = ask(client_of(wallets[tier]))
     assert refusal(answer) == (403, "tier_required", None)
     assert (answer.json()["error"]["tier"], answer.json()["error"]["tier_required"]) == (tier, "enterprise")
@@ -132,6 +135,7 @@ def test_the_same_filter_in_other_words_is_the_same_export(enterprise: Client) -
 
 
 def test_the_same_post_from_eight_threads_makes_one_export(wallets: Mapping[str, Key]) -> None:
+    exporting.given(wallets["enterprise"])
     assert at_once(wallets["enterprise"], lambda client, _: ask(client).json()["id"], times=8) == {
         Export.objects.get().public_id
     }
@@ -141,6 +145,7 @@ def test_a_wallet_has_at_most_three_exports_under_way_however_it_asks(wallets: M
     def ask_for_another(client: Client, number: int) -> tuple[int, int]:
         return number, ask(client, filter={"updated_since": f"2026-11-2{number}T00:00:00Z"}).status_code
 
+    exporting.given(wallets["enterprise"])
     found = at_once(wallets["enterprise"], ask_for_another, times=8)
     assert sorted(status for _, status in found) == [202] * 3 + [400] * 5
     assert Export.objects.count() == 3

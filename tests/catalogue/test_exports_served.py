@@ -70,6 +70,7 @@ def test_an_accepted_export_survives_a_broker_that_is_away_and_is_fetched_in_pie
 ) -> None:
     for _ in range(20):
         make.restaurant()
+    exporting.given(wallets["enterprise"])
     session = client_of(wallets["enterprise"]).defaults["HTTP_AUTHORIZATION"]
     log = tmp_path / "web.log"
     with (

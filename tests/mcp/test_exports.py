@@ -33,6 +33,7 @@ def folder(settings: Settings, tmp_path: Path) -> Path:
 @pytest.fixture
 def enterprise(wallets: Mapping[str, Key]) -> Client:
     """A caller on the Enterprise tier, who has signed in."""
+    exporting.given(wallets["enterprise"])
     return client_of(wallets["enterprise"])
 
 
