@@ -1,42 +1,114 @@
 """Bulk exports, for staff."""
 
+from typing import Any
+
+from django import forms
 from django.contrib import admin, messages
-from django.db.models import Model, QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.core.exceptions import NON_FIELD_ERRORS, PermissionDenied
+from django.db.models import Model, Prefetch, QuerySet
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.response import TemplateResponse
+from django.urls import reverse
 from django.utils import timezone
-from django.utils.html import format_html
-from django.utils.safestring import SafeString
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import Truncator
 
 from accounts.authentication import staff
-from catalogue.exports import record, start
-from catalogue.models import Export, ExportPart
-from catalogue.models.exports import UNFINISHED
+from catalogue.exports import manifest, record, start
+from catalogue.exports.datasets import CORE, GROUPS
+from catalogue.models import Export, ExportPart, Market, Restaurant
+from catalogue.models.exports import PREFIX as ID
+from catalogue.models.exports import UNDER_WAY, UNFINISHED
 from catalogue.tasks import ring_for_export
+from config.api.ids import decode
 from config.api.refusal import Refusal
 from config.confirming import ask
 from config.long_tables import LongTableAdmin
 from payments.models import shortened
+from payments.tiers import FREE
+
+ANY = [("", "any")]
+PREFIX = "filter."
+
+
+class OrderForm(forms.Form):
+    """What staff may order for themselves."""
+
+    dataset = forms.ChoiceField(choices=Export.Dataset.choices)
+    format = forms.ChoiceField(choices=Export.Format.choices, initial=Export.Format.PARQUET)
+    market = forms.ModelChoiceField(Market.objects.order_by("name"), required=False, empty_label="all")
+    status = forms.ChoiceField(
+        choices=[*ANY, *Restaurant.Status.choices], required=False, help_text="Of the restaurants"
+    )
+    updated_since = forms.DateTimeField(
+        required=False,
+        widget=forms.DateTimeInput(attrs={"type": "datetime-local"}),
+        help_text="Changed at this moment or later, UTC",
+    )
+    fields_ = forms.MultipleChoiceField(
+        label="Fields",
+        choices=[(name, name) for name in GROUPS[Export.Dataset.RESTAURANTS] if name != CORE],
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text="Of restaurants, beside core",
+    )
+    since_export = forms.CharField(
+        required=False,
+        max_length=29,
+        help_text="ex_…: only what has changed since this export, which staff have ordered with the same filter",
+    )
+
+    @property
+    def wishes(self) -> dict[str, Any]:
+        """What it asks for, as the API is asked."""
+        given = self.cleaned_data
+        since = given["updated_since"]
+        conditions = {
+            "market": given["market"] and given["market"].pk,
+            "status": given["status"],
+            "updated_since": since and since.isoformat().replace("+00:00", "Z"),
+        }
+        return {
+            "dataset": given["dataset"],
+            "format": given["format"],
+            "filter": {name: value for name, value in conditions.items() if value},
+            "fields": given["fields_"],
+            "since_export": given["since_export"] or None,
+        }
+
+    def blame(self, refusal: Refusal) -> None:
+        """Say why it is refused, at the field that it is about."""
+        name = {"fields": "fields_"}.get(refusal.param or "", (refusal.param or "").removeprefix(PREFIX))
+        self.add_error(name if name in self.fields else NON_FIELD_ERRORS, refusal.message)
 
 
 class ReadOnly:
     """What workers write: looked at, never edited."""
-
-    def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """Asked for through the API."""
-        return False
 
     def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         """The wallet may ask what became of it."""
         return False
 
 
-class ExportPartInline(ReadOnly, admin.TabularInline[ExportPart, Export]):
+class PartsAreWritten(ReadOnly):
+    """Parts are made by workers alone."""
+
+    def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        """Nobody adds one."""
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        """Workers write these."""
+        return False
+
+
+class ExportPartInline(PartsAreWritten, admin.TabularInline[ExportPart, Export]):
     """The parts, in their order."""
 
     model = ExportPart
-    fields = ["seq", "state", "tries", "lease_until", "rows", "bytes", "checksum", "sources"]
-    readonly_fields = ["seq", "state", "tries", "lease_until", "rows", "bytes", "checksum", "sources"]
+    fields = ["seq", "kind", "state", "tries", "lease_until", "rows", "bytes", "checksum", "sources"]
+    readonly_fields = fields
     ordering = ["seq"]
     extra = 0
     can_delete = False
@@ -46,34 +118,79 @@ class ExportPartInline(ReadOnly, admin.TabularInline[ExportPart, Export]):
         """The beginning, with the whole of it to be pointed at."""
         return format_html('<span title="{}">{}…</span>', part.sha256, part.sha256[:12]) if part.sha256 else None
 
-    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """Workers write these."""
-        return False
-
 
 @admin.register(Export)
 class ExportAdmin(ReadOnly, LongTableAdmin):
-    """Exports. They are begun anew and cancelled by the actions of the list."""
+    """Exports. They are begun anew and cancelled by the actions of the list, and ordered by a form."""
 
-    list_display = ["public_id", "status", "failure", "bar", "owner", "rows", "created_at"]
-    list_filter = ["status", "dataset"]
+    change_list_template = "catalogue/exports.html"
+    change_form_template = "catalogue/export.html"
+    list_display = [
+        "public_id",
+        "status",
+        "dataset",
+        "format",
+        "bar",
+        "failure",
+        "owner",
+        "paid",
+        "rows",
+        "created_at",
+    ]
+    list_filter = ["status", "dataset", "format", ("wallet", admin.EmptyFieldListFilter)]
+    list_select_related = ["payment"]
     search_fields = ["wallet__address__exact"]
-    search_help_text = "The address of the wallet, whole and in small letters"
+    search_help_text = "The id (ex_…), or the address of the wallet, whole and in small letters"
+    nothing_yet = "Wallets order exports with POST /v1/exports; staff by the button above, or “manage.py export”."
     inlines = [ExportPartInline]
     actions = ["restart", "cancel"]
-    readonly_fields = ["public_id", "bar"]
     fields = [
         ("public_id", "status", "bar"),
         "error",
-        ("wallet", "queue"),
+        "downloads",
+        ("wallet", "paid", "queue"),
         ("dataset", "format", "filter"),
+        ("fields", "since_export"),
         ("rows_total", "rows", "manifest_sha256"),
-        ("created_at", "snapshot_at", "finished_at", "expires_at"),
+        ("created_at", "snapshot_at", "changes_from", "finished_at", "expires_at"),
     ]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Export]:
-        """With the parts, which the progress is told by."""
-        return super().get_queryset(request).prefetch_related("parts")
+        """With what of the parts the progress is told by."""
+        told = ExportPart.objects.only("export", "kind", "state", "rows")
+        return super().get_queryset(request).prefetch_related(Prefetch("parts", told))
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Export], search_term: str
+    ) -> tuple[QuerySet[Export], bool]:
+        """By id at once."""
+        if key := decode(ID, search_term.strip()):
+            return queryset.filter(pk=key), False
+        return super().get_search_results(request, queryset, search_term)
+
+    def add_view(
+        self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """Order an export of staff's own, and show it."""
+        if not self.has_add_permission(request):
+            raise PermissionDenied
+        form = OrderForm(request.POST or None)
+        if form.is_valid():
+            try:
+                export = start.start(None, tier=FREE, now=timezone.now(), **form.wishes)
+            except Refusal as refusal:
+                form.blame(refusal)
+            else:
+                ring_for_export(export)
+                self.message_user(request, f"Export {export.public_id} is {export.status}.", messages.SUCCESS)
+                return HttpResponseRedirect(reverse("admin:catalogue_export_change", args=[export.pk]))
+        context = {
+            **self.admin_site.each_context(request),
+            "title": "Order an export",
+            "opts": self.opts,
+            "form": form,
+        }
+        return TemplateResponse(request, "catalogue/order_export.html", context)
 
     def get_readonly_fields(self, request: HttpRequest, obj: Model | None = None) -> list[str]:
         """All of it."""
@@ -93,14 +210,47 @@ class ExportAdmin(ReadOnly, LongTableAdmin):
         """As people tell addresses apart."""
         return shortened(export.wallet_id) if export.wallet_id else "staff"
 
+    @admin.display(description="Paid")
+    def paid(self, export: Export) -> SafeString | str:
+        """How much, with a way to the payment."""
+        if export.payment is None:
+            return "nothing"
+        address = reverse("admin:payments_payment_change", args=[export.payment.pk])
+        return format_html('<a href="{}">{} USDC</a>', address, f"{export.payment.amount_usdc.normalize():f}")
+
     @admin.display(description="Progress")
     def bar(self, export: Export) -> SafeString:
-        """A bar with its number, which is also what is read out."""
-        percent = int(record.progress(export, list(export.parts.all())) * 100)
-        return format_html(
-            '<progress max="100" value="{0}" aria-label="Progress of {1}">{0} %</progress> {0} %',
-            percent,
+        """A bar with its number, which is also what is read out; while it runs, how fast and how long yet."""
+        parts = list(export.parts.all())
+        shown = format_html(
+            '<progress max="100" value="{0}" aria-label="Progress of {1}"{2}>{0} %</progress> {0} %',
+            int(record.progress(export, parts) * 100),
             export.public_id,
+            mark_safe(" data-runs") if export.status in UNDER_WAY else "",
+        )
+        pace = record.pace(export, parts, now=timezone.now())
+        if pace is None:
+            return shown
+        seconds = round(pace.left.total_seconds())
+        return format_html(
+            '{}<div class="quiet">{} rows/s, {} left</div>',
+            shown,
+            f"{pace.rows_a_second:,.0f}",
+            f"{seconds // 60} min" if seconds >= 120 else f"{seconds} s",
+        )
+
+    @admin.display(description="Files", empty_value="none")
+    def downloads(self, export: Export) -> SafeString | None:
+        """The files by signed links, which are good for an hour."""
+        shown = record.show(export, now=timezone.now())
+        if shown.manifest_url is None:
+            return None
+        files = ((file.url, file.name, f"{file.rows:,} rows, {file.bytes / 1e6:.1f} MB") for file in shown.files)
+        return format_html(
+            '<ul class="files"><li><a href="{}">{}</a></li>{}</ul>',
+            shown.manifest_url,
+            manifest.NAME,
+            format_html_join("", '<li><a href="{}">{}</a> {}</li>', files),
         )
 
     @admin.action(description="Begin the selected exports anew (failed ones)", permissions=["change"])
@@ -108,7 +258,7 @@ class ExportAdmin(ReadOnly, LongTableAdmin):
         """Queue those that have failed, and say which have not."""
         for export in queryset:
             try:
-                begun = start.restart(export)
+                begun = start.restart(export, actor=staff(request))
             except Refusal as refusal:
                 self.message_user(request, f"Export {export.public_id}: {refusal.message}", messages.ERROR)
                 continue
@@ -137,7 +287,7 @@ class ExportAdmin(ReadOnly, LongTableAdmin):
 
 
 @admin.register(ExportPart)
-class ExportPartAdmin(ReadOnly, LongTableAdmin):
+class ExportPartAdmin(PartsAreWritten, LongTableAdmin):
     """Parts of all exports, for finding those that are tried again and again."""
 
     list_display = ["id", "export", "seq", "state", "tries", "lease_until", "rows", "bytes"]
@@ -145,7 +295,4 @@ class ExportPartAdmin(ReadOnly, LongTableAdmin):
     list_filter = ["state"]
     search_fields = ["sha256__exact"]
     search_help_text = "The SHA-256 of the file, whole"
-
-    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """Workers write these."""
-        return False
+    nothing_yet = "An export is split into parts when a worker begins it."

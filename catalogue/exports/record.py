@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from uuid import UUID
 
 from catalogue.exports import links, manifest
@@ -124,6 +124,25 @@ def progress(export: Export, parts: Sequence[ExportPart]) -> float:
         return 1.0
     # Below 1 until the manifest stands too.
     return min(round(written(parts) / len(parts), 3), 0.999) if parts else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How fast an export is written, in rows a second, and how long the rest takes if that stays so."""
+
+    rows_a_second: float
+    left: timedelta
+
+
+def pace(export: Export, parts: Sequence[ExportPart], *, now: datetime) -> Pace | None:
+    """The pace of an export that runs, since it began; None before its first part is written."""
+    # A later snapshot is of a later moment, and the parts of the first count on.
+    begun = export.snapshot_at if export.generation <= 1 else export.created_at
+    rows = sum(part.rows or 0 for part in parts if part.kind == ExportPart.Kind.ROWS)
+    if export.status != Export.Status.RUNNING or begun is None or begun >= now or not rows:
+        return None
+    speed = rows / (now - begun).total_seconds()
+    return Pace(rows_a_second=speed, left=timedelta(seconds=max(0, (export.rows_total or 0) - rows) / speed))
 
 
 def written(parts: Sequence[ExportPart]) -> int:

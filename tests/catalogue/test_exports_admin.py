@@ -1,12 +1,15 @@
 """Exports in the admin: seen with their progress, begun anew and cancelled."""
 
 import re
+from datetime import timedelta
+from html import unescape
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.test import Client
-from pytest_django import Settings
+from django.utils import timezone
+from pytest_django import DjangoAssertNumQueries, Settings
 
 from catalogue.exports import write
 from catalogue.models import Export, ExportPart
@@ -49,10 +52,11 @@ def test_the_list_shows_how_far_an_export_is_in_a_bar_that_is_read_out(staff: Cl
     for _ in range(4):
         make.restaurant()
     export = exporting.begun(rows_a_part=1)
-    exporting.step(export)
+    write.step(export, goes_on_s=0)
     page = staff.get(address(Export, "changelist")).content.decode()
     (bar,) = re.findall("<progress.*?</progress>[^<]*", page)
-    assert bar == (f'<progress max="100" value="25" aria-label="Progress of {export.public_id}">25 %</progress> 25 %')
+    name = f"Progress of {export.public_id}"
+    assert bar == f'<progress max="100" value="25" aria-label="{name}" data-runs>25 %</progress> 25 %'
 
 
 def test_an_export_is_shown_with_its_parts_and_what_went_wrong_is_escaped(staff: Client) -> None:
@@ -89,7 +93,9 @@ def test_an_export_that_was_asked_for_again_is_not_begun_anew(staff: Client) -> 
 def test_what_went_wrong_stands_beside_the_status_in_the_list(staff: Client) -> None:
     exporting.queued()
     page = staff.get(address(Export, "changelist")).content.decode()
-    assert columns(page) == ["public_id", "status", "failure", "bar", "owner", "rows", "created_at"]
+    assert columns(page) == [
+        *("public_id", "status", "dataset", "format", "bar", "failure", "owner", "paid", "rows", "created_at")
+    ]
 
 
 def test_cancelling_asks_first(staff: Client, folder: Path) -> None:
@@ -114,11 +120,85 @@ def test_exports_are_cancelled_and_their_files_removed(staff: Client, folder: Pa
     assert f"Export {done.public_id} had none already." in act(staff, "cancel", done)
 
 
+def test_one_that_runs_says_how_fast_it_is_and_how_long_it_takes(staff: Client) -> None:
+    export = exporting.begun()
+    Export.objects.update(snapshot_at=timezone.now() - timedelta(seconds=100), rows_total=4000, generation=1)
+    export.parts.update(rows=1000)
+    page = staff.get(address(Export, "changelist")).content.decode()
+    assert '<div class="quiet">10 rows/s, 5 min left</div>' in page
+
+
+def test_the_pages_refresh_themselves_while_something_runs(staff: Client) -> None:
+    export = exporting.queued()
+    for page in (address(Export, "changelist"), address(Export, "change", export.pk)):
+        assert "progress[data-runs]" in staff.get(page).content.decode()
+    assert " data-runs>" in staff.get(address(Export, "changelist")).content.decode()
+    Export.objects.update(status="cancelled")
+    assert " data-runs>" not in staff.get(address(Export, "changelist")).content.decode()
+
+
+def test_staff_order_an_export_of_their_own(staff: Client) -> None:
+    make.market()
+    order = {"dataset": "restaurants", "format": "csv.gz", "market": "copenhagen", "status": "open"}
+    order |= {"updated_since": "2026-11-21T18:00", "fields_": "reviews"}
+    answer = staff.post(address(Export, "add"), order)
+    export = Export.objects.get()
+    assert (answer.status_code, answer["Location"]) == (302, address(Export, "change", export.pk))
+    assert builders.messages_of(answer) == [f"Export {export.public_id} is queued."]
+    assert (export.wallet, export.queue, export.format, export.fields) == (None, "standard", "csv.gz", ["reviews"])
+    assert export.filter == {"market": "copenhagen", "status": "open", "updated_since": "2026-11-21T18:00:00Z"}
+    assert "Nothing is here." not in staff.get(address(Export, "changelist")).content.decode()
+
+
+@pytest.mark.parametrize(
+    ("order", "words"),
+    [
+        ({"dataset": "reviews", "fields_": "reviews"}, "an export of reviews has all its fields"),
+        ({"dataset": "restaurants", "since_export": exporting.UNKNOWN}, "You have no such export."),
+        ({"dataset": "menus"}, "Select a valid choice."),
+    ],
+)
+def test_an_order_that_cannot_be_is_shown_again_with_the_reason(
+    staff: Client, order: dict[str, str], words: str
+) -> None:
+    page = staff.post(address(Export, "add"), {"format": "parquet", **order}).content.decode()
+    assert words in page
+    assert not Export.objects.exists()
+
+
+def test_staff_fetch_the_files_by_signed_links(staff: Client, client: Client) -> None:
+    make.listed(make.restaurant())
+    export = exporting.finished()
+    page = staff.get(address(Export, "change", export.pk)).content.decode()
+    manifest, file = re.findall(r'href="(http[^"]+/files/[^"]+)"', page)
+    assert client.get(unescape(manifest)).json()["id"] == export.public_id
+    assert len(exporting.lines(client.get(unescape(file)).content)) == 1
+
+
+def test_an_empty_list_says_what_fills_it(staff: Client) -> None:
+    page = staff.get(address(Export, "changelist")).content.decode()
+    assert "Wallets order exports with POST /v1/exports" in page
+    assert "Order an export" in page
+
+
+def test_the_list_costs_the_same_for_many_exports_and_an_export_is_found_by_its_id(
+    staff: Client, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    exports = [exporting.begun(updated_since=f"2026-01-0{day}T00:00:00Z") for day in range(1, 4)]
+    with django_assert_max_num_queries(9):
+        page = staff.get(address(Export, "changelist")).content.decode()
+    assert page.count("<progress") == 3
+    with django_assert_max_num_queries(12):
+        staff.get(address(Export, "change", exports[0].pk))
+    found = staff.get(address(Export, "changelist"), {"q": exports[1].public_id}).content.decode()
+    assert (found.count("<progress"), exports[1].public_id in found) == (1, True)
+
+
 @pytest.mark.parametrize("model", [Export, ExportPart])
 def test_what_workers_write_is_for_reading_only(staff: Client, model: type[Export | ExportPart]) -> None:
     export = exporting.begun()
     row = export if model is Export else export.parts.get()
-    assert staff.get(address(model, "add")).status_code == 403
+    assert staff.get(address(model, "add")).status_code == (200 if model is Export else 403)
     assert staff.post(address(model, "delete", row.pk), {"post": "yes"}).status_code == 403
     page = staff.get(address(model, "change", row.pk)).content.decode()
     assert '<input type="text"' not in page

@@ -91,15 +91,16 @@ class Command(BaseCommand):
         """Until the export has ended, or a signal says that it is enough."""
         export = self.found(options)
         run = Run(first=working.look(export))
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, lambda *_: run.stop.set())
         if options["beside"]:
-            # Ctrl-C in a terminal reaches all processes: when this one ends the other says.
+            # Ctrl-C in a terminal reaches all processes: when this one ends is said by the one that has begun it.
             signal.signal(signal.SIGINT, signal.SIG_IGN)
+            signal.signal(signal.SIGTERM, lambda *_: run.stop.set())
             parent = options["beside"]
             working.work(export, is_stopped=lambda: run.stop.is_set() or os.getppid() != parent)
             return
         with ExitStack() as stack:
+            for number in (signal.SIGINT, signal.SIGTERM):
+                stack.callback(signal.signal, number, signal.signal(number, lambda *_: run.stop.set()))
             if options["wait"]:
                 ring_for_export(export)
             else:
