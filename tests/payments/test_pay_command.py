@@ -113,3 +113,16 @@ def test_what_does_not_answer_is_told_as_json_too(tmp_path: Path) -> None:
 
 def test_a_page_of_somebody_else_is_one_line() -> None:
     assert pay_command.reason("<html>\n<h1>Bad\n gateway</h1></html>") == "Bad gateway"
+
+
+def test_an_export_is_ordered_with_a_body(up: Up) -> None:
+    told = pay(up, "/v1/exports", "--wallet", "enterprise", "--sign-in", "--body", '{"dataset": "landmarks"}')
+    # While one is under way it is shown for nothing.
+    assert told["status"] == 202
+    assert told["challenge"] is None or told["challenge"]["amount"] == "0.1"
+    assert told["body"]["dataset"] == "landmarks"
+
+
+def test_a_body_is_json(up: Up) -> None:
+    with pytest.raises(CommandError, match="is no JSON"):
+        pay(up, "/v1/exports", "--body", "{")

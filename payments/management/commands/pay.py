@@ -3,6 +3,7 @@
 import json
 import re
 import time
+from argparse import ArgumentTypeError
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,6 +29,7 @@ from payments.evm import call_data
 
 TIMEOUT_S = 30.0
 FORMS = ("v2", "v1", "tx")
+GOOD = (httpx.codes.OK, httpx.codes.ACCEPTED)
 # What is not known yet, or not on the chain yet, is asked for again with the same payment.
 AGAIN = {"settlement_pending", "facilitator_unavailable", "transaction_not_found"}
 
@@ -49,6 +51,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--sign-in", action="store_true", help="prove the wallet first: its tier's price is quoted"
         )
+        parser.add_argument("--body", metavar="JSON", type=as_json, help="POST this, to order an export for instance")
         parser.add_argument("--identifier", metavar="ID", help="name the payment (16 to 128 letters; form v2)")
         parser.add_argument("--receipt", metavar="TOKEN", help="X-Receipt of an earlier answer, with --transaction")
         parser.add_argument("--transaction", metavar="HASH", help="a transfer that was made before: nothing is paid")
@@ -90,6 +93,7 @@ class Command(BaseCommand):
                     patience_s=options["patience"],
                     receipt=options["receipt"],
                     earlier=options["transaction"],
+                    body=options["body"],
                 )
                 if options["sign_in"]:
                     purchase.sign_in(up["base_url"])
@@ -104,7 +108,7 @@ class Command(BaseCommand):
             self.stdout.write(json.dumps(told))
         else:
             steps.print_json(json.dumps(told["body"]))
-        if told["status"] != httpx.codes.OK:
+        if told["status"] not in GOOD:
             raise CommandError(f"{told['status']}: {reason(told['body'])}")
 
     def _wallet(self, up: Mapping[str, Any], name: str) -> Wallet:
@@ -133,6 +137,7 @@ class Purchase:
     patience_s: int
     receipt: str | None
     earlier: str | None
+    body: Any = None
     session: dict[str, str] = field(default_factory=dict)
 
     def say(self, text: str) -> None:
@@ -172,10 +177,11 @@ class Purchase:
 
     def ask(self, payment: Mapping[str, str]) -> httpx.Response:
         """One request, with these headers."""
+        method = "GET" if self.body is None else "POST"
         if not payment:
-            self.say(f"GET {self.url}")
+            self.say(f"{method} {self.url}")
         headers = {**self.session, **payment, **({"X-Receipt": self.receipt} if self.receipt else {})}
-        answer = self.client.get(self.url, headers=headers)
+        answer = self.client.request(method, self.url, headers=headers, json=self.body)
         self.say(f"{answer.status_code} {answer.reason_phrase}")
         return answer
 
@@ -239,6 +245,14 @@ class Purchase:
             "receipt": answer.headers.get("X-Receipt"),
             "body": content(answer),
         }
+
+
+def as_json(text: str) -> Any:
+    """What a flag says in JSON. Raises ArgumentTypeError."""
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise ArgumentTypeError(f"{text!r} is no JSON: {error}") from error
 
 
 def origin(url: str) -> tuple[str, str, int | None]:

@@ -1,0 +1,114 @@
+"""Exports that a tool orders and x402 pays for: the same purchase as over REST."""
+
+from collections.abc import Mapping
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.test import Client
+from pytest_django import Settings
+from x402.mcp.types import MCPToolResult
+from x402.mcp.utils import extract_payment_response_from_meta
+
+from catalogue.models import Export
+from payments.devchain.wallets import Wallet as Key
+from payments.models import Payment
+from payments.wire.proofs import PAYMENT_META
+from tests.catalogue import exporting
+from tests.catalogue.exporting import EXPORTS
+from tests.mcp.calling import RECEIPT, TOKEN, call, paid, price_of, quoted, refusal_of, words_of
+from tests.payments import buying
+from tests.payments.signing import client_of
+from tests.wallets import usdc_balance
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("books")]
+
+PRICE = Decimal("0.5")
+TOOL, WANTED = "start_export", {"dataset": "restaurants"}
+
+
+@pytest.fixture(autouse=True)
+def folder(settings: Settings, tmp_path: Path) -> Path:
+    return exporting.keep_in(settings, tmp_path / "exports")
+
+
+@pytest.fixture
+def key(wallets: Mapping[str, Key]) -> Key:
+    return wallets["enterprise"]
+
+
+@pytest.fixture
+def buyer(books: None, key: Key) -> Client:
+    return client_of(key)
+
+
+def again(client: Client, payment: Any, **arguments: Any) -> Any:
+    return call(client, TOOL, meta={PAYMENT_META: payment}, **(arguments or WANTED))
+
+
+def test_an_unpaid_call_tells_the_price_and_begins_nothing(buyer: Client) -> None:
+    asked = price_of(call(buyer, TOOL, **WANTED))
+    assert (asked.accepts[0].amount, asked.resource and asked.resource.url) == ("500000", "mcp://tool/start_export")
+    assert not Export.objects.exists()
+
+
+def test_the_official_client_buys_one_and_a_repeat_of_its_call_shows_it(buyer: Client, key: Key) -> None:
+    before = usdc_balance(key.address)
+    payment = quoted(buyer, key, TOOL, **WANTED)
+    first, repeated = again(buyer, payment), again(buyer, payment)
+    export = Export.objects.get()
+    for result in (first, repeated):
+        assert result["structuredContent"]["id"] == export.public_id
+        receipt = extract_payment_response_from_meta(MCPToolResult(content=[], meta=result["_meta"]))
+        assert receipt is not None
+        assert receipt.success
+        assert {RECEIPT, TOKEN} <= set(result["_meta"])
+    row = Payment.objects.get()
+    assert (row.door, row.state, export.payment, export.status) == ("mcp", "delivered", row, "queued")
+    assert before - usdc_balance(key.address) == PRICE
+    # Over REST the same order shows what is under way, and charges nothing.
+    assert exporting.ask(buyer).json()["id"] == export.public_id
+    assert RECEIPT not in call(buyer, TOOL, **WANTED).get("_meta", {})
+    assert Payment.objects.count() == 1
+
+
+def test_a_payment_for_one_export_buys_no_other_nor_that_one_again_when_it_was_cancelled(
+    buyer: Client, key: Key
+) -> None:
+    payment = quoted(buyer, key, TOOL, **WANTED)
+    started = again(buyer, payment)["structuredContent"]["id"]
+    assert refusal_of(again(buyer, payment, dataset="reviews"))["code"] == "payment_already_used"
+    buyer.delete(f"{EXPORTS}/{started}")
+    refused = refusal_of(again(buyer, payment))
+    assert (refused["code"], refused["reason"]) == ("payment_already_used", "refund_due")
+    assert refused["refund"] == Payment.objects.get().public_id
+    assert Export.objects.get().status == "cancelled"
+
+
+def test_without_a_wallet_or_the_tier_nothing_is_charged(buyer: Client, key: Key, wallets: Mapping[str, Key]) -> None:
+    payment = quoted(buyer, key, TOOL, **WANTED)
+    stranger = again(Client(), payment)
+    assert refusal_of(stranger)["code"] == "missing_credentials"
+    assert "your person has to connect this client" in words_of(stranger)
+    assert refusal_of(again(client_of(wallets["premium"]), payment))["code"] == "tier_required"
+    assert not Payment.objects.exists()
+    assert not Export.objects.exists()
+
+
+def test_what_a_plan_gives_has_no_price_and_no_receipt(buyer: Client, key: Key) -> None:
+    exporting.given(key)
+    result = call(buyer, TOOL, **WANTED)
+    assert (result["structuredContent"]["status"], RECEIPT in result.get("_meta", {})) == ("queued", False)
+    assert not Payment.objects.exists()
+
+
+def test_an_export_is_followed_also_by_a_wallet_whose_payment_another_door_took(buyer: Client, key: Key) -> None:
+    asked = exporting.ask(buyer)
+    headers = buying.signed_by(key, value=500_000)
+    assert asked.status_code == 402
+    ordered = buyer.post(EXPORTS, WANTED, content_type="application/json", headers=headers)
+    assert ordered.status_code == 202
+    found = call(buyer, "get_export", export_id=ordered.json()["id"])
+    assert found["structuredContent"]["status"] == "queued"
+    assert paid(buyer, key, TOOL, dataset="reviews")["structuredContent"]["status"] == "queued"
