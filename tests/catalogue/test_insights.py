@@ -285,11 +285,6 @@ def test_a_dish_is_a_run_of_words_for_food(text: str, names: list[str]) -> None:
     assert [text[spot.start : spot.end] for spot in dishes.find(text)] == names
 
 
-def test_plurals_accents_and_capitals_make_no_other_dish() -> None:
-    keys = {spot.key for text in ("Crêpe Suzette", "crepes suzette", "CRÊPES SUZETTE") for spot in dishes.find(text)}
-    assert keys == {"crepe suzette"}
-
-
 # Moods
 @pytest.mark.parametrize(
     ("sentence", "stars", "pleased"),

@@ -14,6 +14,7 @@ from catalogue import groups, insights, languages
 from catalogue.bulk import silent
 from catalogue.demo import vocabulary
 from catalogue.insights.cues import READ, cues
+from catalogue.insights.dishes import find
 from catalogue.insights.extractive import Extractive
 from catalogue.insights.provider import Context, InsightDraft, Opinion
 from catalogue.insights.reading import names
@@ -317,6 +318,11 @@ def test_one_sentence_may_praise_one_thing_and_complain_of_another() -> None:
 )
 def test_a_dish_has_one_name_in_all_scripts_and_forms(text: str, found: set[str]) -> None:
     assert names(text) == found
+
+
+def test_plurals_accents_and_capitals_make_no_other_dish() -> None:
+    keys = {spot.key for text in ("Crêpe Suzette", "crepes suzette", "CRÊPES SUZETTE") for spot in find(text)}
+    assert keys == {"crepe suzette"}
 
 
 def test_guests_of_two_scripts_speak_of_the_same_dish() -> None:
