@@ -64,8 +64,14 @@ app.conf.beat_schedule = {
         "schedule": crontab(hour="1-5", minute="47"),
     },
     "exports that wait for a worker": {
+        "task": "catalogue.tasks.wake_exports",
+        "schedule": 10.0,
+        "options": {"expires": 10},
+    },
+    "exports that are over, and their files": {
         "task": "catalogue.tasks.sweep_exports",
         "schedule": 30.0,
+        "options": {"expires": 30},
     },
     "payments whose settlement nobody saw the end of": {
         "task": "payments.tasks.reconcile_payments",

@@ -1,24 +1,28 @@
 """What a worker does for an export, one step at a time: begin it, write one of its parts, finish it.
 
-A part is held by a lease on the database's clock, and each try of it has a number. Whoever was late, or killed and
-thought dead, finds another number there and changes nothing.
+A part is held by a lease on the database's clock, and each claim of it has a token. Whoever was late, or frozen and
+thought dead, finds another token there and changes nothing.
 """
 
 import logging
+from collections.abc import Callable
+from contextlib import suppress
 from datetime import datetime, timedelta
-from time import monotonic
+from functools import partial
+from time import monotonic, sleep
 from typing import Any
 
 import psycopg
-from django.db import DatabaseError, connection, transaction
-from django.db.models import QuerySet
+from celery.exceptions import SoftTimeLimitExceeded
+from django.db import DatabaseError, Error, InterfaceError, OperationalError, connection, transaction
+from django.db.models import F, QuerySet
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from catalogue.exports import datasets, files, formats, manifest, snapshots, telling
+from catalogue.exports import datasets, files, formats, manifest, money, snapshots, splitting, telling
 from catalogue.exports.datasets.dataset import parameters
 from catalogue.exports.formats import Reading
-from catalogue.exports.snapshots import STATEMENT_TIMEOUT_S, Snapshot
+from catalogue.exports.snapshots import EndedError, Snapshot, SnapshotRaceError
 from catalogue.models import Export, ExportPart
 
 logger = logging.getLogger(__name__)
@@ -32,32 +36,15 @@ RENEW_AFTER_S = 15
 MOST_TRIES = 5
 # What broke is given this long to heal.
 PAUSE = timedelta(seconds=20)
+# What is told to a database that starts again is told after pauses of so many seconds.
+PAUSES_S = (0.5, 1, 2, 4, 4)
+# Any number; with the export it is a lock of two numbers, of which there is no other.
+LOCK = 7_205
 # A task goes on with parts for so long, then rings for the next: it may be one of a queue that goes before.
 GOES_ON_S = 20
 # Each sweep tries the manifest again, until the export has become that old.
 PATIENCE = timedelta(days=1)
 KEPT = timedelta(days=7)
-
-SPLIT = """
-WITH
-counted AS (
-    SELECT {key} AS id, row_number() OVER (ORDER BY {key}) AS nth FROM {rows} WHERE {wanted}
-),
-total AS (SELECT count(*) AS rows FROM counted),
-bounds AS (
-    SELECT counted.id, counted.nth / %(rows_a_part)s AS nth
-    FROM counted, total WHERE counted.nth %% %(rows_a_part)s = 0 AND counted.nth < total.rows
-),
-made AS (
-    INSERT INTO catalogue_exportpart
-        (export_id, seq, kind, lo, hi, state, token, tries, generation, file, sha256, sources)
-    SELECT %(export)s, seq, 'rows', before.id::text, upto.id::text, 'waiting', 0, 0, 0, '', '', '{{}}'
-    FROM generate_series(1, (SELECT count(*) FROM bounds) + 1) AS seq
-    LEFT JOIN bounds AS before ON before.nth = seq - 1
-    LEFT JOIN bounds AS upto ON upto.nth = seq
-)
-UPDATE catalogue_export SET rows_total = (SELECT rows FROM total) WHERE id = %(export)s
-"""
 
 CLAIM = """
 UPDATE catalogue_exportpart
@@ -65,7 +52,7 @@ SET state = 'taken', token = token + 1, tries = tries + 1, lease_until = now() +
 WHERE id = (
     SELECT part.id FROM catalogue_exportpart AS part JOIN catalogue_export AS export ON export.id = part.export_id
     WHERE part.export_id = %(export)s AND export.status = 'running'
-        AND (part.state <> 'done' OR part.generation < export.generation)
+        AND (part.state <> 'done' OR part.generation < export.generation OR part.horizon IS NULL)
         AND part.tries < %(most_tries)s AND (part.lease_until IS NULL OR part.lease_until < now())
     ORDER BY part.seq LIMIT 1 FOR UPDATE OF part SKIP LOCKED
 )
@@ -77,10 +64,11 @@ class LeaseLostError(Exception):
     """Somebody else holds the part by now, or nobody wants it any more."""
 
 
-def step(export: Export, *, rows_a_part: int = ROWS_A_PART, goes_on_s: float = GOES_ON_S) -> int:
+def step(export: Export, *, rows_a_part: int = ROWS_A_PART, goes_on_s: float = GOES_ON_S, kept_s: float = 0) -> int:
     """Do the next thing there is to do for an export; how many workers should be rung for afterwards.
 
-    Call it outside of a transaction. Any number may run at once. What breaks is written on the export's row.
+    Call it outside of a transaction. Any number may run at once. This process keeps the snapshot for `kept_s` seconds
+    after it. What breaks is written on the export's row.
     """
     if export.status == Export.Status.QUEUED:
         return min(begin(export, now=timezone.now(), rows_a_part=rows_a_part), ABREAST)
@@ -88,42 +76,113 @@ def step(export: Export, *, rows_a_part: int = ROWS_A_PART, goes_on_s: float = G
         return 0
     until = monotonic() + goes_on_s
     part = claim(export)
-    if part is None:
-        finish(export, now=timezone.now())
-        return 0
-    with snapshots.joined(export) as snapshot:
-        while part is not None:
-            try:
-                if not stands(export, part, snapshot):
-                    write(export, part, snapshot)
-            except LeaseLostError:
-                logger.info("%s of export %s is in other hands", part, export.public_id)
-                return 0
-            except (OSError, DatabaseError, psycopg.Error) as error:
-                give_back(export, part, error, now=timezone.now())
-                return 0
-            part = claim(export) if monotonic() < until else None
-    return 1
+    if part is not None:
+        try:
+            with snapshots.joined(export, kept_s=kept_s) as snapshot:
+                while part is not None:
+                    if not done(export, part, snapshot):
+                        return 0
+                    if monotonic() >= until:
+                        return 1
+                    part = None
+                    part = claim(export)
+        except (SnapshotRaceError, psycopg.Error, Error) as error:
+            logger.warning("Export %s waits for its snapshot: %s", export.public_id, error)
+            if part is not None:
+                patiently(partial(lay_down, part))
+            return 0
+        except EndedError:
+            return 0
+    finish(export, now=timezone.now())
+    return 0
+
+
+def done(export: Export, part: ExportPart, snapshot: Snapshot) -> bool:
+    """Make a claimed part count. False where it could not be: then it rests, and why is told on the export's row."""
+    try:
+        if not stands(export, part, snapshot):
+            write(export, part, snapshot)
+    except LeaseLostError:
+        logger.info("%s of export %s is in other hands", part, export.public_id)
+        export.refresh_from_db(fields=["status"])
+        return export.status == Export.Status.RUNNING
+    except Exception as error:  # noqa: BLE001  # whatever it is, it may not be tried for ever without a word
+        patiently(partial(give_back, export, part, error, now=timezone.now()))
+        return False
+    return True
+
+
+def patiently(tell: Callable[[], None]) -> None:
+    """Tell the database something; while it starts again, for some seconds."""
+    for pause_s in PAUSES_S:
+        connection.close_if_unusable_or_obsolete()
+        try:
+            tell()
+        except (OperationalError, InterfaceError):
+            connection.close()
+            sleep(pause_s)
+        else:
+            return
+    # Its lease runs out.
+    logger.warning("The database is away: what was claimed is free again in %s.", LEASE)
 
 
 def begin(export: Export, *, now: datetime, rows_a_part: int = ROWS_A_PART) -> int:
-    """Fix the moment of a queued export and split its keys into parts; how many, 0 where another worker was first."""
-    with transaction.atomic(), connection.cursor() as cursor:
-        mine = Export.objects.filter(pk=export.pk, status=Export.Status.QUEUED)
-        if not mine.update(status=Export.Status.RUNNING, snapshot_at=now):
-            return 0
-        export.refresh_from_db()
-        dataset = datasets.of(export)
-        split = SPLIT.format(key=dataset.key, rows=dataset.rows, wanted=dataset.wanted)
-        cursor.execute("SELECT set_config('statement_timeout', %s, true)", [f"{STATEMENT_TIMEOUT_S}s"])
-        cursor.execute(split, parameters(export) | {"export": export.pk, "rows_a_part": rows_a_part})
-        return export.parts.count()
+    """Split the keys of a queued export into parts; how many, 0 where another worker is at it.
+
+    A delta has one more, of what is gone. What breaks is written on the export's row, and tried again for a day.
+    """
+    mine = Export.objects.filter(pk=export.pk, status=Export.Status.QUEUED)
+    try:
+        with transaction.atomic():
+            if not is_alone(export):
+                return 0
+            bounds, total = splitting.split(export, rows_a_part=rows_a_part)
+            # Not earlier, so that nobody who cancels it has to wait. Whoever still holds a snapshot of an earlier
+            # beginning is not to be joined.
+            running = {"status": Export.Status.RUNNING, "snapshots": [], "error": ""}
+            if not mine.update(**running, rows_total=total, snapshot_at=now):
+                return 0
+            ranges = zip([None, *bounds], [*bounds, None], strict=True)
+            parts = [ExportPart(export=export, seq=seq, lo=lo, hi=hi) for seq, (lo, hi) in enumerate(ranges, start=1)]
+            if export.since_export_id is not None and datasets.of(export).removed is not None:
+                parts.append(ExportPart(export=export, seq=len(parts) + 1, kind=ExportPart.Kind.REMOVED))
+            ExportPart.objects.bulk_create(parts)
+    except DatabaseError as error:
+        words = "The database did not count its rows through."
+        logger.warning("Export %s: %s", export.public_id, words, exc_info=error)
+        patiently(partial(not_begun, export, words, now=now))
+        return 0
+    return len(parts)
+
+
+def is_alone(export: Export) -> bool:
+    """Whether no other worker is at the beginning of an export. Call it in a transaction, which keeps others away."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_try_advisory_xact_lock(%s, hashtext(%s))", [LOCK, str(export.pk)])
+        return bool(cursor.fetchone()[0])
+
+
+def not_begun(export: Export, words: str, *, now: datetime) -> None:
+    """Say why an export is not begun yet; after a day it has failed."""
+    queued = Export.objects.filter(pk=export.pk, status=Export.Status.QUEUED)
+    if now - export.created_at > PATIENCE:
+        # Only what is running can fail.
+        queued.update(status=Export.Status.RUNNING)
+        fail(export, words, now=now)
+    else:
+        queued.update(error=f"{words} It is tried again.")
 
 
 def claim(export: Export) -> ExportPart | None:
     """Take a part that nobody holds, as one more try of it. None where all are done, held or resting."""
     found: Any = ExportPart.objects.raw(CLAIM, {"export": export.pk, "lease": LEASE, "most_tries": MOST_TRIES})
     return next(iter(found), None)
+
+
+def lay_down(part: ExportPart) -> None:
+    """Let others have a claimed part at once, as if nobody had taken it."""
+    held(part).update(state=ExportPart.State.WAITING, lease_until=None, tries=F("tries") - 1)
 
 
 def held(part: ExportPart) -> "QuerySet[ExportPart]":
@@ -144,7 +203,7 @@ def stands(export: Export, part: ExportPart, snapshot: Snapshot) -> bool:
 
     It is, if no row of it has come since and none has gone: then it counts again as it is.
     """
-    if not part.file or part.horizon is None:
+    if not part.file or part.horizon is None or part.kind == ExportPart.Kind.REMOVED:
         return False
     dataset = datasets.of(export)
     changed = " OR ".join(f"age({version}) <= age(%(horizon)s::xid)" for version in dataset.versions)
@@ -181,6 +240,7 @@ def write(export: Export, part: ExportPart, snapshot: Snapshot, *, renew_after_s
         connection=snapshot.connection,
         snapshot=snapshot.name,
         beat=beat,
+        kind=part.kind,
     )
     with files.draft(place) as draft:
         count = formats.writer(export)(reading, draft)
@@ -202,10 +262,16 @@ def write(export: Export, part: ExportPart, snapshot: Snapshot, *, renew_after_s
     if not written:
         files.storage().delete(place)
         raise LeaseLostError
+    if part.file:
+        with suppress(OSError):
+            # Of an earlier generation; what stays is the sweeper's.
+            files.storage().delete(f"{export.public_id}/{part.file}")
 
 
 def sources_of(reading: Reading) -> list[str]:
     """The keys of the sources in a part."""
+    if reading.is_of_removed:
+        return []
     every = reading.dataset.select(f"DISTINCT unnest({reading.dataset.sources}) AS key", ordered=False)
     found = psycopg.ClientCursor(reading.connection).execute(every.encode(), reading.parameters).fetchall()
     return sorted(key for (key,) in found)
@@ -213,8 +279,13 @@ def sources_of(reading: Reading) -> list[str]:
 
 def give_back(export: Export, part: ExportPart, error: Exception, *, now: datetime) -> None:
     """Let the part rest before its next try and say why; after the last one the export has failed."""
-    told = error.strerror if isinstance(error, OSError) else None
-    reason = told or "the database did not read it through"
+    reason = "of an error of ours"
+    if isinstance(error, OSError):
+        reason = error.strerror or "the storage did not take it"
+    elif isinstance(error, SoftTimeLimitExceeded):
+        reason = "it took too long"
+    elif isinstance(error, (Error, psycopg.Error)):
+        reason = "the database did not read it through"
     words = f"Part {part.seq} could not be written: {reason}."
     logger.warning("Export %s: %s", export.public_id, words, exc_info=error)
     if part.tries >= MOST_TRIES:
@@ -224,12 +295,17 @@ def give_back(export: Export, part: ExportPart, error: Exception, *, now: dateti
         Export.objects.filter(pk=export.pk, status=Export.Status.RUNNING).update(error=f"{words} It is tried again.")
 
 
+def counts(part: ExportPart, export: Export) -> bool:
+    """Whether a part is written, and of the snapshot of its export."""
+    return part.state == part.State.DONE and part.generation == export.generation and part.horizon is not None
+
+
 def finish(export: Export, *, now: datetime) -> None:
     """Write the manifest and call the export done, if its parts are; or failed, if one has no tries left."""
     export.refresh_from_db()
     parts = list(export.parts.order_by("seq"))
     for part in parts:
-        if part.state != ExportPart.State.DONE or part.generation != export.generation:
+        if not counts(part, export):
             if part.tries >= MOST_TRIES and (part.lease_until is None or part.lease_until < now):
                 words = f"Part {part.seq} could not be written: its worker ended {part.tries} times."
                 fail(export, words, now=now)
@@ -256,6 +332,7 @@ def finish(export: Export, *, now: datetime) -> None:
             expires_at=now + KEPT,
         ):
             telling.tell(export, actor="system", now=now)
+    snapshots.let_go(export)
 
 
 def keep_manifest(export: Export, content: bytes) -> str:
@@ -270,12 +347,13 @@ def keep_manifest(export: Export, content: bytes) -> str:
 
 
 def fail(export: Export, words: str, *, now: datetime) -> None:
-    """Call a running export failed, and remove what was written of it."""
+    """Call a running export failed. What was written of it is removed by the sweeper, who can tell what is whose."""
     running = Export.objects.filter(pk=export.pk, status=Export.Status.RUNNING)
     with transaction.atomic():
         has_failed = running.update(status=Export.Status.FAILED, error=words[:500], finished_at=now)
         if has_failed:
+            money.owe_back(export, words=words, actor="system")
             telling.tell(export, actor="system", now=now)
     if has_failed:
         logger.error("Export %s has failed: %s", export.public_id, words)
-        files.remove_all(export.public_id)
+        snapshots.let_go(export)

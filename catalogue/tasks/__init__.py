@@ -1,6 +1,6 @@
 """Celery tasks of the catalogue. Celery finds what is imported here."""
 
-from catalogue.tasks.exports import ring_for_export, sweep_exports, write_export
+from catalogue.tasks.exports import ring_for_export, sweep_exports, wake_exports, write_export
 from catalogue.tasks.flow import lay_out_slots, release_seats, ring_for_slots
 from catalogue.tasks.guests import recount_reviews
 from catalogue.tasks.holidays import add_holidays
@@ -26,5 +26,6 @@ __all__ = [
     "ring_for_rendering",
     "ring_for_slots",
     "sweep_exports",
+    "wake_exports",
     "write_export",
 ]

@@ -4,29 +4,38 @@ from typing import Any
 
 from django.utils import timezone
 
-from catalogue.exports import sweep, write
+from catalogue.exports import money, sweep, write
 from catalogue.models import Export
 from config import bell
 from config.celery import app
 
-# As often as the beat rings for the sweeper (config/celery.py).
-SWEEP_S = 30
+# Until the next task of this process: with one process and a few exports, theirs come before.
+KEPT_S = 50
+# A bell that waits for longer than a task takes has others before it, of that export or of others: so they are few.
+HEARD_WITHIN_S = 20
 
 
 @app.task(name="catalogue.tasks.write_export")
 def write_export(*, export: str, **_: Any) -> None:
     """Do one step of an export, and ring for those that can be done next."""
     found = Export.objects.get(pk=export)
-    for _bell in range(write.step(found)):
+    for _bell in range(write.step(found, kept_s=KEPT_S)):
         ring_for_export(found)
+
+
+@app.task(name="catalogue.tasks.wake_exports")
+def wake_exports(**_: Any) -> None:
+    """Ring for the exports that wait for a worker, as the beat does most often (config/celery.py)."""
+    for export in sweep.waiting(now=timezone.now()):
+        ring_for_export(export, expires_s=HEARD_WITHIN_S)
 
 
 @app.task(name="catalogue.tasks.sweep_exports")
 def sweep_exports(**_: Any) -> None:
-    """Ring for the exports that wait for a worker, then clear up."""
+    """Put right what was paid, ring for the exports that wait for a worker, then clear up."""
+    money.put_right(now=timezone.now())
     for export in sweep.waiting(now=timezone.now()):
-        # A bell that no worker has heard when the next sweep rings is one too many.
-        ring_for_export(export, expires_s=SWEEP_S)
+        ring_for_export(export, expires_s=HEARD_WITHIN_S)
     sweep.remove_leftovers()
 
 

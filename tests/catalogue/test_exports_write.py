@@ -2,7 +2,7 @@
 
 import logging
 from concurrent.futures import ThreadPoolExecutor
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from threading import Barrier
 
@@ -12,10 +12,11 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from pytest_django import Settings
 
-from catalogue.exports import files, start, sweep, write
+from catalogue.exports import files, snapshots, start, sweep, write
 from catalogue.exports.start import OneIsUnderWay
 from catalogue.models import Export, ExportPart
-from catalogue.tasks import sweep_exports, write_export
+from catalogue.tasks import sweep_exports, wake_exports, write_export
+from config.celery import app as celery
 from tests.catalogue import exporting, make
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -32,6 +33,12 @@ def places(count: int) -> None:
     """So many restaurants."""
     for _ in range(count):
         make.restaurant()
+
+
+def write_part(export: Export, part: ExportPart, *, renew_after_s: float = write.RENEW_AFTER_S) -> None:
+    """Write a claimed part in the snapshot of its export."""
+    with snapshots.joined(export) as snapshot:
+        write.write(export, part, snapshot, renew_after_s=renew_after_s)
 
 
 def row(part: ExportPart) -> tuple[str, int, int | None]:
@@ -60,8 +67,42 @@ def test_a_step_says_how_many_workers_to_ring_for() -> None:
     assert write.step(exporting.queued(), rows_a_part=2) == 4
     export = exporting.queued(status="open")
     assert write.step(export, rows_a_part=6) == 2
-    steps = [exporting.step(export) for _ in range(4)]
-    assert (steps, export.status) == ([1, 1, 0, 0], "succeeded")
+    export.refresh_from_db()
+    steps = [write.step(export, goes_on_s=0) for _ in range(3)]
+    assert (steps, export.status) == ([1, 1, 0], "succeeded")
+
+
+def test_a_task_goes_on_with_parts_for_its_time_and_finishes_the_export() -> None:
+    places(12)
+    export = exporting.begun(rows_a_part=2)
+    assert (exporting.step(export), export.status, export.generation) == (0, "succeeded", 1)
+
+
+def test_bells_are_no_more_than_workers_that_may_be_at_it() -> None:
+    places(150)
+    export = exporting.queued()
+    waiting = write.step(export, rows_a_part=1)
+    most = waiting
+    while waiting:
+        export.refresh_from_db()
+        waiting += write.step(export, goes_on_s=0, kept_s=30) - 1
+        most = max(most, waiting)
+    assert (most, export.status, export.parts.count()) == (4, "succeeded", 150)
+
+
+def test_the_sweeper_rings_once_for_an_export_and_for_a_short_while() -> None:
+    export = exporting.queued()
+    Export.objects.update(queue="nobody-hears-this")
+    wake_exports()
+    wake_exports()
+    with celery.connection_for_read() as broker:
+        bells = broker.SimpleQueue("nobody-hears-this")
+        found = [bells.get(timeout=1) for _ in range(bells.qsize())]
+        assert [bell.payload[1] for bell in found] == [{"export": str(export.pk)}] * 2
+        left = [datetime.fromisoformat(bell.headers["expires"]) - timezone.now() for bell in found]
+        assert timedelta() < min(left) <= max(left) <= timedelta(seconds=20)
+        bells.clear()
+        bells.close()
 
 
 def test_of_two_workers_one_begins_an_export() -> None:
@@ -81,7 +122,7 @@ def test_two_workers_share_an_export_and_write_no_part_twice() -> None:
             connection.ensure_connection()
             ready.wait()
             steps = 0
-            while write.step(Export.objects.get(pk=export.pk)):
+            while write.step(Export.objects.get(pk=export.pk), goes_on_s=0):
                 steps += 1
             return steps
         finally:
@@ -91,7 +132,7 @@ def test_two_workers_share_an_export_and_write_no_part_twice() -> None:
         done = [future.result() for future in [threads.submit(work) for _ in range(2)]]
     assert sum(done) == 20
     assert min(done) > 0
-    assert set(export.parts.values_list("state", "tries")) == {("done", 1)}
+    assert set(export.parts.values_list("state", "tries")) == {("done", 0)}
     exporting.work(export)
     assert len(exporting.rows(export)) == 40
 
@@ -117,14 +158,14 @@ def test_who_has_lost_the_lease_writes_nothing(folder: Path) -> None:
     assert late is not None
     assert winner is not None
     with pytest.raises(write.LeaseLostError):
-        write.write(export, late)
+        write_part(export, late)
     assert exporting.stored(folder) == set()
-    write.write(export, winner)
+    write_part(export, winner)
     kept, told = exporting.stored(folder), row(winner)
     with pytest.raises(write.LeaseLostError):
-        write.write(export, late)
+        write_part(export, late)
     assert (exporting.stored(folder), row(winner)) == (kept, told)
-    assert told == ("done", 2, 1)
+    assert told == ("done", 0, 1)
 
 
 def test_who_loses_the_lease_at_the_last_moment_takes_the_file_away(folder: Path) -> None:
@@ -136,10 +177,13 @@ def test_who_loses_the_lease_at_the_last_moment_takes_the_file_away(folder: Path
         draft.write(b"late")
         draft.keep(files.path_of(export, part))
     assert len(exporting.stored(folder)) == 1
-    start.cancel(export, actor="system", now=timezone.now())
-    with pytest.raises(write.LeaseLostError):
-        write.write(export, part)
+    with snapshots.joined(export) as snapshot:
+        start.cancel(export, actor="system", now=timezone.now())
+        with pytest.raises(write.LeaseLostError):
+            write.write(export, part, snapshot)
     assert exporting.stored(folder) == set()
+    with pytest.raises(snapshots.EndedError), snapshots.joined(export):
+        pass
 
 
 def test_a_lease_is_renewed_for_a_minute() -> None:
@@ -159,15 +203,17 @@ def test_the_lease_is_looked_at_while_rows_are_read_and_the_reading_ends_with_it
     export = exporting.begun()
     part = write.claim(export)
     assert part is not None
-    with CaptureQueriesContext(connection) as queries:
-        write.write(export, part, renew_after_s=0)
-    assert len(queries) == 502
+    with snapshots.joined(export) as snapshot, CaptureQueriesContext(connection) as queries:
+        write.write(export, part, snapshot, renew_after_s=0)
+    # While it reads, when it has read, and when it is done.
+    assert len(queries) == 3
     again = exporting.begun(status="open")
     part = write.claim(again)
     assert part is not None
-    start.cancel(again, actor="system", now=timezone.now())
-    with CaptureQueriesContext(connection) as queries, pytest.raises(write.LeaseLostError):
-        write.write(again, part, renew_after_s=0)
+    with snapshots.joined(again) as snapshot:
+        start.cancel(again, actor="system", now=timezone.now())
+        with CaptureQueriesContext(connection) as queries, pytest.raises(write.LeaseLostError):
+            write.write(again, part, snapshot, renew_after_s=0)
     assert len(queries) == 1
     assert not [name for name in exporting.stored(folder) if name.startswith(again.public_id)]
 
@@ -245,7 +291,7 @@ def test_a_manifest_that_cannot_be_written_is_tried_for_a_day(folder: Path) -> N
     places(1)
     export, hopeless = exporting.begun(), exporting.begun(status="open")
     for each in (export, hopeless):
-        assert exporting.step(each) == 1
+        assert write.step(each, goes_on_s=0) == 1
         (folder / each.public_id).rename(folder / f"{each.public_id} aside")
         (folder / each.public_id).write_text("a file where the folder should be")
         assert list(sweep.undone().filter(pk=each.pk)) == [each]
@@ -278,8 +324,7 @@ def test_a_failed_export_is_begun_anew_of_a_new_moment(folder: Path) -> None:
     assert (export.status, export.error, export.snapshot_at, export.parts.count()) == ("queued", "", None, 0)
     exporting.work(export)
     assert (export.status, export.rows) == ("succeeded", 3)
-    with pytest.raises(write.LeaseLostError):
-        write.write(export, late)
+    assert not write.held(late).exists()
 
 
 def test_an_export_that_was_asked_for_again_is_not_begun_anew() -> None:
@@ -340,13 +385,12 @@ def sweep_apart() -> int:
         connection.close()
 
 
-def test_a_task_does_one_step_and_leaves_an_ended_export_alone() -> None:
+def test_a_task_writes_an_export_and_leaves_one_alone_that_has_ended() -> None:
     places(1)
     export = exporting.begun()
     write_export(export=str(export.pk), an_argument_of_tomorrow=1)
-    assert row(export.parts.get()) == ("done", 1, 1)
-    write_export(export=str(export.pk))
     export.refresh_from_db()
-    assert export.status == "succeeded"
+    assert (row(export.parts.get()), export.status) == (("done", 0, 1), "succeeded")
+    told = Export.objects.values().get()
     write_export(export=str(export.pk))
-    assert row(export.parts.get()) == ("done", 1, 1)
+    assert Export.objects.values().get() == told
