@@ -1,6 +1,6 @@
 """Restaurants: the free fields, as the database has rendered them."""
 
-from catalogue.exports.datasets.dataset import Column, Dataset
+from catalogue.exports.datasets.dataset import MOVED, OF_RESTAURANT, Column, Dataset, gone
 
 # Each field of GET /v1/restaurants/{slug}?fields=core with its type, but for what depends on the moment of reading:
 # the state of the hours and the flow offer.
@@ -32,27 +32,63 @@ SCHEMA = {
     "updated_at": "timestamp",
     "version": "integer",
 }
+# Of the address in one line and of what sources gave only the record knows.
+BEFORE = "('{' || held.before || '}')::json"
+AFTER = "('{' || held.after || '}')::json"
+MATCHES = f"""{OF_RESTAURANT}
+AND (%(updated_since)s::timestamptz IS NULL OR restaurant.updated_at >= %(updated_since)s::timestamptz)
+"""
 
 DATASET = Dataset(
     key="restaurant.id",
     key_type="uuid",
-    rows="catalogue_restaurant AS restaurant JOIN catalogue_record AS held ON held.restaurant_id = restaurant.id",
-    matches="""
-restaurant.merged_into_id IS NULL AND restaurant.erased_at IS NULL
-AND (%(market)s::text IS NULL OR restaurant.market_id = %(market)s)
-AND (%(status)s::text IS NULL OR restaurant.status = %(status)s)
-AND (%(updated_since)s::timestamptz IS NULL OR restaurant.updated_at >= %(updated_since)s::timestamptz)
-""",
-    changed="restaurant.updated_at >= %(since)s::timestamptz",
+    rows="""catalogue_restaurant AS restaurant
+JOIN catalogue_record AS held ON held.restaurant_id = restaurant.id""",
+    matches=MATCHES,
+    # The record moves with what it shows, its sources included; the restaurant goes by the clock of who changed it.
+    changed=f"""held.updated_at >= %(since)s::timestamptz
+    OR restaurant.id IN (SELECT restaurant_id FROM ({MOVED}) AS moved)""",  # noqa: S608  # of constants
     record="""'{' || held.before || ',"hours":{' || held.hours || '},' || held.after || '}'""",
     schema=SCHEMA,
     columns=(
         Column("id", "public_id('rst', restaurant.id)", "string"),
         Column("slug", "restaurant.slug", "string"),
         Column("name", "restaurant.name", "string"),
-        Column("market", "restaurant.market_id", "string"),
+        Column("alt_names", "restaurant.alt_names", "array of string"),
         Column("status", "restaurant.status", "string"),
+        Column("market", "restaurant.market_id", "string"),
+        Column("neighborhood", "restaurant.neighborhood", "string or null"),
+        Column("address_line1", "restaurant.line1", "string or null"),
+        Column("address_locality", "restaurant.locality", "string or null"),
+        Column("address_region", "restaurant.region", "string or null"),
+        Column("address_postal_code", "restaurant.postal_code", "string or null"),
+        Column("address_country", "restaurant.country", "string", "ISO 3166-1 alpha-2."),
+        Column("address_formatted", f"{BEFORE} -> 'address' ->> 'formatted'", "string or null", "All in one line."),
+        Column("lat", "restaurant.latitude", "number or null", "Degrees."),
+        Column("lng", "restaurant.longitude", "number or null", "Degrees."),
+        Column("phone", "restaurant.phone", "string or null", "E.164."),
+        Column("phone_verified", "restaurant.phone_verified_at IS NOT NULL", "boolean"),
+        Column("phone_verified_at", "restaurant.phone_verified_at", "timestamp or null"),
+        Column("website", "restaurant.website", "string or null"),
+        Column("rating", "restaurant.rating", "number or null", "Stars, 1 to 5."),
+        Column("review_count", "restaurant.review_count", "integer"),
+        Column("price_level", "restaurant.price_level", "integer or null", "1 to 4."),
+        Column("cuisine", f"{BEFORE} ->> 'cuisine'", "string or null", "The label of the main cuisine."),
+        Column("cuisines", "restaurant.cuisines", "array of string", "Slugs, the main one first."),
+        Column("hours", "'{' || held.hours || '}'", "string", "JSON, as the record has it, without a state."),
+        Column("attributes", "restaurant.attributes::text", "string", "JSON."),
+        Column("external_ids", "restaurant.external_ids::text", "string", "JSON."),
+        Column("sources", f"({AFTER} -> 'sources')::text", "string", "JSON: what each source gave."),
+        Column("verified_at", "restaurant.verified_at", "timestamp or null"),
+        Column("updated_at", "restaurant.updated_at", "timestamp"),
+        Column("version", "restaurant.version", "integer"),
     ),
     sources="held.sources",
     versions=("restaurant.xmin", "held.xmin"),
+    removed=gone(
+        "restaurants",
+        f"""SELECT public_id('rst', restaurant.id), moved.at
+        FROM ({MOVED}) AS moved JOIN catalogue_restaurant AS restaurant ON restaurant.id = moved.restaurant_id
+        WHERE ({MATCHES}) IS NOT TRUE""",  # noqa: S608  # of constants
+    ),
 )

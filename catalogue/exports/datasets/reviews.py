@@ -1,6 +1,7 @@
-"""Reviews, each with the slug of its restaurant."""
+"""Reviews, each with the slug of its restaurant, as a list of reviews shows them."""
 
-from catalogue.exports.datasets.dataset import Column, Dataset
+from catalogue.exports.datasets.dataset import MOVED, OF_RESTAURANT, Column, Dataset, gone
+from catalogue.exports.datasets.lines import an_object, or_null, value, word, word_or_null
 
 SCHEMA = {
     "id": "string",
@@ -12,44 +13,86 @@ SCHEMA = {
     "visited_on": "date or null",
     "created_at": "timestamp",
     "helpful_count": "integer",
+    "photos": "array of object",
     "owner_reply": "object or null",
     "source": "string",
 }
+
+PHOTO = an_object(
+    {
+        "id": word("public_id('ph', photo.id)"),
+        "url": value("%(photos)s || public_id('ph', photo.id) || '/large.webp'"),
+        "small_url": value("%(photos)s || public_id('ph', photo.id) || '/small.webp'"),
+    }
+)
+SHOWN = "FROM catalogue_photo AS photo WHERE photo.review_id = review.id AND NOT photo.is_hidden"
+# As recount counts them: a review in fifty has any, so the others are not looked up.
+PHOTOS = f"""CASE WHEN review.photo_count > 0 THEN
+    coalesce((SELECT '[' || string_agg({PHOTO}, ',' ORDER BY photo.created_at, photo.id) || ']' {SHOWN}), '[]')
+ELSE '[]' END"""
+REPLY = an_object({"text": value("review.owner_reply"), "created_at": word("api_moment(review.owner_replied_at)")})
+MATCHES = f"""{OF_RESTAURANT}
+AND (%(updated_since)s::timestamptz IS NULL OR review.updated_at >= %(updated_since)s::timestamptz)
+"""
 
 DATASET = Dataset(
     key="review.id",
     key_type="uuid",
     rows="catalogue_review AS review JOIN catalogue_restaurant AS restaurant ON restaurant.id = review.restaurant_id",
-    matches="""
-restaurant.merged_into_id IS NULL AND restaurant.erased_at IS NULL
-AND (%(market)s::text IS NULL OR restaurant.market_id = %(market)s)
-AND (%(status)s::text IS NULL OR restaurant.status = %(status)s)
-AND (%(updated_since)s::timestamptz IS NULL OR review.updated_at >= %(updated_since)s::timestamptz)
-""",
-    changed="(review.updated_at >= %(since)s::timestamptz OR restaurant.updated_at >= %(since)s::timestamptz)",
-    record="""json_build_object(
-        'id', public_id('rev', review.id), 'restaurant', restaurant.slug, 'stars', review.stars, 'text', review.text,
-        'lang', nullif(review.lang, ''), 'author', review.author, 'visited_on', review.visited_on,
-        'created_at', api_moment(review.created_at), 'helpful_count', review.helpful_count,
-        'owner_reply', CASE WHEN review.owner_reply IS NOT NULL THEN json_build_object(
-            'text', review.owner_reply, 'created_at', api_moment(review.owner_replied_at)) END,
-        'source', review.source_id
-    )::text""",
+    matches=MATCHES,
+    # Each by an index; an OR would read all reviews.
+    changed=f"""review.id IN (
+    SELECT id FROM catalogue_review WHERE updated_at >= %(since)s::timestamptz
+    UNION ALL SELECT told.id FROM ({MOVED}) AS moved JOIN catalogue_review AS told USING (restaurant_id)
+    UNION ALL SELECT review_id FROM catalogue_photo
+    WHERE review_id IS NOT NULL AND updated_at >= %(since)s::timestamptz
+)""",  # noqa: S608  # of constants
+    record=an_object(
+        {
+            "id": word("public_id('rev', review.id)"),
+            "restaurant": word("restaurant.slug"),
+            "stars": "review.stars",
+            "text": value("review.text"),
+            "lang": or_null("nullif(review.lang, '')"),
+            "author": value("review.author"),
+            "visited_on": word_or_null("review.visited_on"),
+            "created_at": word("api_moment(review.created_at)"),
+            "helpful_count": "review.helpful_count",
+            "photos": PHOTOS,
+            "owner_reply": f"CASE WHEN review.owner_reply IS NULL THEN 'null' ELSE {REPLY} END",
+            "source": value("review.source_id"),
+        }
+    ),
     schema=SCHEMA,
     columns=(
         Column("id", "public_id('rev', review.id)", "string"),
-        Column("restaurant", "restaurant.slug", "string"),
-        Column("stars", "review.stars", "integer"),
-        Column("text", "review.text", "string"),
-        Column("lang", "nullif(review.lang, '')", "string or null"),
+        Column("restaurant", "restaurant.slug", "string", "Slug of the restaurant."),
+        Column("stars", "review.stars", "integer", "1 to 5."),
+        Column("text", "review.text", "string", "Empty where stars alone were given."),
+        Column("lang", "nullif(review.lang, '')", "string or null", "ISO 639-1."),
         Column("author", "review.author", "string"),
         Column("visited_on", "review.visited_on", "date or null"),
         Column("created_at", "review.created_at", "timestamp"),
         Column("helpful_count", "review.helpful_count", "integer"),
+        Column("photo_count", "review.photo_count", "integer", "Photos that came with it; see the dataset photos."),
         Column("owner_reply", "review.owner_reply", "string or null"),
         Column("owner_replied_at", "review.owner_replied_at", "timestamp or null"),
-        Column("source", "review.source_id", "string"),
+        Column("source", "review.source_id", "string", "Key of the source; the manifest has its licence."),
     ),
     sources="ARRAY[review.source_id]",
-    versions=("review.xmin", "restaurant.xmin"),
+    versions=(
+        "review.xmin",
+        "restaurant.xmin",
+        f"CASE WHEN review.photo_count > 0 THEN (SELECT photo.xmin {SHOWN} ORDER BY age(photo.xmin) LIMIT 1) END",
+    ),
+    removed=gone(
+        "reviews",
+        f"""SELECT public_id('rev', review.id), review.updated_at
+        FROM catalogue_review AS review JOIN catalogue_restaurant AS restaurant ON restaurant.id = review.restaurant_id
+        WHERE review.updated_at >= %(since)s::timestamptz AND ({MATCHES}) IS NOT TRUE""",  # noqa: S608  # of constants
+        f"""SELECT public_id('rev', review.id), moved.at
+        FROM ({MOVED}) AS moved JOIN catalogue_review AS review USING (restaurant_id)
+        JOIN catalogue_restaurant AS restaurant ON restaurant.id = review.restaurant_id
+        WHERE ({MATCHES}) IS NOT TRUE""",  # noqa: S608  # of constants
+    ),
 )

@@ -1,0 +1,64 @@
+"""Landmarks with all their names, as GET /v1/landmarks lists them."""
+
+from catalogue.exports.datasets.dataset import Column, Dataset, gone
+from catalogue.exports.datasets.lines import an_object, or_null, value, word
+
+SCHEMA = {
+    "id": "string",
+    "name": "string",
+    "kind": "string",
+    "market": "string or null",
+    "location": "object",
+    "names": "array of string",
+    "wikidata": "string or null",
+    "distance_m": "integer or null",
+}
+
+# One letter is always the same one for who compares two exports, whatever the database was made for.
+NAMES = """ARRAY(
+    SELECT named.name FROM catalogue_landmarkname AS named WHERE named.landmark_id = landmark.id ORDER BY named.name
+)"""
+MATCHES = """(%(market)s::text IS NULL OR landmark.market_id = %(market)s)
+AND (%(updated_since)s::timestamptz IS NULL OR landmark.updated_at >= %(updated_since)s::timestamptz)
+"""
+
+DATASET = Dataset(
+    key="landmark.id",
+    key_type="uuid",
+    rows="catalogue_landmark AS landmark",
+    matches=MATCHES,
+    changed="landmark.updated_at >= %(since)s::timestamptz",
+    record=an_object(
+        {
+            "id": word("public_id('lm', landmark.id)"),
+            "name": value("landmark.name"),
+            "kind": value("landmark.kind"),
+            "market": or_null("landmark.market_id"),
+            "location": an_object({"lat": value("landmark.latitude"), "lng": value("landmark.longitude")}),
+            "names": value(NAMES),
+            "wikidata": or_null("landmark.wikidata"),
+            # Nothing is asked that it could be measured from.
+            "distance_m": "'null'",
+        }
+    ),
+    schema=SCHEMA,
+    columns=(
+        Column("id", "public_id('lm', landmark.id)", "string"),
+        Column("name", "landmark.name", "string"),
+        Column("kind", "landmark.kind", "string"),
+        Column("market", "landmark.market_id", "string or null"),
+        Column("lat", "landmark.latitude", "number", "Degrees."),
+        Column("lng", "landmark.longitude", "number", "Degrees."),
+        Column("names", NAMES, "array of string", "All names that it is found by."),
+        Column("wikidata", "landmark.wikidata", "string or null"),
+        Column("source", "landmark.source_id", "string", "Key of the source; the manifest has its licence."),
+    ),
+    sources="ARRAY[landmark.source_id]",
+    versions=("landmark.xmin",),
+    removed=gone(
+        "landmarks",
+        f"""SELECT public_id('lm', landmark.id), landmark.updated_at FROM catalogue_landmark AS landmark
+        WHERE landmark.updated_at >= %(since)s::timestamptz AND ({MATCHES}) IS NOT TRUE""",  # noqa: S608  # of constants
+    ),
+    filters=("market", "updated_since"),
+)
