@@ -2,7 +2,11 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+import resource
+import secrets
+import subprocess
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -14,8 +18,9 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django import Settings
 
+from catalogue.models import Export
 from payments.devchain.wallets import Wallet as Key
-from tests.catalogue import exporting
+from tests.catalogue import exporting, make
 from tests.catalogue.exporting import EXPORTS, UNKNOWN, body, fetch, refusal
 from tests.payments.signing import client_of
 
@@ -199,3 +204,77 @@ def test_a_file_of_another_size_than_was_written_is_503(
     for path in folder.rglob("*.gz"):
         path.write_bytes(path.read_bytes()[:-1])
     assert refusal(fetch(enterprise, done["files"][0]["url"])) == (503, "service_unavailable", None)
+
+
+@contextmanager
+def nearly_full(folder: Path) -> Iterator[None]:
+    """Room for so little in the folder that no file of an export fits: by a real small disk, where we may mount one."""
+    folder.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=4k", "tmpfs", str(folder)], capture_output=True, check=False
+    )
+    most, never = resource.getrlimit(resource.RLIMIT_FSIZE)
+    try:
+        if mounted.returncode:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (16, never))
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (most, never))
+        if not mounted.returncode:
+            subprocess.run(["umount", str(folder)], check=True)
+
+
+@pytest.mark.parametrize("format", ["jsonl.gz", "parquet"])
+def test_a_full_disk_is_told_on_the_row_and_leaves_nothing(folder: Path, format: str) -> None:  # noqa: A002  # its name
+    for _ in range(200):
+        make.restaurant(name=secrets.token_hex(30))
+    export = exporting.begun()
+    Export.objects.update(format=format)
+    export.refresh_from_db()
+    with nearly_full(folder):
+        exporting.step(export)
+        assert exporting.stored(folder) == set()
+    told = ("Part 1 could not be written: No space left on device", "Part 1 could not be written: File too large")
+    assert export.error.startswith(told), export.error
+    assert (export.status, export.parts.get().state) == ("running", "waiting")
+    exporting.work(export)
+    assert (export.status, export.rows, len(exporting.stored(folder))) == ("succeeded", 200, 2)
+
+
+def test_a_folder_that_cannot_be_written_is_told_on_the_row(folder: Path) -> None:
+    make.restaurant()
+    export = exporting.begun()
+    folder.write_text("a file in its place")
+    exporting.step(export)
+    assert export.error.startswith("Part 1 could not be written: ")
+    assert "directory" in export.error or "File exists" in export.error
+    folder.unlink()
+    exporting.work(export)
+    assert export.status == "succeeded"
+
+
+def test_files_and_folders_of_exports_are_nobody_elses(folder: Path) -> None:
+    make.restaurant()
+    exporting.finished()
+    modes = {path.is_dir(): path.stat().st_mode & 0o777 for path in folder.rglob("*")}
+    assert modes == {True: 0o700, False: 0o600}
+
+
+@pytest.mark.parametrize(
+    ("format", "kind"), [("csv.gz", "application/gzip"), ("parquet", "application/vnd.apache.parquet")]
+)
+def test_each_format_is_served_under_its_own_name_and_type(
+    enterprise: Client,
+    client: Client,
+    format: str,  # noqa: A002  # its name
+    kind: str,
+) -> None:
+    make.listed(make.restaurant())
+    export = exporting.asked(enterprise, format=format)
+    exporting.work(export)
+    (file,) = exporting.record(enterprise, export)["files"]
+    answer = fetch(client, file["url"])
+    name = f"restaurants-00001.{format}"
+    assert (file["name"], answer["Content-Type"]) == (name, kind)
+    assert answer["Content-Disposition"] == f'attachment; filename="{name}"'
+    assert hashlib.sha256(body(answer)).hexdigest() == file["sha256"]

@@ -76,8 +76,8 @@ def _rows(reading: Reading) -> Iterator[pa.RecordBatchReader]:
             cursor.execute(select)
             with closing(cursor.fetch_record_batch()) as reader:
                 yield reader
-    except (adbc.Error, pa.ArrowException) as error:
-        # What a caller of psycopg expects: it knows nothing of ADBC.
+    except (adbc.Error, pa.ArrowException, OSError) as error:
+        # What a caller of psycopg expects: it knows nothing of ADBC, which calls what PostgreSQL says an OSError.
         raise psycopg.OperationalError(str(error)) from error
 
 

@@ -28,9 +28,10 @@ def typed(sql: str, word: str) -> str:
 
 def text(sql: str, word: str) -> str:
     """SQL of what CSV shows: the words of JSON for true and false, moments as the API says them, lists as JSON."""
+    value = typed(sql, word)
     if is_array(word):
-        return f"to_json({sql})::text"
+        return f"to_json({value})::text"
     if plain(word) == "timestamp":
-        return f"api_moment({sql})"
+        return f"api_moment({value})"
     # PostgreSQL's own would be t and f.
-    return f"({sql})::text" if plain(word) == "boolean" else sql
+    return f"({value})::text" if plain(word) == "boolean" else value
