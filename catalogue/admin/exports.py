@@ -83,6 +83,21 @@ class OrderForm(forms.Form):
         self.add_error(name if name in self.fields else NON_FIELD_ERRORS, refusal.message)
 
 
+class OrderedBy(admin.SimpleListFilter):
+    """Whose they are."""
+
+    title = "who ordered it"
+    parameter_name = "by"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        """Staff, or wallets."""
+        return [("staff", "Staff"), ("wallets", "Wallets")]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Export]) -> QuerySet[Export]:
+        """Theirs."""
+        return queryset if self.value() is None else queryset.filter(wallet__isnull=self.value() == "staff")
+
+
 class ReadOnly:
     """What workers write: looked at, never edited."""
 
@@ -125,19 +140,8 @@ class ExportAdmin(ReadOnly, LongTableAdmin):
 
     change_list_template = "catalogue/exports.html"
     change_form_template = "catalogue/export.html"
-    list_display = [
-        "public_id",
-        "status",
-        "dataset",
-        "format",
-        "bar",
-        "failure",
-        "owner",
-        "paid",
-        "rows",
-        "created_at",
-    ]
-    list_filter = ["status", "dataset", "format", ("wallet", admin.EmptyFieldListFilter)]
+    list_display = ["public_id", "status", "what", "bar", "failure", "owner", "paid", "rows", "created_at"]
+    list_filter = ["status", "dataset", "format", OrderedBy]
     list_select_related = ["payment"]
     search_fields = ["wallet__address__exact"]
     search_help_text = "The id (ex_…), or the address of the wallet, whole and in small letters"
@@ -209,6 +213,11 @@ class ExportAdmin(ReadOnly, LongTableAdmin):
     def owner(self, export: Export) -> str:
         """As people tell addresses apart."""
         return shortened(export.wallet_id) if export.wallet_id else "staff"
+
+    @admin.display(description="What")
+    def what(self, export: Export) -> str:
+        """The dataset and its format, and whether it is a delta."""
+        return f"{export.dataset}, {export.format}{', delta' if export.since_export_id else ''}"
 
     @admin.display(description="Paid")
     def paid(self, export: Export) -> SafeString | str:

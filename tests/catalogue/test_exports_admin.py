@@ -93,9 +93,7 @@ def test_an_export_that_was_asked_for_again_is_not_begun_anew(staff: Client) -> 
 def test_what_went_wrong_stands_beside_the_status_in_the_list(staff: Client) -> None:
     exporting.queued()
     page = staff.get(address(Export, "changelist")).content.decode()
-    assert columns(page) == [
-        *("public_id", "status", "dataset", "format", "bar", "failure", "owner", "paid", "rows", "created_at")
-    ]
+    assert columns(page) == [*("public_id", "status", "what", "bar", "failure", "owner", "paid", "rows", "created_at")]
 
 
 def test_cancelling_asks_first(staff: Client, folder: Path) -> None:
