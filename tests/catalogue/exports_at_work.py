@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from multiprocessing.process import BaseProcess
 from threading import Event, Thread
+from typing import Any
+from uuid import UUID
 
 from django.db import connection
 from django.utils import timezone
@@ -21,13 +23,13 @@ from tests.catalogue import make
 FAR = make.NOW.replace(year=2099)
 
 
-def ordered(dataset: str = "reviews", **fields: object) -> Export:
+def ordered(dataset: str = "reviews", **fields: Any) -> Export:
     """A queued export that staff ordered."""
     wanted = {"format": "jsonl.gz", "fingerprint": "x", "queue": "standard", "created_at": timezone.now()} | fields
     return Export.objects.create(dataset=dataset, **wanted)
 
 
-def begun(*, rows_a_part: int, **fields: object) -> Export:
+def begun(*, rows_a_part: int, **fields: Any) -> Export:
     """One that is split."""
     export = ordered(**fields)
     write.begin(export, now=timezone.now(), rows_a_part=rows_a_part)
@@ -45,12 +47,12 @@ def reviewed(count: int, **fields: object) -> Restaurant:
 def add_reviews(place: Restaurant, count: int) -> None:
     """So many more."""
     first = make.review(place, "Number 1")
-    (same,) = Review.objects.filter(pk=first.pk).values()
-    del same["id"]
+    (row,) = Review.objects.filter(pk=first.pk).values()
+    same: dict[str, Any] = {name: value for name, value in row.items() if name != "id"}
     Review.objects.bulk_create([Review(**same | {"text": f"Number {number}"}) for number in range(2, count + 1)])
 
 
-def work(key: object, *, goes_on_s: float = 0.1, kept_s: float = 5) -> None:
+def work(key: UUID, *, goes_on_s: float = 0.1, kept_s: float = 5) -> None:
     """What a process of a worker does until the export has ended."""
     while True:
         export = Export.objects.get(pk=key)
