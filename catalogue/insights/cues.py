@@ -61,7 +61,7 @@ class Cues:
         A part begins at a comma or a "but" behind which there is such a thing; one without a mood has that of the
         whole: "The ramen was great, the service slow" against "Loved the ramen, gyoza and staff".
         """
-        cuts = []
+        cuts: list[int] = []
         for match in self.parts.finditer(sentence):
             before = [start for start in starts if start < match.end()]
             last = cuts[-1] if cuts else 0

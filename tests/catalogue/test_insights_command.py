@@ -115,7 +115,7 @@ def test_a_citation_that_does_not_hold_is_shown_and_ends_with_1(what: str) -> No
     run()
     insight = Insight.objects.get(pk=place.pk)
     (dish,) = insight.detail["dishes"]
-    cited = Review.objects.get(pk=decode("rev", dish["citations"][0]))
+    cited = Review.objects.get(pk=str(decode("rev", dish["citations"][0])))
     if what == "gone":
         cited.delete()
         wrong = "is no review"

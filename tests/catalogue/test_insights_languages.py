@@ -16,7 +16,7 @@ from catalogue.demo import vocabulary
 from catalogue.insights.cues import READ, cues
 from catalogue.insights.dishes import find
 from catalogue.insights.extractive import Extractive
-from catalogue.insights.provider import Context, InsightDraft, Opinion
+from catalogue.insights.provider import Claim, Context, InsightDraft, Opinion, WatchOut
 from catalogue.insights.reading import names
 from catalogue.models import Review
 from tests.catalogue import make
@@ -351,8 +351,8 @@ def by_hand(name: str) -> InsightDraft:
 def test_what_is_made_of_reviews_that_people_write(name: str) -> None:
     draft = by_hand(name)
     assert draft.text == BY_HAND[name]
-    for claim in (*draft.aspects, *draft.dishes, *draft.watch_outs):
-        assert len(claim.citations) == min(claim.mentions, 10)
+    claims: list[Claim | WatchOut] = [*draft.aspects, *draft.dishes, *draft.watch_outs]
+    assert [len(claim.citations) for claim in claims] == [min(claim.mentions, 10) for claim in claims]
 
 
 def test_irony_and_denials_are_read_as_people_mean_them() -> None:
