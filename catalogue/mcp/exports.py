@@ -3,9 +3,11 @@
 from dataclasses import replace
 from typing import Any
 
-from catalogue.exports import record, start
+from catalogue.exports import paying, record, start
+from catalogue.mcp import selling
 from catalogue.models import Export
 from catalogue.serializers import ExportRecord, NewExport
+from catalogue.serializers.exports import GROUPS
 from catalogue.tasks import ring_for_export
 from config.api.fields import Shape
 from config.api.refusal import InvalidRequest
@@ -14,7 +16,11 @@ from config.mcp import schemas
 from config.mcp.answers import Result
 from config.mcp.schemas import Schema
 from config.mcp.tools import Call, Tool, Values
+from payments import wire
 from payments.callers import caller_of
+from payments.purchases import Purchase
+
+WANTED = ("dataset", "format", "filter", "fields", "since_export")
 
 
 class Wanted(Shape):
@@ -29,17 +35,23 @@ class Wanted(Shape):
 
 def start_export(call: Call, asked: Values) -> Result:
     """An export that is under way."""
-    caller = caller_of(call.request)
-    wanted = {name: asked[name] for name in ("dataset", "format", "filter") if name in asked}
     try:
-        export = start.start(start.exporter(caller), tier=caller.tier, now=call.now, **{"filter": {}, **wanted})
+        ordered = paying.order(
+            caller_of(call.request),
+            {name: asked[name] for name in WANTED if name in asked},
+            purchase=Purchase.of_tool(call.tool, call.told),
+            proof=wire.proof_in(call.meta),
+            receipt_token=selling.token_of(call),
+            now=call.now,
+        )
     except InvalidRequest as refusal:
         # Here the condition is an argument of its own.
         refusal.param = unfiltered(refusal.param)
         refusal.details = [replace(problem, param=unfiltered(problem.param)) for problem in refusal.details]
         raise
-    ring_for_export(export)
-    return shown(call, export)
+    ring_for_export(ordered.export)
+    result = shown(call, ordered.export)
+    return result if ordered.receipt is None else selling.paid(result.body or b"", ordered.receipt)
 
 
 def unfiltered(param: str | None) -> str | None:
@@ -49,7 +61,7 @@ def unfiltered(param: str | None) -> str | None:
 
 def get_export(call: Call, asked: Values) -> Result:
     """How far an export is."""
-    wallet = start.exporter(caller_of(call.request))
+    wallet = start.owner(caller_of(call.request))
     return shown(call, record.find(wallet, asked["export_id"]))
 
 
@@ -62,30 +74,43 @@ def its_record() -> Schema:
     """The schema of the record of an export."""
     members = ("id", "status", "progress", "rows", "files", "manifest_url", "expires_at", "error")
     return schemas.result(
-        "ExportRecord", only={"ExportRecord": members, "ExportFileRecord": ("name", "sha256", "url")}
+        "ExportRecord", only={"ExportRecord": members, "ExportFileRecord": ("name", "kind", "sha256", "url")}
     )
+
+
+def its_beginning() -> Schema:
+    """The schema of the record of an export that has no files yet."""
+    return schemas.result("ExportRecord", only={"ExportRecord": ("id", "status")})
 
 
 START_EXPORT = Tool(
     name="start_export",
     title="Export in bulk",
     description=(
-        "Has workers write a whole dataset to files; follow it with get_export. For wallets on the Enterprise tier;"
-        " nothing is charged, and at most three may be under way. While the same export is not finished, the same call"
-        " gives that one."
+        "Has workers write a dataset to files; follow it with get_export. Paid for by x402, by wallets on the"
+        " Enterprise tier: an unpaid call tells the price; what fails is paid back. At most three may be under way; the"
+        " same call shows the one that is, free."
     ),
     operation="create_export",
     takes={
         "dataset": "What is exported.",
-        "format": "How its files are written.",
+        "format": "jsonl.gz has all that the other tools say; the others are flat tables.",
+        "fields": "Of restaurants, beside core.",
         "market": "Of this market alone: its slug.",
         "since": "Changed at this moment or later: 2026-11-21T19:30:00Z.",
         "status": "Of this status alone.",
+        "since_export": "ex_... of one like this that has succeeded: only what changed since, and which ids are gone.",
+    },
+    # The words say the form in fewer letters.
+    beside={
+        "fields": {"type": "array", "minItems": 1, "items": {"type": "string", "enum": list(GROUPS)}},
+        "since_export": {"type": "string"},
     },
     needs=["dataset"],
     known_as={"market": "filter.market", "since": "filter.updated_since", "status": "filter.status"},
     reads=Wanted,
-    gives=its_record,
+    gives=its_beginning,
+    or_gives=selling.PRICE,
     run=start_export,
     is_read_only=False,
     is_idempotent=False,
@@ -96,10 +121,10 @@ GET_EXPORT = Tool(
     title="Follow an export",
     description=(
         "The progress of an export of this wallet; once it has succeeded, its files with checksums and signed links"
-        " that are good for an hour. For the Enterprise tier; nothing is charged."
+        " that are good for an hour. Nothing is charged."
     ),
     operation="get_export",
-    takes={"export_id": "`id` of start_export: exp_ and 26 letters."},
+    takes={"export_id": "`id` of start_export: ex_..."},
     needs=["export_id"],
     known_as={"export_id": "id"},
     reads=None,
