@@ -208,7 +208,7 @@ def test_a_file_of_another_size_than_was_written_is_503(
 
 @contextmanager
 def nearly_full(folder: Path) -> Iterator[None]:
-    """Room for so little in the folder that no file of an export fits: by a real small disk, where we may mount one."""
+    """Room for so little that no file of an export fits: on a real small disk, where we may mount one."""
     folder.mkdir()
     mounted = subprocess.run(
         ["mount", "-t", "tmpfs", "-o", "size=4k", "tmpfs", str(folder)], capture_output=True, check=False

@@ -133,7 +133,7 @@ def public_id(review: Review) -> str:
 
 def moment(at: datetime | None) -> str | None:
     """As the API says it."""
-    return at and f"{at:%Y-%m-%dT%H:%M:%SZ}"
+    return f"{at:%Y-%m-%dT%H:%M:%SZ}" if at else None
 
 
 def test_lines_of_json_hold_exactly_what_the_database_does(told: list[Review], folder: Path) -> None:
@@ -248,7 +248,18 @@ def test_values_of_every_type_are_what_they_are_in_each_format(folder: Path) -> 
     assert values[:6] == [str(place.pk), "7", "3.25", "true", "false", ""]
     assert [json.loads(value) for value in values[6:9]] == [['a "b", c', "", None, "é🍣"], [1, 2], []]
     assert values[9] == ""
-    expected = (str(place.pk), 7, 3.25, True, False, None, ['a "b", c', "", None, "é🍣"], [1, 2], [], None)
+    expected: tuple[Any, ...] = (
+        str(place.pk),
+        7,
+        3.25,
+        True,
+        False,
+        None,
+        ['a "b", c', "", None, "é🍣"],
+        [1, 2],
+        [],
+        None,
+    )
     table = pq.read_table(io.BytesIO(content))
     assert [tuple(row.values()) for row in table.to_pylist()] == [expected]
     assert table.schema.types[5:] == [
