@@ -152,7 +152,9 @@ def test_a_tool_is_listed_beside_the_operation_that_it_shares_if_and_only_if_it_
     ways = {(way.tool, way.operation) for each in discovery.WAYS.values() for way in each if way.tool}
     assert ways == {(tool.name, tool.operation) for tool in SERVER.tools if tool.or_gives}
     for way in (way for each in discovery.WAYS.values() for way in each if way.tool):
-        assert SERVER.by_name[way.tool or ""].read({"slug": "noma", **way.arguments})["slug"] == "noma"
+        tool = SERVER.by_name[way.tool or ""]
+        beside = {"slug": "noma"} if "slug" in tool.needs else {}
+        assert tool.read({**beside, **way.arguments}).items() >= beside.items()
 
 
 @pytest.mark.django_db
@@ -171,6 +173,11 @@ def test_a_price_that_changed_is_told_and_what_is_not_sold_is_not_listed(client:
         "context": "0.002",
         "ai_insight": "0.01",
         "history": "0.01",
+        "export_history": "1",
+        "export_landmarks": "0.3",
+        "export_photos": "0.6",
+        "export_restaurants": "0.9",
+        "export_reviews": "1",
     }
 
 
@@ -306,6 +313,26 @@ def test_what_is_sold_documents_its_headers_and_refusals_once() -> None:
         assert "tier_required" in operation["responses"]["403"]["description"]
         assert "payment_identifier_reused" in operation["responses"]["409"]["description"]
     assert {"x402", "PAYMENT-REQUIRED", "PAYMENT-RESPONSE"} <= DOCUMENT["components"]["headers"].keys()
+
+
+@pytest.mark.django_db
+def test_an_order_of_an_export_costs_what_one_dataset_costs(client: Client) -> None:
+    seed.load()
+    document = json.loads(discovery.with_prices(openapi.written(DOCUMENT).encode()))
+    order = document["paths"]["/v1/exports"]["post"]
+    assert order["x-payment-info"]["price"] == {"mode": "dynamic", "currency": "USD", "min": "0.1", "max": "1"}
+    assert order["responses"]["202"]["headers"]["X-Receipt"] == {"$ref": "#/components/headers/X-Receipt"}
+    (reviews,) = (one for one in told(client)["products"] if one["product"] == "export_reviews")
+    assert (reviews["from_tier"], reviews["resources"]) == ("enterprise", [])
+    assert reviews["asked_for_by"] == [
+        {
+            "method": "POST",
+            "body": {"dataset": "reviews"},
+            "url_template": f"{BASE}/v1/exports",
+            "operation_id": "create_export",
+        }
+    ]
+    assert reviews["tools"] == [{"name": "start_export", "arguments": {"dataset": "reviews"}}]
 
 
 @pytest.mark.django_db

@@ -87,7 +87,8 @@ def test_it_says_how_much_there_is_and_what_it_costs_now(client: Client) -> None
     make.restaurant(status="permanently_closed")
     text = text_of(client)
     assert "(2 restaurants in 2 markets)" in text
-    assert "now, in USDC by tier: ai_insight 0.003 to 0.01, context 0.0005 to 0.002, history 0.003 to 0.01" in text
+    assert "now, in USDC by tier: ai_insight 0.003 to 0.01, context 0.0005 to 0.002, export_history 0.8 to 1" in text
+    assert "export_restaurants 0.5 to 0.9, export_reviews 0.8 to 1, history 0.003 to 0.01" in text
     assert "photos 0.001 to 0.003, reviews 0.001 to 0.004\n" in text
     assert "10 calls a minute" in text
 

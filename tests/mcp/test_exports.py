@@ -141,7 +141,7 @@ def test_who_has_not_signed_in_reads_how_to_and_gets_no_401(client: Client, venu
 
 
 @pytest.mark.parametrize("tier", ["free", "pro", "premium"])
-def test_a_wallet_below_enterprise_is_told_so(wallets: Mapping[str, Key], tier: str) -> None:
+def test_a_wallet_below_enterprise_is_told_so(prices: None, wallets: Mapping[str, Key], tier: str) -> None:
     result = start(client_of(wallets[tier]))
     assert "Nothing was charged." in refused(result, "tier_required")
     assert refusal_of(result)["tier_required"] == "enterprise"
@@ -173,4 +173,4 @@ def test_the_choices_are_those_of_the_document(client: Client) -> None:
     taken = listed["start_export"]["inputSchema"]["properties"]
     assert taken["dataset"]["enum"] == Export.Dataset.values
     assert taken["format"]["enum"] == Export.Format.values
-    assert list(taken) == ["dataset", "format", "market", "since", "status"]
+    assert list(taken) == ["dataset", "format", "fields", "market", "since", "status", "since_export"]

@@ -76,7 +76,7 @@ def test_a_plan_is_agreed_with_a_wallet_or_an_account(staff: Client) -> None:
     [
         ({}, "This wallet has another plan at that time."),
         ({"wallet": ""}, "A plan is either of a wallet or of an account."),
-        ({"price_factor": "0"}, "A price factor is above zero."),
+        ({"price_factor": "-1"}, "A price factor is not below zero."),
         ({"per_minute": "0"}, "At least one request a minute, or empty"),
         (
             {"valid_from_0": "2099-02-01", "valid_until_0": "2099-01-01", "valid_until_1": "00:00:00"},

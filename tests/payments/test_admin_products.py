@@ -133,8 +133,8 @@ def test_a_price_to_come_is_set_shown_and_taken_back_but_one_that_has_begun_stay
         "action": "take_back",
         "_selected_action": [str(pk) for pk in Price.objects.values_list("pk", flat=True)],
     }
-    assert make.messages_of(staff.post(PRICES, chosen))[-2:] == ["1 taken back.", "20 had begun, and stay."]
-    assert Price.objects.count() == 20
+    assert make.messages_of(staff.post(PRICES, chosen))[-2:] == ["1 taken back.", "40 had begun, and stay."]
+    assert Price.objects.count() == 40
 
 
 def test_a_price_without_an_amount_ends_the_sale_at_its_rate(staff: Client) -> None:
@@ -171,9 +171,9 @@ def test_what_hardly_anybody_means_is_set_only_once_they_say_so(
     page = staff.post(REVIEWS, form(**wanted))
     assert page.status_code == 200
     assert doubt in page.content.decode()
-    assert Price.objects.count() == 20
+    assert Price.objects.count() == 40
     assert staff.post(REVIEWS, form(**wanted, is_sure="on")).status_code == 302
-    assert Price.objects.count() == 21
+    assert Price.objects.count() == 41
 
 
 def test_prices_of_several_rates_are_looked_at_together(staff: Client) -> None:
@@ -193,13 +193,13 @@ def test_a_price_in_the_past_is_refused(staff: Client) -> None:
         REVIEWS, form(rate="standard", amount_usdc="0.009", valid_from_0="2020-01-01", valid_from_1="00:00:00")
     )
     assert "A price begins now or later" in page.content.decode()
-    assert Price.objects.count() == 20
+    assert Price.objects.count() == 40
 
 
 def test_the_price_that_is_so_already_is_not_set_again(staff: Client) -> None:
     seed.load()
     assert staff.post(REVIEWS, form(rate="standard", amount_usdc="0.0040")).status_code == 302
-    assert Price.objects.count() == 20
+    assert Price.objects.count() == 40
 
 
 def test_a_product_is_added_without_prices_and_is_not_sold(staff: Client) -> None:
@@ -233,4 +233,4 @@ def test_who_may_only_look_can_take_no_price_back(db: None) -> None:
     }
     client.post(PRICES, chosen)
     client.post(REVIEWS, form(rate="standard", amount_usdc="0.005"))
-    assert Price.objects.count() == 20
+    assert Price.objects.count() == 40

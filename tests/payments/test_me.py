@@ -54,6 +54,11 @@ def test_an_anonymous_caller_sees_the_free_tier(client: Client) -> None:
             "products": [
                 {"product": "ai_insight", "amount": "0.01", "from_tier": "premium"},
                 {"product": "context", "amount": "0.002", "from_tier": "free"},
+                {"product": "export_history", "amount": "1", "from_tier": "enterprise"},
+                {"product": "export_landmarks", "amount": "0.3", "from_tier": "enterprise"},
+                {"product": "export_photos", "amount": "0.6", "from_tier": "enterprise"},
+                {"product": "export_restaurants", "amount": "0.9", "from_tier": "enterprise"},
+                {"product": "export_reviews", "amount": "1", "from_tier": "enterprise"},
                 {"product": "history", "amount": "0.01", "from_tier": "premium"},
                 {"product": "photos", "amount": "0.003", "from_tier": "pro"},
                 {"product": "reviews", "amount": "0.004", "from_tier": "pro"},
@@ -90,6 +95,11 @@ def test_a_wallet_sees_its_holdings_its_prices_and_what_leads_further(wallets: M
             "products": [
                 {"product": "ai_insight", "amount": "0.008", "from_tier": "premium"},
                 {"product": "context", "amount": "0.0015", "from_tier": "free"},
+                {"product": "export_history", "amount": "0.95", "from_tier": "enterprise"},
+                {"product": "export_landmarks", "amount": "0.25", "from_tier": "enterprise"},
+                {"product": "export_photos", "amount": "0.5", "from_tier": "enterprise"},
+                {"product": "export_restaurants", "amount": "0.8", "from_tier": "enterprise"},
+                {"product": "export_reviews", "amount": "0.95", "from_tier": "enterprise"},
                 {"product": "history", "amount": "0.008", "from_tier": "premium"},
                 {"product": "photos", "amount": "0.002", "from_tier": "pro"},
                 {"product": "reviews", "amount": "0.003", "from_tier": "pro"},
@@ -128,6 +138,11 @@ def test_a_product_without_a_price_at_the_rate_is_shown_without_one(client: Clie
     assert products == {
         "ai_insight": "0.01",
         "context": "0.002",
+        "export_history": "1",
+        "export_landmarks": "0.3",
+        "export_photos": "0.6",
+        "export_restaurants": "0.9",
+        "export_reviews": "1",
         "history": "0.01",
         "photos": "0.003",
         "reviews": "0.004",
@@ -171,7 +186,7 @@ def test_a_wallet_with_a_plan_sees_it_and_its_own_agreement(settings: Settings, 
     me = api.get(ME).json()
     assert me["plan"] == {"name": "Contract 7", "tier": "premium", "price_factor": "0.8", "valid_until": None}
     assert (me["tier"], me["limits"]["requests"], me["sla"]) == ("premium", 900, "99.9 % a month")
-    assert me["prices"]["products"][4] == {"product": "reviews", "amount": "0.0016", "from_tier": "pro"}
+    assert me["prices"]["products"][-1] == {"product": "reviews", "amount": "0.0016", "from_tier": "pro"}
 
 
 def test_who_comes_with_a_payment_alone_sees_the_tier_and_nothing_of_the_wallet(
@@ -205,7 +220,7 @@ def test_a_copied_payment_tells_nothing_of_what_its_payer_has_agreed_on(
     me = client.get(ME, headers=paid_by(wallets["free"], products=REVIEWS)).json()
     assert (me["by"], me["tier"], me["limits"]["requests"]) == ("payment", "premium", 900)
     assert (me["plan"], me["sla"], me["rising"], me["wallet"], me["holdings_usd"]) == (None, None, None, None, None)
-    assert me["prices"]["products"][4] == {"product": "reviews", "amount": "0.002", "from_tier": "pro"}
+    assert me["prices"]["products"][-1] == {"product": "reviews", "amount": "0.002", "from_tier": "pro"}
 
 
 def test_a_wallet_of_more_tokens_than_are_worth_counting_is_served(settings: Settings) -> None:

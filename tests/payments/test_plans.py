@@ -80,8 +80,8 @@ def test_of_plans_that_wait_for_each_other_one_is_agreed_on_and_the_other_refuse
 
 def test_a_plan_that_cannot_be_is_not_called_one_that_overlaps() -> None:
     wallet = Wallet.objects.create(address=fresh_wallet().address)
-    with pytest.raises(IntegrityError, match="plan_price_factor_is_positive"):
-        plans.agree(unsaved(wallet, price_factor=0))
+    with pytest.raises(IntegrityError, match="plan_price_factor_is_not_below_zero"):
+        plans.agree(unsaved(wallet, price_factor=-1))
 
 
 def keyed(account: Account) -> Caller:
@@ -342,7 +342,7 @@ def test_of_two_plans_that_are_made_at_once_one_is_refused() -> None:
 @pytest.mark.parametrize(
     ("wrong", "why"),
     [
-        ({"price_factor": 0}, "A price factor is above zero."),
+        ({"price_factor": -1}, "A price factor is not below zero."),
         ({"per_minute": 0}, "At least one request a minute"),
         ({"valid_until": "2020-01-01T00:00Z"}, "A plan ends after it begins."),
         ({"account": None}, "A plan is either of a wallet or of an account."),

@@ -56,7 +56,7 @@ def test_what_is_so_already_is_not_set_again() -> None:
     assert price("set", "reviews", "free", "0.00400") == "reviews: that is so already.\n"
     assert price("open", "reviews", "free") == "reviews: that is so already.\n"
     assert price("take-back", "reviews", "free") == "reviews: there is no price to come.\n"
-    assert Price.objects.count() == 20
+    assert Price.objects.count() == 40
 
 
 def test_a_price_for_a_tier_above_does_not_withdraw_the_product_from_those_below() -> None:
@@ -80,7 +80,7 @@ def test_a_price_to_come_is_set_listed_and_taken_back() -> None:
     assert listed["context"]["prices"]["standard"] == "0.002"
     assert "take that back first" in refused("set", "context", "free", "0.004", "--from", "2099-12-01T00:00Z")
     assert price("take-back", "context", "free") == "context: 1 taken back.\n"
-    assert Price.objects.count() == 20
+    assert Price.objects.count() == 40
 
 
 def test_a_price_to_come_does_not_open_a_product_before_its_time() -> None:
@@ -154,7 +154,7 @@ def test_of_two_who_set_the_same_price_at_once_one_writes_it() -> None:
 
     together(set_it)
     assert sorted(written) == [0, 1]
-    assert Price.objects.count() == 21
+    assert Price.objects.count() == 41
 
 
 def test_of_two_prices_that_do_not_go_together_the_later_one_is_doubted() -> None:
@@ -174,7 +174,7 @@ def test_of_two_prices_that_do_not_go_together_the_later_one_is_doubted() -> Non
 
     together(set_it)
     assert len(doubted) == 1
-    assert Price.objects.count() == 21
+    assert Price.objects.count() == 41
     for moment in (timezone.now(), timezone.now() + timedelta(days=1)):
         amounts = prices.current(now=moment)["context"]
         paid = [amounts[tier.rate] for tier in TIERS.values()]

@@ -10,6 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from payments import prices, seed
 from payments.models import Price, Product
 from payments.prices import NotSold
+from payments.pricing import PAID_UNASKED
 from payments.terms import STANDARD, Terms, plain
 from payments.tiers import ENTERPRISE, FREE, PREMIUM, PRO, TIERS
 
@@ -104,7 +105,7 @@ def test_a_rate_without_a_price_is_not_sold_at_that_rate() -> None:
         prices.listed(["context"], now=NOW).quote(plain(ENTERPRISE))
 
 
-def test_a_fresh_installation_sells_five_products_at_four_rates() -> None:
+def test_a_fresh_installation_sells_ten_products_at_four_rates() -> None:
     seed.load()
     seed.load()
     found = {
@@ -120,8 +121,15 @@ def test_a_fresh_installation_sells_five_products_at_four_rates() -> None:
         "ai_insight": (PREMIUM.name, [Decimal(text) for text in ("0.01", "0.008", "0.006", "0.003")]),
         "photos": (PRO.name, [Decimal(text) for text in ("0.003", "0.002", "0.0015", "0.001")]),
         "history": (PREMIUM.name, [Decimal(text) for text in ("0.01", "0.008", "0.006", "0.003")]),
+        "export_restaurants": (ENTERPRISE.name, [Decimal(text) for text in ("0.9", "0.8", "0.7", "0.5")]),
+        "export_reviews": (ENTERPRISE.name, [Decimal(text) for text in ("1", "0.95", "0.9", "0.8")]),
+        "export_photos": (ENTERPRISE.name, [Decimal(text) for text in ("0.6", "0.5", "0.4", "0.3")]),
+        "export_landmarks": (ENTERPRISE.name, [Decimal(text) for text in ("0.3", "0.25", "0.2", "0.1")]),
+        "export_history": (ENTERPRISE.name, [Decimal(text) for text in ("1", "0.95", "0.9", "0.8")]),
     }
-    assert Price.objects.count() == 20
+    assert Price.objects.count() == 40
+    # What official clients pay unasked.
+    assert max(max(amounts) for _, amounts in found.values()) == PAID_UNASKED
 
 
 def test_seeding_again_keeps_what_staff_have_changed() -> None:
