@@ -1,6 +1,6 @@
 """Files of exports in a bucket of an S3-compatible service.
 
-Nothing imports this but Django, where EXPORTS_S3_BUCKET is set: boto3 takes some 30 MB of each process.
+Nothing imports this but Django, where EXPORTS_S3_BUCKET is set: boto3 takes 17 MB of each process.
 """
 
 import threading
