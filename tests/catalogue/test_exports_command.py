@@ -82,9 +82,7 @@ def test_a_dataset_is_written_copied_and_verified_by_one_command(folder: Path, t
     for status in ("open", "open", "moved"):
         make.listed(make.restaurant(status=status))
     to = tmp_path / "taken"
-    said = told(
-        folder, "restaurants", "--market", "copenhagen", "--status", "open", "--format", "csv.gz", "--to", str(to)
-    )
+    said = told("restaurants", "--market", "copenhagen", "--status", "open", "--format", "csv.gz", "--to", str(to))
     export = Export.objects.get()
     assert (said["id"], said["status"], said["rows"], said["format"]) == (export.public_id, "succeeded", 2, "csv.gz")
     assert (export.wallet, export.filter, export.queue) == (
