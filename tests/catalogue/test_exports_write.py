@@ -68,7 +68,7 @@ def test_a_step_says_how_many_workers_to_ring_for() -> None:
     export = exporting.queued(status="open")
     assert write.step(export, rows_a_part=6) == 2
     export.refresh_from_db()
-    steps = [write.step(export, goes_on_s=0) for _ in range(3)]
+    steps = [write.step(export, goes_on_s=0, kept_s=30) for _ in range(3)]
     assert (steps, export.status) == ([1, 1, 0], "succeeded")
 
 
@@ -122,7 +122,7 @@ def test_two_workers_share_an_export_and_write_no_part_twice() -> None:
             connection.ensure_connection()
             ready.wait()
             steps = 0
-            while write.step(Export.objects.get(pk=export.pk), goes_on_s=0):
+            while write.step(Export.objects.get(pk=export.pk), goes_on_s=0, kept_s=30):
                 steps += 1
             return steps
         finally:
@@ -173,9 +173,10 @@ def test_who_loses_the_lease_at_the_last_moment_takes_the_file_away(folder: Path
     export = exporting.begun()
     part = write.claim(export)
     assert part is not None
-    with files.draft(files.path_of(export, part)) as draft:
+    place = f"{export.public_id}/{files.name_of(export, part)}"
+    with files.draft(place) as draft:
         draft.write(b"late")
-        draft.keep(files.path_of(export, part))
+        draft.keep(place)
     assert len(exporting.stored(folder)) == 1
     with snapshots.joined(export) as snapshot:
         start.cancel(export, actor="system", now=timezone.now())
