@@ -69,6 +69,7 @@ def test_a_step_says_how_many_workers_to_ring_for() -> None:
     assert write.step(export, rows_a_part=6) == 2
     export.refresh_from_db()
     steps = [write.step(export, goes_on_s=0, kept_s=30) for _ in range(3)]
+    export.refresh_from_db()
     assert (steps, export.status) == ([1, 1, 0], "succeeded")
 
 
