@@ -88,8 +88,8 @@ START_EXPORT = Tool(
     title="Export in bulk",
     description=(
         "Has workers write a dataset to files; follow it with get_export. Paid for by x402, by wallets on the"
-        " Enterprise tier: an unpaid call tells the price; what fails is paid back. At most three may be under way; the"
-        " same call shows the one that is, free."
+        " Enterprise tier: an unpaid call tells the price; what fails is paid back. The same call shows the one under"
+        " way."
     ),
     operation="create_export",
     takes={
@@ -121,7 +121,7 @@ GET_EXPORT = Tool(
     title="Follow an export",
     description=(
         "The progress of an export of this wallet; once it has succeeded, its files with checksums and signed links"
-        " that are good for an hour. Nothing is charged."
+        " that are good for an hour. Free."
     ),
     operation="get_export",
     takes={"export_id": "`id` of start_export: ex_..."},

@@ -160,11 +160,11 @@ def test_the_export_of_another_wallet_is_none(enterprise: Client) -> None:
 
 def test_what_an_export_costs(enterprise: Client) -> None:
     started = record(start(enterprise))
-    with costing(12):
+    with costing(14):
         record(start(enterprise))
     with costing(9):
         record(call(enterprise, "get_export", export_id=started["id"]))
-    with costing(14):
+    with costing(16):
         record(start(enterprise, status="open"))
 
 

@@ -121,7 +121,11 @@ def test_it_accepts_what_every_tool_gives(shop: Shop, mode: Mode) -> None:
 
     async def export(agent: Client) -> None:
         wanted = {"dataset": "restaurants", "market": "copenhagen"}
-        started = content(await agent.call_tool("start_export", wanted))
+        asked = await agent.call_tool("start_export", wanted)
+        if asked.is_error:
+            # Another mode of it may have left one under way, which is shown for nothing.
+            asked = await paid(agent, wallet(shop, "enterprise"), "start_export", **wanted)
+        started = content(asked)
         assert content(await agent.call_tool("get_export", {"export_id": started["id"]}))["id"] == started["id"]
 
     slug = famous(shop)
