@@ -231,7 +231,7 @@ def test_bulk_export_requires_enterprise_and_is_queued_with_its_priority(
 ) -> None:
     keep_in(settings, tmp_path / "exports")
     caller = session_of(wallets[name])
-    wanted = {"data": {"dataset": "restaurants"}, "content_type": "application/json"}
+    wanted: dict[str, Any] = {"data": {"dataset": "restaurants"}, "content_type": "application/json"}
     answer = caller.post("/v1/exports", **wanted)
     if status == 202:
         assert answer.status_code == 402

@@ -25,7 +25,8 @@ from tests.wallets import usdc_balance
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("books")]
 
 PRICE = Decimal("0.5")
-TOOL, WANTED = "start_export", {"dataset": "restaurants"}
+TOOL = "start_export"
+WANTED: dict[str, Any] = {"dataset": "restaurants"}
 
 
 @pytest.fixture(autouse=True)
