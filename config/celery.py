@@ -73,6 +73,10 @@ app.conf.beat_schedule = {
         "schedule": 30.0,
         "options": {"expires": 30},
     },
+    "what is gone for longer than deltas of exports reach back": {
+        "task": "catalogue.tasks.forget_removals",
+        "schedule": crontab(hour="3", minute="21"),
+    },
     "payments whose settlement nobody saw the end of": {
         "task": "payments.tasks.reconcile_payments",
         "schedule": 15.0,

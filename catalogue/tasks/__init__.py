@@ -1,6 +1,6 @@
 """Celery tasks of the catalogue. Celery finds what is imported here."""
 
-from catalogue.tasks.exports import ring_for_export, sweep_exports, wake_exports, write_export
+from catalogue.tasks.exports import forget_removals, ring_for_export, sweep_exports, wake_exports, write_export
 from catalogue.tasks.flow import lay_out_slots, release_seats, ring_for_slots
 from catalogue.tasks.guests import recount_reviews
 from catalogue.tasks.holidays import add_holidays
@@ -11,6 +11,7 @@ from catalogue.tasks.spans import refresh_open_spans, ring_for_open_spans
 __all__ = [
     "add_holidays",
     "check_reading",
+    "forget_removals",
     "lay_out_slots",
     "publish_changes",
     "rank_lists",

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from catalogue.exports import money, sweep, write
+from catalogue.exports import money, removals, sweep, write
 from catalogue.models import Export
 from config import bell
 from config.celery import app
@@ -37,6 +37,12 @@ def sweep_exports(**_: Any) -> None:
     for export in sweep.waiting(now=timezone.now()):
         ring_for_export(export, expires_s=HEARD_WITHIN_S)
     sweep.remove_leftovers()
+
+
+@app.task(name="catalogue.tasks.forget_removals")
+def forget_removals(**_: Any) -> None:
+    """Forget what is gone from the datasets for longer than deltas reach back."""
+    removals.forget(now=timezone.now())
 
 
 def ring_for_export(export: Export, *, expires_s: int | None = None) -> None:

@@ -113,19 +113,6 @@ def test_a_filter_leaves_the_rows_that_meet_all_its_conditions(wanted: dict[str,
     assert (export.rows, exporting.manifest(export)["rows"]) == (len(slugs), len(slugs))
 
 
-def test_what_is_created_after_the_snapshot_is_left_out_and_what_is_changed_says_so() -> None:
-    place = make.restaurant(slug="old")
-    export = exporting.begun()
-    make.restaurant(slug="late", created_at=make.NOW + timedelta(seconds=1))
-    Restaurant.objects.filter(pk=place.pk).update(
-        name="Renamed", updated_at=make.NOW + timedelta(seconds=2), version=2
-    )
-    exporting.work(export)
-    (row,) = exporting.rows(export)
-    assert (row["slug"], row["name"], row["version"]) == ("old", "Renamed", 2)
-    assert row["updated_at"] > exporting.manifest(export)["snapshot_at"]
-
-
 def test_the_manifest_names_the_licences_of_the_sources_contained_and_of_no_others() -> None:
     make.source("native", license="LicenseRef-Proprietary")
     make.listed(make.restaurant(), "osm")

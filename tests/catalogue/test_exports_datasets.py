@@ -1,0 +1,295 @@
+"""What each dataset says of a row is what the API says of it, and its flat columns say the same."""
+
+import csv
+import gzip
+import io
+import json
+from collections.abc import Iterator
+from datetime import date, timedelta
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+from django.core.management import call_command
+from django.db import transaction
+from django.utils import timezone
+from pytest_django import Settings
+
+from catalogue import groups, history, identity, insights, landmarks, photos, recount, reviews
+from catalogue.exports import datasets, files
+from catalogue.models import Export, Insight, Landmark, Restaurant, Version
+from catalogue.reviews import Order, Question
+from catalogue.serializers import LandmarkRecord
+from catalogue.serializers.guests import ReviewRecord
+from catalogue.serializers.history import EntryRecord
+from catalogue.serializers.photos import PhotoRecord
+from catalogue.serializers.restaurants import RestaurantRecord
+from config.api.ids import encode
+from config.api.renderers import JSON
+from tests.catalogue import exporting, make
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+# What JSON, CSV and COPY give a meaning of their own.
+AWKWARD = 'Café "Ø" \\ 50%, \\. \\N \t\r\n\x01\x02\x7f \u2028 \U0001f363 {} %(since)s'
+
+
+@pytest.fixture(autouse=True)
+def _files(settings: Settings, tmp_path: Path) -> None:
+    exporting.keep_in(settings, tmp_path / "exports")
+
+
+def exported(dataset: str, kind: str = "jsonl.gz", **wanted: Any) -> Export:
+    """An export with its files."""
+    made = Export.objects.create(
+        dataset=dataset, format=kind, fingerprint="", queue="dedicated", created_at=timezone.now(), **wanted
+    )
+    exporting.work(made)
+    assert made.status == "succeeded", made.error
+    return made
+
+
+def contents(export: Export) -> Iterator[bytes]:
+    """Its files, in their order."""
+    for part in export.parts.order_by("seq"):
+        with files.storage().open(files.path_of(export, part)) as kept:
+            yield kept.read()
+
+
+def table(export: Export) -> list[dict[str, Any]]:
+    """The rows of Parquet."""
+    return [row for content in contents(export) for row in pq.read_table(io.BytesIO(content)).to_pylist()]
+
+
+def cells(export: Export) -> list[dict[str, str]]:
+    """The rows of CSV."""
+    return [
+        row
+        for content in contents(export)
+        for row in csv.DictReader(io.StringIO(gzip.decompress(content).decode(), newline=""))
+    ]
+
+
+def said(record: Any) -> Any:
+    """What an answer says, as its reader sees it."""
+    return json.loads(JSON().render(record))
+
+
+def odd() -> list[Restaurant]:
+    """Restaurants, reviews, photos and landmarks of every kind that is told of, and of some that are not."""
+    plain, odd, empty = make.restaurant(), make.restaurant(name=AWKWARD), make.restaurant()
+    make.source("wikidata", attribution="")
+    make.review(plain)
+    replied = make.review(
+        odd,
+        AWKWARD,
+        stars=1,
+        author=AWKWARD,
+        lang="da",
+        visited_on=date(2026, 2, 28),
+        helpful_count=2_000_000_000,
+        owner_reply=AWKWARD,
+        owner_replied_at=make.NOW + timedelta(microseconds=999_999),
+        created_at=make.NOW - timedelta(microseconds=1),
+    )
+    make.review(odd, "Rather good", lang="")
+    make.photo(odd, review=replied, caption=AWKWARD, alt=AWKWARD, author=AWKWARD, created_at=make.NOW)
+    make.photo(odd, review=replied, is_hidden=True)
+    make.photo(odd, review=replied, width=333, height=1, created_at=make.NOW)
+    make.photo(plain, width=401, height=1203, author="", source=make.source("wikidata"), kind="interior")
+    make.photo(plain, width=50_000, height=1, file="kept.jpg")
+    make.photo(plain, is_hidden=True)
+    make.landmark("Tivoli", AWKWARD, "Tivoli Gardens", market="copenhagen", wikidata="Q1")
+    make.landmark("Ærø", at=(-1e-7, 179.99999999999997))
+    erased, lost = make.restaurant(), make.restaurant()
+    for gone in (erased, lost):
+        make.review(gone, "Gone")
+        make.photo(gone)
+    with transaction.atomic():
+        recount.restaurants([place.pk for place in (plain, odd, empty, erased, lost)], now=make.NOW)
+    identity.erase(erased, actor="staff:1", now=make.NOW)
+    Restaurant.objects.filter(pk=lost.pk).update(merged_into=plain)
+    Restaurant.objects.filter(pk=odd.pk).update(
+        name=AWKWARD[::-1], cuisine=make.cuisine("pizza"), attributes={"a/b~": AWKWARD}, phone="+4532155656"
+    )
+    make.cuisine("seafood")
+    return [plain, odd, empty]
+
+
+def test_reviews_are_exported_as_the_api_shows_them() -> None:
+    expected = {}
+    for place in odd():
+        page = reviews.page(place, Question(sort=Order.NEWEST), now=timezone.now() + timedelta(days=400))
+        for row in said(ReviewRecord(page.rows, many=True).data):
+            expected[row["id"]] = {**row, "restaurant": place.slug}
+    rows = exporting.rows(exported("reviews"))
+    assert {row["id"]: row for row in rows} == expected
+    assert len(rows) == 3
+    assert [row["lang"] for row in rows] == [None, "da", None]
+    assert [len(row["photos"]) for row in rows] == [0, 2, 0]
+    assert list(rows[0]) == list(datasets.DATASETS["reviews"].schema)
+
+
+def test_photos_are_exported_as_the_api_shows_them_without_hidden_ones() -> None:
+    expected = {}
+    for place in odd():
+        for row in said(PhotoRecord(photos.page(place, now=timezone.now()).rows, many=True).data):
+            expected[row["id"]] = {**row, "restaurant": place.slug}
+    rows = exporting.rows(exported("photos"))
+    assert {row["id"]: row for row in rows} == expected
+    assert len(rows) == 4
+    assert list(rows[0]) == list(datasets.DATASETS["photos"].schema)
+
+
+def test_landmarks_are_exported_as_the_api_shows_them() -> None:
+    odd()
+    found = landmarks.look_up(limit=50, now=timezone.now())
+    rows = exporting.rows(exported("landmarks"))
+    by_id = {row["id"]: row for row in said(LandmarkRecord(found.rows, many=True).data)}
+    assert {row["id"]: row for row in rows} == by_id
+    assert len(rows) == Landmark.objects.count() == 2
+    assert list(rows[0]) == list(datasets.DATASETS["landmarks"].schema)
+
+
+def test_history_is_exported_as_the_api_shows_it() -> None:
+    expected = {}
+    for place in odd():
+        listing = history.page(place.slug, limit=50, now=timezone.now())
+        for row in said(EntryRecord(listing.rows, many=True).data):
+            expected[place.slug, row["version"]] = row
+    rows = exporting.rows(exported("history"))
+    ids = dict(Restaurant.objects.values_list("slug", "pk"))
+    for row in rows:
+        assert row["id"] == f"{row['restaurant_id']}:{row['version']}"
+        assert row["restaurant_id"] == make_id(ids[row["restaurant"]])
+        key = (row["restaurant"], row["version"])
+        assert {name: row[name] for name in expected[key]} == expected[key]
+    assert (
+        len(rows)
+        == len(expected)
+        == Version.objects.filter(restaurant__in=[ids[slug] for slug, _ in expected]).count()
+    )
+    assert {"Pizza"} <= {step["value"] for row in rows for step in row["patch"] if step["path"] == "/cuisine"}
+    assert list(rows[0]) == list(datasets.DATASETS["history"].schema)
+
+
+def make_id(pk: Any) -> str:
+    """The public id of a restaurant."""
+    return encode("rst", pk)
+
+
+def test_groups_of_fields_are_exported_as_the_api_shows_them() -> None:
+    call_command("demo_data", restaurants=60, reviews=900, seed=5, today=date(2026, 11, 21), stdout=StringIO())
+    insights.refresh(now=timezone.now(), at_most=100)
+    told = list(Insight.objects.exclude(text="").order_by("pk"))
+    assert len(told) > 5
+    Insight.objects.filter(pk=told[0].pk).update(hidden=True)
+    Insight.objects.filter(pk=told[1].pk).update(generated_at=timezone.now() - timedelta(days=91))
+    Insight.objects.filter(pk=told[2].pk).update(provider="another", model="x")
+    names = ["reviews", "context", "ai_insight"]
+    rows = exporting.rows(exported("restaurants", fields=names))
+    assert len(rows) == 60
+    seen: set[tuple[str, Any]] = set()
+    for row in rows:
+        values = groups.record(row["slug"], groups=names, now=timezone.now()).values
+        expected = said(RestaurantRecord(values).data)
+        summary = expected.pop("reviews")
+        assert row["reviews"] == (summary and {"summary": summary["summary"]})
+        assert {name: row[name] for name in expected} == expected
+        seen |= {("reviews", summary is None), ("context", expected["context"] is None)}
+        seen |= {("reason", expected["ai_insight_reason"])}
+        seen |= {("stale", (expected["ai_insight_detail"] or {}).get("stale"))}
+    assert {("reviews", False), ("context", False), ("reason", None), ("reason", "withheld")} <= seen
+    assert {("stale", True), ("stale", False)} <= seen
+
+
+def test_an_insight_that_waits_for_staff_is_not_exported(settings: Settings) -> None:
+    settings.INSIGHT_APPROVAL = "all"
+    place = make.restaurant(review_count=7)
+    make.insight(place)
+    (row,) = exporting.rows(exported("restaurants", fields=["ai_insight"]))
+    told = (row["ai_insight"], row["ai_insight_detail"], row["ai_insight_reason"])
+    assert told == (None, None, "awaiting_approval")
+    Insight.objects.update(approved_at=make.NOW)
+    (row,) = exporting.rows(exported("restaurants", fields=["ai_insight"]))
+    assert row["ai_insight"] == "Guests talk most about the ramen."
+
+
+@pytest.mark.parametrize("dataset", sorted(datasets.DATASETS))
+def test_flat_columns_say_in_parquet_and_csv_what_the_lines_say(dataset: str) -> None:
+    odd()
+    fields = ["reviews", "context", "ai_insight"] if dataset == "restaurants" else []
+    rows = exporting.rows(exported(dataset, fields=fields))
+    columns = [
+        column.name for column in datasets.of(Export(dataset=dataset, fields=fields, created_at=make.NOW)).columns
+    ]
+    typed, texts = (
+        table(exported(dataset, "parquet", fields=fields)),
+        cells(exported(dataset, "csv.gz", fields=fields)),
+    )
+    assert len(rows) == len(typed) == len(texts) > 0
+    for row, flat, text in zip(rows, typed, texts, strict=True):
+        assert list(flat) == list(text) == columns
+        for name in columns:
+            shown = row.get(name)
+            if name not in row or (isinstance(shown, list | dict) and name != "patch"):
+                continue
+            if name == "patch":
+                assert json.loads(flat[name]) == json.loads(text[name]) == shown
+            elif shown is None:
+                assert (flat[name], text[name]) == (None, "")
+            elif hasattr(flat[name], "isoformat"):
+                assert flat[name].isoformat()[:19] == str(shown)[:19] == text[name][:19]
+            else:
+                assert flat[name] == shown
+                assert text[name] == str(shown) or json.loads(text[name]) == shown
+
+
+def test_flat_restaurants_have_their_parts_in_columns() -> None:
+    place = make.restaurant(
+        line1="Flæsketorvet 100",
+        locality="Copenhagen",
+        postal_code="1711",
+        alt_names=[AWKWARD, ""],
+        rating="4.5",
+        phone="+4532155656",
+        phone_verified_at=make.NOW,
+        attributes={"wifi": True},
+    )
+    make.listed(place, "osm", "node/1")
+    (row,) = table(exported("restaurants", "parquet"))
+    (text,) = cells(exported("restaurants", "csv.gz"))
+    assert row["address_formatted"] == "Flæsketorvet 100, 1711 Copenhagen, DK"
+    assert (row["lat"], row["lng"], row["rating"]) == (*make.TIVOLI, 4.5)
+    assert (row["alt_names"], json.loads(text["alt_names"])) == ([AWKWARD, ""], [AWKWARD, ""])
+    assert (row["phone_verified"], text["phone_verified"]) == (True, "true")
+    assert row["phone_verified_at"] == make.NOW
+    assert json.loads(row["attributes"]) == {"wifi": True}
+    assert [each["record"] for each in json.loads(row["sources"])] == ["node/1"]
+    assert (row["cuisine"], row["cuisines"]) == ("Seafood", ["seafood"])
+
+
+@pytest.mark.parametrize(
+    ("dataset", "group", "words"),
+    [
+        ("restaurants", "photos", "`photos` is a dataset of its own: order an export of photos."),
+        ("restaurants", "history", "`history` is a dataset of its own: order an export of history."),
+        ("restaurants", "x", "`x` is no field group: there are core, reviews, context, ai_insight."),
+        ("reviews", "ai_insight", "Field groups are of restaurants: an export of reviews has all its fields."),
+        ("restaurants", "context", None),
+        ("landmarks", "core", None),
+    ],
+    ids=["photos", "history", "unknown", "another dataset", "good", "always"],
+)
+def test_a_group_that_a_dataset_has_not_is_refused_in_words(dataset: str, group: str, words: str | None) -> None:
+    assert datasets.refused_group(dataset, group) == words
+
+
+def test_landmarks_have_no_status_to_be_filtered_by() -> None:
+    words = "An export of landmarks cannot be filtered by status, only by market and updated_since."
+    assert datasets.refused_filter("landmarks", "status") == words
+    assert [datasets.refused_filter(name, "status") for name in ("restaurants", "reviews", "photos", "history")] == [
+        None
+    ] * 4
