@@ -111,6 +111,11 @@ def address(name: str, default: str, *, example: str, schemes: Collection[str]) 
     return text(name, default)
 
 
+def web_address(name: str, default: str = "", *, example: str) -> str:
+    """An address that is asked over HTTP."""
+    return address(name, default, example=example, schemes=("http", "https"))
+
+
 def broker(name: str, default: str) -> str:
     """The address of a broker, or several, separated by semicolons."""
     schemes = ("redis", "rediss", "sentinel", "amqp", "amqps")

@@ -41,23 +41,15 @@ BROKER_URL = env.broker("BROKER_URL", REDIS_URL)
 # Payments: a chain, a facilitator that settles on it, and who is paid
 # With a chain of yours nothing is believed that the embedded one was started with.
 chain: dict[str, Any] = {} if env.is_set("RPC_URL") else embedded.get("chain") or {}
-RPC_URL = env.address(
-    "RPC_URL",
-    chain.get("rpc_url") or "http://127.0.0.1:1",
-    schemes=("http", "https"),
-    example="https://rpc.example.com",
-)
-FACILITATOR_URL = env.address(
+RPC_URL = env.web_address("RPC_URL", chain.get("rpc_url") or "http://127.0.0.1:1", example="https://rpc.example.com")
+FACILITATOR_URL = env.web_address(
     "FACILITATOR_URL",
     embedded.get("facilitator_url") or "http://127.0.0.1:1",
-    schemes=("http", "https"),
     example="https://facilitator.example.com",
 )
 FACILITATOR_TOKEN = env.token("FACILITATOR_TOKEN")
 # Asked where the first was surely not reached.
-FACILITATOR_FALLBACK_URL = env.address(
-    "FACILITATOR_FALLBACK_URL", "", schemes=("http", "https"), example="https://facilitator.example.org"
-)
+FACILITATOR_FALLBACK_URL = env.web_address("FACILITATOR_FALLBACK_URL", example="https://facilitator.example.org")
 FACILITATOR_FALLBACK_TOKEN = env.token("FACILITATOR_FALLBACK_TOKEN")
 # CAIP-2; payments/networks.py knows what each of them has.
 PAYMENT_NETWORK = env.choice(
@@ -91,11 +83,8 @@ if not SECRET_KEY:
 # What was signed and encrypted under these stays good; nothing new is.
 SECRET_KEY_FALLBACKS = env.secret_words("SECRET_KEY_FALLBACKS")
 ALLOWED_HOSTS = env.hosts("ALLOWED_HOSTS", ("localhost", "127.0.0.1", "[::1]"))
-PUBLIC_BASE_URL = env.address(
-    "PUBLIC_BASE_URL",
-    embedded.get("base_url") or "http://127.0.0.1:8000",
-    schemes=("http", "https"),
-    example="https://api.example.com",
+PUBLIC_BASE_URL = env.web_address(
+    "PUBLIC_BASE_URL", embedded.get("base_url") or "http://127.0.0.1:8000", example="https://api.example.com"
 )
 TRUSTED_PROXIES = env.number("TRUSTED_PROXIES", 0)
 CSRF_TRUSTED_ORIGINS = env.origins("CSRF_TRUSTED_ORIGINS")
@@ -311,9 +300,7 @@ EXPORTS_DIR = Path(env.text("EXPORTS_DIR", str(STATE_DIR / "exports"))).absolute
 EXPORTS_S3_BUCKET = env.text("EXPORTS_S3_BUCKET", "")
 EXPORTS_S3_PREFIX = env.text("EXPORTS_S3_PREFIX", "").strip("/")
 EXPORTS_S3_REGION = env.text("EXPORTS_S3_REGION", "us-east-1")
-EXPORTS_S3_ENDPOINT_URL = env.address(
-    "EXPORTS_S3_ENDPOINT_URL", "", schemes=("http", "https"), example="https://s3.example.com"
-)
+EXPORTS_S3_ENDPOINT_URL = env.web_address("EXPORTS_S3_ENDPOINT_URL", example="https://s3.example.com")
 EXPORTS_S3_ACCESS_KEY_ID = env.token("EXPORTS_S3_ACCESS_KEY_ID")
 EXPORTS_S3_SECRET_ACCESS_KEY = env.token("EXPORTS_S3_SECRET_ACCESS_KEY")
 if EXPORTS_S3_BUCKET:
@@ -358,9 +345,7 @@ INSIGHT_PROVIDER = env.choice("INSIGHT_PROVIDER", "extractive", ("extractive", "
 INSIGHT_MODEL = env.text("INSIGHT_MODEL", "")
 INSIGHT_API_KEY = env.token("INSIGHT_API_KEY")
 # Of any server that speaks the provider's protocol; empty: the provider's own.
-INSIGHT_BASE_URL = env.address(
-    "INSIGHT_BASE_URL", "", schemes=("http", "https"), example="https://models.example.com/v1"
-)
+INSIGHT_BASE_URL = env.web_address("INSIGHT_BASE_URL", example="https://models.example.com/v1")
 INSIGHT_TIMEOUT_S = env.number("INSIGHT_TIMEOUT_S", 30)
 if INSIGHT_PROVIDER != "extractive":
     if not 0 < len(INSIGHT_MODEL) <= 80:

@@ -123,7 +123,7 @@ class ExportPartInline(PartsAreWritten, admin.TabularInline[ExportPart, Export])
 
     model = ExportPart
     fields = ["seq", "kind", "state", "tries", "lease_until", "rows", "bytes", "checksum", "sources"]
-    readonly_fields = fields
+    readonly_fields = ["seq", "kind", "state", "tries", "lease_until", "rows", "bytes", "checksum", "sources"]
     ordering = ["seq"]
     extra = 0
     can_delete = False

@@ -8,51 +8,30 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Callable
 from dataclasses import replace
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import duckdb
-import psycopg
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from django.conf import settings as django_settings
-from django.db import connection
-from psycopg import sql
-from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from pytest_django import Settings
 
-from catalogue.exports import files, formats
-from catalogue.exports.datasets import DATASETS, Column, Dataset, restaurants, reviews
-from catalogue.exports.datasets.dataset import parameters
-from catalogue.exports.formats import Reading, types
-from catalogue.models import Export, ExportPart, Review
+from catalogue.exports.datasets import DATASETS, Column, restaurants, reviews
+from catalogue.exports.formats import types
+from catalogue.models import Export, Review
 from config.api.ids import encode
 from tests.catalogue import exporting, make
+from tests.catalogue.reading import reading, strange_reviews, written
 from tests.served import database_url
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 FORMATS = ("jsonl.gz", "csv.gz", "parquet")
-STRANGE = (
-    "two\nlines and\r\nmore",
-    'quotes "inside", and commas',
-    '"quoted"',
-    "emoji 🍣👩‍🍳 and 𠮷野家",
-    "עברית مرحبا \u202ertl\u202c",
-    "\\N",
-    "\\.",
-    "=cmd|' /C calc'!A0",
-    "tab\tand \x01 and \x02 and \x7f",
-    " leading and trailing ",
-    "null",
-    "",
-    "é" * 5_000,
-)
 WORDS = {"string", "integer", "number", "boolean", "date", "timestamp"}
 
 
@@ -64,51 +43,7 @@ def folder(settings: Settings, tmp_path: Path) -> Path:
 @pytest.fixture
 def told() -> list[Review]:
     """Reviews with all that may stand in one."""
-    place = make.restaurant()
-    for text in STRANGE:
-        make.review(place, text)
-    make.review(
-        place,
-        "With all",
-        visited_on=date(2026, 2, 28),
-        owner_reply="",
-        owner_replied_at=datetime(2026, 3, 1, 12, 30, 15, 123456, UTC),
-    )
-    return list(Review.objects.select_related("restaurant").order_by("pk"))
-
-
-@contextmanager
-def reading(dataset: Dataset, *, kind: str = "rows", at: str | None = None, **changed: Any) -> Iterator[Reading]:
-    """All rows of a dataset, in a snapshot of their own."""
-    export = Export(dataset="reviews")
-    asked = parameters(export, ExportPart(export=export)) | changed.pop("parameters", {})
-    with closing(psycopg.connect(at or conninfo(), autocommit=True)) as apart:
-        apart.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-        ((name,),) = apart.execute("SELECT pg_export_snapshot()")
-        yield Reading(
-            dataset=dataset,
-            parameters=asked,
-            connection=apart,
-            snapshot=name,
-            **{"beat": lambda: None, "kind": kind, **changed},
-        )
-
-
-def conninfo() -> str:
-    """The tests' database."""
-    return make_conninfo(database_url(), options="-c timezone=UTC")
-
-
-def written(read: Reading, kind: str) -> tuple[int, bytes]:
-    """How many rows a writer counts, and the file."""
-    place = f"ex_test/1-1.{kind}"
-    with files.draft(place) as draft:
-        count = formats.writer(Export(format=kind))(read, draft)
-        draft.keep(place)
-    with files.storage().open(place) as kept:
-        content: bytes = kept.read()
-    assert (draft.size, draft.sha256) == (len(content), hashlib.sha256(content).hexdigest())
-    return count, content
+    return strange_reviews()
 
 
 def file_of(content: bytes, folder: Path, kind: str) -> str:
@@ -387,75 +322,3 @@ def test_equal_rows_make_equal_files_whoever_writes_them_and_when(told: list[Rev
     )
     assert told_apart.returncode == 0, told_apart.stderr
     assert told_apart.stdout.split() == [hashlib.sha256(content).hexdigest() for content in contents]
-
-
-ODD = "p'a\"ss \\wörd=&%/@"
-
-
-@pytest.fixture
-def odd_role() -> Iterator[str]:
-    """A role with a password that wants quoting."""
-    with connection.cursor() as cursor:
-        cursor.execute("DROP ROLE IF EXISTS odd_reader")
-        with psycopg.connect(conninfo()) as plain:
-            plain.execute(sql.SQL("CREATE ROLE odd_reader LOGIN PASSWORD {}").format(ODD))
-        cursor.execute("GRANT pg_read_all_data TO odd_reader")
-        yield "odd_reader"
-        cursor.execute("DROP OWNED BY odd_reader; DROP ROLE odd_reader")
-
-
-def test_parquet_is_read_wherever_a_connection_of_ours_gets(told: list[Review], odd_role: str) -> None:
-    way = conninfo_to_dict(conninfo())
-    at = make_conninfo(
-        dbname=way["dbname"],
-        user=odd_role,
-        password=ODD,
-        # The first of them answers nobody.
-        host="127.0.0.1,127.0.0.1",
-        port=f"1,{way['port']}",
-        sslmode="prefer",
-        connect_timeout="2",
-        target_session_attrs="read-write",
-        options="-c statement_timeout=5000 -c datestyle=SQL,DMY -c timezone=Asia/Tokyo -c lock_timeout=3000",
-    )
-    columns = tuple(
-        Column(name, f"current_setting('{name}')", "string")
-        for name in ("statement_timeout", "idle_in_transaction_session_timeout", "lock_timeout", "timezone")
-    )
-    who = (Column("who", "current_user::text", "string"), Column("day", "review.visited_on", "date or null"))
-    with reading(replace(reviews.DATASET, columns=(*columns, *who)), at=at) as read:
-        _, content = written(read, "parquet")
-        _, lines = written(replace(read, dataset=reviews.DATASET), "jsonl.gz")
-        # As Django puts itself in a role, where its settings say so.
-        read.connection.execute("SET LOCAL ROLE pg_read_all_data")
-        _, as_role = written(read, "parquet")
-    row = pq.read_table(io.BytesIO(content)).to_pylist()[-1]
-    assert tuple(row.values()) == ("80s", "80s", "3s", "UTC", "odd_reader", date(2026, 2, 28))
-    assert exporting.lines(lines)[-1]["visited_on"] == "2026-02-28"
-    assert pq.read_table(io.BytesIO(as_role)).to_pylist()[-1]["who"] == "pg_read_all_data"
-
-
-class OtherHandsError(Exception):
-    """Of the tests."""
-
-
-def test_a_reading_that_breaks_is_an_error_of_the_database_and_leaves_neither_connection_nor_file(
-    told: list[Review], folder: Path
-) -> None:
-    broken = (Column("broken", "1 / (review.stars - 5)", "integer"),)
-    unknown = (Column("broken", "review.nothing", "integer"),)
-    for columns in (broken, unknown):
-        for kind in ("parquet", "csv.gz"):
-            with reading(replace(reviews.DATASET, columns=columns)) as read, pytest.raises(psycopg.Error):
-                written(read, kind)
-
-    def lost() -> None:
-        raise OtherHandsError
-
-    for kind in FORMATS:
-        with reading(reviews.DATASET, beat=lost) as read, pytest.raises(OtherHandsError):
-            written(read, kind)
-    assert exporting.stored(folder) == set()
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'tablewire export'")
-        assert cursor.fetchone() == (0,)

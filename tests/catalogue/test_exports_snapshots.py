@@ -14,8 +14,7 @@ from django.db import connection, transaction
 from django.utils import timezone
 from pytest_django import Settings
 
-from catalogue.exports import datasets, snapshots, splitting, start, sweep, write
-from catalogue.exports.datasets.dataset import parameters
+from catalogue.exports import snapshots, start, sweep, write
 from catalogue.models import Export, ExportPart, Review
 from tests.catalogue import exporting, make
 from tests.catalogue.exports_at_work import FAR, Workers, begun, changing, eventually, reviewed
@@ -43,10 +42,8 @@ def seen(snapshot: snapshots.Snapshot) -> list[tuple[str, str]]:
 def transactions() -> int:
     """How many transactions of exports are open."""
     with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT count(*) FROM pg_stat_activity WHERE application_name = %s AND datname = current_database()",
-            [snapshots.READER],
-        )
+        ours = "SELECT count(*) FROM pg_stat_activity WHERE application_name = %s AND datname = current_database()"
+        cursor.execute(ours, [snapshots.READER])
         count: int = cursor.fetchone()[0]
     return count
 
@@ -400,16 +397,3 @@ def test_a_delta_begins_where_transactions_that_the_files_do_not_know_began() ->
     assert export.changes_from == began[0]
     assert export.snapshot_at is not None
     assert export.snapshot_at > began[0]
-
-
-def test_what_is_split_by_the_index_alone_is_split_alike() -> None:
-    reviewed(13)
-    dataset = datasets.DATASETS["reviews"]
-    assert splitting.TABLE.match(dataset.rows)
-    plain, filtered = (
-        list(begun(rows_a_part=4, filter=wanted).parts.order_by("seq").values_list("seq", "lo", "hi"))
-        for wanted in ({}, {"status": "open"})
-    )
-    assert (plain, len(plain)) == (filtered, 4)
-    assert set(Export.objects.values_list("rows_total", flat=True)) == {13}
-    assert parameters(Export.objects.all()[0])["since"] is None

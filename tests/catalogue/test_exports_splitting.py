@@ -1,0 +1,32 @@
+"""Exports are split into parts by their keys."""
+
+from pathlib import Path
+
+import pytest
+from pytest_django import Settings
+
+from catalogue.exports import datasets, splitting
+from catalogue.exports.datasets.dataset import parameters
+from catalogue.models import Export
+from tests.catalogue import exporting
+from tests.catalogue.exports_at_work import begun, reviewed
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture(autouse=True)
+def folder(settings: Settings, tmp_path: Path) -> Path:
+    return exporting.keep_in(settings, tmp_path / "exports")
+
+
+def test_what_is_split_by_the_index_alone_is_split_alike() -> None:
+    reviewed(13)
+    dataset = datasets.DATASETS["reviews"]
+    assert splitting.TABLE.match(dataset.rows)
+    plain, filtered = (
+        list(begun(rows_a_part=4, filter=wanted).parts.order_by("seq").values_list("seq", "lo", "hi"))
+        for wanted in ({}, {"status": "open"})
+    )
+    assert (plain, len(plain)) == (filtered, 4)
+    assert set(Export.objects.values_list("rows_total", flat=True)) == {13}
+    assert parameters(Export.objects.all()[0])["since"] is None
