@@ -60,7 +60,7 @@ class Sheet:
 
 
 def sheet(insight: Insight, *, now: datetime) -> Sheet:
-    """The sheet of an insight whose restaurant is loaded. Three queries."""
+    """The sheet of an insight whose restaurant is loaded. Four queries."""
     said = list(claims(insight.detail))
     wanted = {pk for _, _, _, citations in said for pk in keys(citations)}
     found = Review.objects.filter(restaurant=insight.restaurant_id, pk__in=wanted).order_by("-created_at", "-id")
@@ -81,7 +81,7 @@ def sheet(insight: Insight, *, now: datetime) -> Sheet:
         calls=calls,
         spent=sum((call.cost_usd for call in calls), Decimal(0)),
         demand=InsightDemand.objects.filter(restaurant=insight.restaurant_id).first(),
-        stale=staleness.reasons(insight, insight.restaurant, provider=insights.chosen(), now=now),
+        stale=staleness.reasons(insight, provider=insights.chosen(), now=now),
         is_waiting=insights.is_waiting(insight),
         age_days=(now - insight.generated_at).days,
         languages=", ".join(f"{name} {count}" for name, count in spoken.items()),

@@ -5,14 +5,12 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from django.db import connection
-from django.db.models import Count, Q, Sum
+from django.db.models import Case, Count, Q, Sum, Value, When
 
-from catalogue.insights.staleness import NEW_REVIEWS, NEW_SHARE, OLD, RATING_MOVED
+from catalogue.insights.chosen import chosen
+from catalogue.insights.staleness import why_stale
 from catalogue.insights.writing import due
-from catalogue.models import Insight, Restaurant
-
-# Rows that are held at once.
-CHUNK = 2_000
+from catalogue.models import Insight
 
 LANGUAGES = """
 SELECT said.key, sum(said.value::integer) AS reviews
@@ -36,12 +34,14 @@ class Written(NamedTuple):
 
 
 def why_due(*, now: datetime) -> Counter[str]:
-    """How many insights are due, by the first reason of each: missing, failed, new reviews, rating, age, provider.
-
-    Reads the insights that are due, in chunks; a second for 100,000 of them.
-    """
-    found = due(now=now).order_by("pk").select_related("insight").only("review_count", "rating", "insight")
-    return Counter(_why(restaurant, now) for restaurant in found.iterator(chunk_size=CHUNK))
+    """How many insights are due, by the first reason of each: missing, failed, or one of staleness. One query."""
+    conditions = {
+        "missing": Q(insight=None),
+        "failed": Q(insight__failed_at__isnull=False),
+        **why_stale(chosen(), now=now, insight="insight__"),
+    }
+    why = Case(*(When(condition, then=Value(reason)) for reason, condition in conditions.items()))
+    return Counter(dict(due(now=now).order_by().values_list(why).annotate(Count("pk"))))
 
 
 def by_provider() -> list[Written]:
@@ -62,18 +62,3 @@ def languages() -> dict[str, int]:
     with connection.cursor() as cursor:
         cursor.execute(LANGUAGES)
         return dict(cursor.fetchall())
-
-
-def _why(restaurant: Restaurant, now: datetime) -> str:
-    insight = getattr(restaurant, "insight", None)
-    if insight is None:
-        return "missing"
-    if insight.failed_at:
-        return "failed"
-    difference = abs(restaurant.review_count - insight.restaurant_review_count)
-    if difference >= NEW_REVIEWS or difference >= insight.restaurant_review_count * NEW_SHARE:
-        return "new reviews"
-    now_and_then = (restaurant.rating, insight.rating)
-    if None not in now_and_then and abs(float(restaurant.rating or 0) - insight.rating) > RATING_MOVED:
-        return "rating"
-    return "age" if insight.generated_at <= now - OLD else "provider"

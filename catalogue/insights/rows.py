@@ -38,6 +38,7 @@ WRITTEN = (
     "rating",
     "generated_at",
     "failed_at",
+    "is_outdated",
     "approved_at",
     "approved_by",
 )
@@ -81,7 +82,7 @@ def counted(insight: Insight, material: Material, *, now: datetime) -> Insight:
     insight.reviews_through = context.reviews[0].created_at if context.reviews else now
     insight.rating = None if restaurant.rating is None else float(restaurant.rating)
     insight.generated_at = now
-    insight.failed_at = None
+    insight.failed_at, insight.is_outdated = None, False
     return insight
 
 

@@ -25,6 +25,9 @@ class Insight(models.Model):
     failed_at = models.DateTimeField(
         null=True, blank=True, help_text="When the provider failed, if it has not written since"
     )
+    is_outdated = models.BooleanField(
+        default=False, db_default=False, editable=False, help_text="Something that it was written from has changed since"
+    )
     hidden = models.BooleanField(default=False, help_text="Not served")
     model = models.CharField(max_length=80, blank=True, help_text="Of the provider, where it has several")
     cost_usd = models.DecimalField("cost in USD", max_digits=12, decimal_places=6, default=0)

@@ -111,8 +111,8 @@ def test_the_page_tells_age_staleness_demand_languages_and_calls(
 def test_a_page_costs_the_same_queries_however_much_it_cites(
     staff: Client, place: Restaurant, django_assert_max_num_queries: Any
 ) -> None:
-    # Session, user; the insight with its restaurant; reviews, calls, demand.
-    with django_assert_max_num_queries(6):
+    # Session, user; the insight with its restaurant; reviews, calls, demand, why it is stale.
+    with django_assert_max_num_queries(7):
         page_of(staff, place)
     with django_assert_max_num_queries(6):
         staff.get(address(Insight, "changelist"))

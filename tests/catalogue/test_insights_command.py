@@ -81,7 +81,7 @@ def test_what_it_cannot_understand_is_refused(words: list[str]) -> None:
 
 @pytest.mark.django_db
 def test_a_dry_run_says_why_each_is_due_and_writes_nothing() -> None:
-    places = [reviewed(rating="4.0") for _ in range(7)]
+    places = [reviewed(rating="4.0") for _ in range(8)]
     run()
     now = timezone.now()
     Restaurant.objects.filter(pk=places[0].pk).update(review_count=6)
@@ -89,12 +89,13 @@ def test_a_dry_run_says_why_each_is_due_and_writes_nothing() -> None:
     Insight.objects.filter(pk=places[2].pk).update(generated_at=now - timedelta(days=91))
     Insight.objects.filter(pk=places[3].pk).update(provider_version="0")
     Insight.objects.filter(pk=places[4].pk).update(failed_at=now - timedelta(days=2))
+    make.rule(places[5])
     reviewed()
     before = rows()
     said = run("--dry-run")
     told = dict(re.findall(r"│ ([a-z ]+?) +│ (\d+) +│", said))
-    assert told == dict.fromkeys(("missing", "failed", "new reviews", "rating", "age", "provider"), "1")
-    assert said.endswith("insights: 6 are due")
+    assert told == dict.fromkeys(("missing", "failed", "reviews", "rating", "input", "age", "provider"), "1")
+    assert said.endswith("insights: 7 are due")
     assert rows() == before
     run()
     assert run("--dry-run") == "insights: nothing is due"
