@@ -22,6 +22,7 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from catalogue.exports import write
+from catalogue.management.commands import export as command
 from catalogue.models import Export
 from tests.catalogue import exporting, make
 from tests.running import eventually
@@ -116,19 +117,29 @@ def test_it_stops_at_a_signal_leaves_no_process_and_goes_on_when_it_is_asked_aga
     export = in_parts(2)
     # Somebody else holds both, so that it waits.
     export.parts.update(state="taken", lease_until=Now() + timedelta(minutes=10))
-    with begun(folder, "--resume", export.public_id, "--workers", "2") as process:
+    with begun(folder, "--resume", export.public_id, "--workers", "3") as process:
         children = psutil.Process(process.pid).children
-        assert eventually(lambda: len(children()) == 1 and is_working(process.pid), within_s=120)
-        (beside,) = children()
+        assert eventually(lambda: len(children()) == 2 and is_working(process.pid), within_s=120)
+        beside = children()
         process.send_signal(number)
         _, err = process.communicate(timeout=120)
         assert process.returncode == 130
     assert f"`manage.py export --resume {export.public_id}` goes on where it was" in err
-    assert not beside.is_running()
+    assert not any(each.is_running() for each in beside)
     export.refresh_from_db()
     assert (export.status, exporting.stored(folder)) == ("running", set())
     export.parts.update(state="waiting", lease_until=None)
     assert told("--resume", export.public_id)["rows"] == 2
+
+
+def test_who_is_told_to_stop_while_processes_are_started_starts_no_more(folder: Path) -> None:
+    export = in_parts(1)
+    answers = iter([False, True])
+    was = psutil.Process().children()
+    with command.others(export, 3, is_stopped=lambda: next(answers)):
+        started = [each for each in psutil.Process().children() if each not in was]
+    assert len(started) == 1
+    assert not started[0].is_running()
 
 
 def is_working(pid: int) -> bool:
@@ -181,6 +192,9 @@ def test_a_copy_that_is_not_as_it_was_written_is_refused(folder: Path, tmp_path:
         (("restaurants", "--since", exporting.UNKNOWN), "You have no such export."),
         (("--resume", exporting.UNKNOWN), f"There is no export {exporting.UNKNOWN}."),
         (("restaurants", "--resume", exporting.UNKNOWN), "leave dataset out"),
+        (("--resume", exporting.UNKNOWN, "--workers", "0"), "argument --workers: must be from 1 to "),
+        (("--resume", exporting.UNKNOWN, "--workers", "99999"), "argument --workers: must be from 1 to "),
+        (("--resume", exporting.UNKNOWN, "--workers", "many"), "argument --workers: must be from 1 to "),
     ],
 )
 def test_what_is_not_understood_is_refused_by_name_and_orders_nothing(words: tuple[str, ...], complaint: str) -> None:

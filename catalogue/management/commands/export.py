@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -32,7 +32,6 @@ from catalogue.tasks import ring_for_export
 from config.api.errors import problems
 from config.api.refusal import Refusal
 from config.api.renderers import JSON
-from config.flags import count
 from payments.tiers import FREE
 
 LOOK_S = 0.25
@@ -40,6 +39,8 @@ LOOK_S = 0.25
 LINE_EVERY_S = 5.0
 # A worker that is told to stop has written its part by then, or ends without.
 PATIENCE_S = 60
+# More of them only wait for each other, and for the database.
+MOST_WORKERS = 4 * (os.cpu_count() or 1)
 INTERRUPTED = 130
 FAILED = 3
 FILTERS = {"market": "market", "status": "status", "updated_since": "updated_since"}
@@ -79,7 +80,7 @@ class Command(BaseCommand):
         parser.add_argument("--since", metavar="ex_...", help="only what has changed since this export of staff")
         parser.add_argument("--resume", metavar="ex_...", help="go on with this export, whoever has ordered it")
         parser.add_argument("--to", type=Path, metavar="DIR", help="copy the files and manifest.json there")
-        parser.add_argument("--workers", type=count, default=1, metavar="N", help="processes that write (default 1)")
+        parser.add_argument("--workers", type=workers, default=1, metavar="N", help="processes that write (default 1)")
         parser.add_argument(
             "--wait", action="store_true", help="write nothing here: leave it to the workers that run, and wait"
         )
@@ -104,9 +105,8 @@ class Command(BaseCommand):
             if options["wait"]:
                 ring_for_export(export)
             else:
-                for _number in range(options["workers"] - 1):
-                    stack.enter_context(another(export))
                 stack.enter_context(self.written_here(export, run))
+                stack.enter_context(others(export, options["workers"] - 1, is_stopped=run.stop.is_set))
             last = self.followed(export, run, quiet=options["json"])
         self.end(last, run, options)
 
@@ -246,26 +246,41 @@ class Command(BaseCommand):
         )
 
 
-@contextmanager
-def another(export: Export) -> Iterator[None]:
-    """A process of its own that works on an export too, and ends with this one.
+def workers(text: str) -> int:
+    """Read how many processes are to write."""
+    number = int(text) if text.isdecimal() else 0
+    if not 1 <= number <= MOST_WORKERS:
+        raise argparse.ArgumentTypeError(f"must be from 1 to {MOST_WORKERS}: four for each processor")
+    return number
 
-    It begins from nothing, so it has no connection of ours.
+
+@contextmanager
+def others(export: Export, number: int, *, is_stopped: Callable[[], bool]) -> Iterator[None]:
+    """So many processes that work on an export too, fewer when one is told to stop meanwhile; they end with this one.
+
+    They begin from nothing, so they have no connection of ours.
     """
     command = [sys.executable, str(Path(settings.BASE_DIR) / "manage.py"), "export", "--resume", export.public_id]
-    process = subprocess.Popen(  # noqa: S603  # our own program
-        [*command, "--beside", str(os.getpid())],
-        cwd=settings.BASE_DIR,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-    )
+    processes: list[subprocess.Popen[bytes]] = []
     try:
+        while len(processes) < number and not is_stopped():
+            processes.append(
+                subprocess.Popen(  # noqa: S603  # our own program
+                    [*command, "--beside", str(os.getpid())],
+                    cwd=settings.BASE_DIR,
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                )
+            )
         yield
     finally:
-        process.terminate()
-        try:
-            process.wait(PATIENCE_S)
-        except subprocess.TimeoutExpired:
-            # What it held is free again when its lease runs out.
-            process.kill()
-            process.wait()
+        for process in processes:
+            process.terminate()
+        until = time.monotonic() + PATIENCE_S
+        for process in processes:
+            try:
+                process.wait(max(0, until - time.monotonic()))
+            except subprocess.TimeoutExpired:
+                # What it held is free again when its lease runs out.
+                process.kill()
+                process.wait()
