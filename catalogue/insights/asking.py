@@ -42,9 +42,13 @@ Answer in English, whatever the languages of the reviews, with JSON of this form
 Each text is one plain sentence of 20 to 200 characters that ends with a full stop and begins with one of the words
 Guests, Diners, Many, Most, Several, Some, Few, The, Opinions, Praise, Complaints, Service, Staff, Dishes, Food,
 Portions, Prices. It speaks about what guests say, in the third person.
-Write no numbers, neither in digits nor in words: a program counts. Write no names of people or of other places, no
-links, no quotations, no markup, no advice to the reader, no accusations. Say nothing that no review says; where
-reviews differ, say so, and leave out neither praise nor complaints."""
+Use the words of the reviews: a program looks for each word of a sentence in the reviews that it cites, and one review
+has to say all of what you say of a thing, in that mood. Cite two for "some", "few" and "others", three for "several"
+and "often", five for "many", eight for "most"; cite none in a language other than English, German, French, Spanish,
+Italian, Danish or Japanese. Write no numbers, neither in digits nor in words: a program counts. Write no names of
+people or of other places, no comparison with others, no links, no quotations, no markup, no advice to the reader, no
+accusations, and nothing of diets, allergies, health, faith, law or payment, whatever a review says of them. Say what
+is, not what is not; where reviews differ, say so, and leave out neither praise nor complaints."""
 
 
 def _parts(name: str) -> dict[str, Any]:

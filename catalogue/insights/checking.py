@@ -5,18 +5,14 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from rapidfuzz import fuzz
-
 from catalogue.bulk import OnStep, silent
-from catalogue.insights import dishes, reading
+from catalogue.insights import dishes, reading, verifying
 from catalogue.insights.provider import LONGEST
 from catalogue.models import Insight, Review
 from config.api.ids import decode
 
 # Insights that are looked at together, with all reviews that they cite: some 5,000, a megabyte or two.
 BATCH = 100
-# A model may write a name a little differently; so much of it has to be in the review, of 100.
-ALIKE = 85
 
 Said = tuple[UUID, str]
 
@@ -98,6 +94,4 @@ def _wrong(restaurant: UUID, dish: str, said: Said | None) -> str:
 
 def names(text: str, dish: str) -> bool:
     """Whether a review names a dish, in whatever plural, accents or script, or nearly so."""
-    if dishes.key(dish) in reading.names(text):
-        return True
-    return fuzz.partial_ratio(dish.lower(), text.lower()) >= ALIKE
+    return dishes.key(dish) in reading.names(text) or verifying.carries(verifying.folded(dish), verifying.folded(text))

@@ -8,7 +8,8 @@ from catalogue.hours.record import clock_time
 from catalogue.insights.provider import BestTime, Claim, Discount, Window
 
 DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-# Minutes of the day: lunch is what opens before its first and ends by its second; dinner opens from its first on.
+# Minutes of the day: lunch is in what opens before the first of its two, and over by the other.
+LUNCH_FROM = 11 * 60
 LUNCH = (14 * 60, 15 * 60)
 DINNER_FROM = 16 * 60
 EIGHT = 20 * 60
@@ -78,8 +79,8 @@ def _windows(name: str, claim: Claim, hours: Hours | None) -> Iterator[Window]:
 
 def _span(name: str, opens: int, closes: int) -> tuple[int, int] | None:
     """The part of an opening that the advice means, in minutes from midnight."""
-    if name == "lunch" and opens < LUNCH[0]:
-        return max(opens, 11 * 60), min(closes, LUNCH[1])
+    if name == "lunch" and opens < LUNCH[0] and closes > LUNCH_FROM:
+        return max(opens, LUNCH_FROM), min(closes, LUNCH[1])
     if name == "early" and opens >= DINNER_FROM:
         return opens, min(closes, opens + EARLY_FOR)
     if name == "before_eight" and opens < EIGHT < closes:

@@ -10,8 +10,9 @@ from functools import cache
 from anyascii import anyascii
 from rapidfuzz import fuzz
 
-from catalogue.insights import dishes, reading, strange, tone
+from catalogue.insights import carrying, dishes, reading, strange, tone
 from catalogue.insights.asking import Answer, Part, Question
+from catalogue.insights.carrying import STRONG, Voice
 from catalogue.insights.cues import ENGLISH, common, cues
 from catalogue.insights.extractive import FEWEST, MOST_DISHES, Extractive
 from catalogue.insights.provider import LONGEST, MOST_CITED, Claim, Context, InsightDraft, Opinion, Sentence
@@ -30,11 +31,7 @@ SHORT_NAME = 4
 # Of a name without a word that we know for food more have to speak, and it is shorter.
 FEWEST_OF_UNKNOWN = 3
 MOST_UNKNOWN_WORDS = 3
-# So many letters tell what a word is about, however it ends.
-STEM = 5
-# On VADER's scale, from where on a sentence praises or damns; and stars that do the same.
-STRONG = 0.5
-POOR, RICH = 2, 5
+# Stars of a place of which a text does not say the contrary.
 POOR_PLACE, RICH_PLACE = 2.5, 4.0
 # An answer of which more falls is not to be trusted with the rest.
 MOST_FALLEN = 0.5
@@ -56,7 +53,6 @@ class Barred:
     fallen: Mapping[str, re.Pattern[str]]
     openings: re.Pattern[str]
     proper: frozenset[str]
-    empty: frozenset[str]
 
 
 # What staff are told of each.
@@ -65,6 +61,8 @@ FALLEN = {
     "numbers": "has a number",
     "advertised": "advertises or compares",
     "accused": "accuses",
+    "perilous": "speaks of diets, health, faith, law or payment",
+    "denied": "denies",
 }
 
 
@@ -82,7 +80,6 @@ def barred() -> Barred:
         fallen={why: words(name) for name, why in FALLEN.items()},
         openings=re.compile(rf"(?:{read['openings']})\b"),
         proper=frozenset(read["proper"].split("|")),
-        empty=frozenset(word[:STEM] for word in read["empty"].split("|")),
     )
 
 
@@ -98,10 +95,12 @@ def verify(answer: Answer, *, question: Question, context: Context, model: str) 
     counted = COUNTS.generate(context)
     named = _dishes(answer.dishes, question=question, context=context, known=counted.dishes)
     allowed = _allowed(context.name, [claim.name for claim in named])
+    cited = {label for part in answer.sentences for label in part.citations} & question.reviews.keys()
+    voices = {label: voice for label in cited if (voice := carrying.voice(question.reviews[label]))}
     stand: list[Sentence] = []
     fallen: Counter[str] = Counter()
     for part in answer.sentences:
-        judged = _sentence(part, question=question, allowed=allowed)
+        judged = _sentence(part, question=question, voices=voices, allowed=allowed)
         if isinstance(judged, str):
             fallen[judged] += 1
         elif judged.text not in {each.text for each in stand}:
@@ -149,7 +148,9 @@ def folded(text: str) -> str:
     return anyascii(strange.plain(text)).lower()
 
 
-def _sentence(part: Part, *, question: Question, allowed: frozenset[str]) -> Sentence | str:
+def _sentence(
+    part: Part, *, question: Question, voices: Mapping[str, Voice], allowed: frozenset[str]
+) -> Sentence | str:
     """The sentence with the citations that carry it, or why it falls."""
     text, known = strange.plain(part.text), barred()
     if not SENTENCE.fullmatch(text):
@@ -161,42 +162,14 @@ def _sentence(part: Part, *, question: Question, allowed: frozenset[str]) -> Sen
         return "does not begin as it should"
     if any(dishes.fold(word[0]) not in allowed for word in CAPITAL.finditer(text, 1)):
         return "has a name"
-    if not set(text.lower().split()) & common():
+    if not carrying.own().free.intersection(map(carrying.stem, text.split()[1:])):
         return "is not English"
-    cited = [question.reviews[label] for label in part.citations if label in question.reviews]
-    if not cited:
+    if not any(label in question.reviews for label in part.citations):
         return "cites no review that there is"
-    citing = [review for review in cited if _speaks_of(text, review)][:MOST_CITED]
-    if not citing:
-        return "cites no review that speaks of it"
-    mood = tone.mood(text, stars=3)
-    if mood >= STRONG and all(review.stars <= POOR for review in citing):
-        return "praises where the stars do not"
-    if mood <= -STRONG and all(review.stars >= RICH for review in citing):
-        return "damns where the stars do not"
-    return Sentence(text, tuple(review.id for review in citing))
-
-
-def _speaks_of(sentence: str, review: Opinion) -> bool:
-    """Whether a review has a word or an aspect of the sentence; of other languages only aspects can be compared.
-
-    A review of a language that is not read speaks of anything.
-    """
-    lang = reading.language(review)
-    if not lang:
-        return True
-    theirs, ours = cues(lang), cues(ENGLISH)
-    sides = [(ours.aspects, theirs.aspects), (ours.watch_outs, theirs.watch_outs), (ours.times, theirs.times)]
-    return bool(_stems(sentence) & _stems(review.text)) or any(
-        words.search(sentence) and name in their and their[name].search(review.text)
-        for our, their in sides
-        for name, words in our.items()
-    )
-
-
-def _stems(text: str) -> frozenset[str]:
-    words = (word[:STEM] for word in re.findall(r"[a-z]{4,}", folded(text)))
-    return frozenset(words) - barred().empty
+    carried = carrying.carried(text, [voices[label] for label in part.citations if label in voices])
+    if isinstance(carried, str):
+        return carried
+    return Sentence(text, tuple(voice.review.id for voice in carried[:MOST_CITED]))
 
 
 def _allowed(restaurant: str, named: Sequence[str]) -> frozenset[str]:
@@ -257,9 +230,10 @@ def _dish(part: Part, *, question: Question, context: Context) -> Claim | None:
     if not is_known and (len(words) > MOST_UNKNOWN_WORDS or _is_no_food(name, words)):
         return None
     cited = [question.reviews[label] for label in part.citations if label in question.reviews]
-    carrying = [text for text in (folded(review.text) for review in cited) if carries(key, text)]
+    cited = [review for review in cited if reading.language(review)]
+    named = [text for text in (folded(review.text) for review in cited) if carries(key, text)]
     # The name as it is shown stands somewhere, letter by letter.
-    if not any(key in text for text in carrying):
+    if not any(key in text for text in named):
         return None
     tally = Tally()
     for review, mood in _mentions(key, context.reviews):
@@ -272,7 +246,7 @@ def _is_no_food(name: str, words: Sequence[str]) -> bool:
     """Whether a name without a word for food has one that says what else it is."""
     ours = cues(ENGLISH)
     sides = (*ours.aspects.values(), *ours.watch_outs.values())
-    return any(word in common() or word[:STEM] in barred().empty for word in words) or any(
+    return any(word in common() or carrying.stem(word) in carrying.own().free for word in words) or any(
         side.search(name) for side in sides
     )
 

@@ -18,7 +18,13 @@ from catalogue.insights.provider import LONGEST, Claim, Context, InsightDraft, O
 from catalogue.insights.verifying import Verdict
 
 Said = tuple[int, str] | tuple[int, str, str]
-RED_TEAM = tomllib.loads((Path(__file__).parent / "red_team.toml").read_text(encoding="utf-8"))
+
+
+def _read(name: str) -> dict[str, Any]:
+    return tomllib.loads((Path(__file__).parent / name).read_text(encoding="utf-8"))
+
+
+RED_TEAM, HANDWRITTEN, HONEST_SENTENCES = map(_read, ("red_team.toml", "handwritten.toml", "honest.toml"))
 DINNER: list[Said] = [
     (5, "The tonkotsu ramen alone is worth the trip. The staff were warm."),
     (5, "Best tonkotsu ramen I have had in years! We waited forty minutes, though."),
@@ -30,9 +36,9 @@ DINNER: list[Said] = [
 ]
 HONEST = (
     Part("Guests praise the tonkotsu ramen and the warm staff.", ("r1", "r2")),
-    Part("Several complain about long waits for the food.", ("r2", "r5")),
+    Part("Some complain about long waits for the food.", ("r2", "r5")),
 )
-HONEST_TEXT = "Guests praise the tonkotsu ramen and the warm staff. Several complain about long waits for the food."
+HONEST_TEXT = "Guests praise the tonkotsu ramen and the warm staff. Some complain about long waits for the food."
 TOLD = "The model says what only somebody who was told to would say: links, code or orders."
 
 
@@ -64,7 +70,7 @@ def test_an_honest_answer_stands_with_what_each_sentence_cites() -> None:
     assert draft.text == HONEST_TEXT
     assert draft.sentences == (
         Sentence("Guests praise the tonkotsu ramen and the warm staff.", ("rev_0", "rev_1")),
-        Sentence("Several complain about long waits for the food.", ("rev_1", "rev_4")),
+        Sentence("Some complain about long waits for the food.", ("rev_1", "rev_4")),
     )
 
 
@@ -90,7 +96,7 @@ def test_citations_that_do_not_carry_a_sentence_are_left_out() -> None:
 
 def test_a_sentence_may_rest_on_a_review_in_another_language() -> None:
     said: list[Said] = [*DINNER[:4], (2, "Der Service war sehr langsam.", "de")]
-    slow = Part("Some find the service slow.", ("r5",))
+    slow = Part("Service is described as slow.", ("r5",))
     assert stands(verify([slow], said=said)).sentences[0].citations == ("rev_4",)
 
 
@@ -99,15 +105,13 @@ def test_the_same_sentence_is_told_once() -> None:
 
 
 def test_whole_sentences_are_left_out_at_the_end() -> None:
-    ends = ("alpha", "bravo", "charlie", "delta", "echo", "foxtrot")
+    said: list[Said] = [(5, "The ramen, the gyoza, the service and the staff. " + "All lovely, all evening. " * 8)]
+    ends = ("ramen", "gyoza", "service", "staff", "ramen and gyoza", "gyoza and staff")
     long = [
-        Part(
-            f"Guests praise the tonkotsu ramen, the gyoza, the service and the food of the {end} {'menu ' * 16}room.",
-            ("r1", "r4"),
-        )
+        Part(f"Guests praise the ramen, the gyoza, {'the staff, the service, ' * 6}the lovely {end}.", ("r1",))
         for end in ends
     ]
-    draft = stands(verify(long))
+    draft = stands(verify(long, said=said))
     assert draft.text == " ".join(part.text for part in long[:3])
     assert len(draft.text) <= LONGEST < len(" ".join(part.text for part in long[:4]))
     assert len(draft.sentences) == 3
@@ -122,8 +126,46 @@ def test_an_answer_half_of_which_falls_stands_and_one_of_which_more_falls_does_n
 def test_an_answer_without_sentences_is_rejected() -> None:
     assert verify([]) == Verdict(None, "The model wrote no sentence.")
     assert verify([Part("Guests love the pool.", ("r1",))]) == Verdict(
-        None, "No sentence stands: 1 cites no review that speaks of it."
+        None, "No sentence stands: 1 says more than the reviews that it cites."
     )
+
+
+def test_a_word_that_is_denied_carries_nothing() -> None:
+    said: list[Said] = [(4, "The ramen was not spicy at all, the staff were kind."), (4, "Is the ramen salty?")]
+    fallen = "No sentence stands: 1 says more than the reviews that it cites."
+    assert verify([Part("The ramen is described as spicy.", ("r1",))], said=said) == Verdict(None, fallen)
+    assert verify([Part("The ramen is described as salty.", ("r2",))], said=said) == Verdict(None, fallen)
+
+
+def test_what_reviews_say_of_the_place_next_door_carries_nothing() -> None:
+    said: list[Said] = [(4, "The staff were kind. The bakery next door has wonderful bread.")]
+    assert verify([Part("Guests praise the wonderful bread.", ("r1",))], said=said).draft is None
+
+
+@pytest.mark.parametrize(
+    ("word", "fewest"), [("Some", 2), ("Few", 2), ("Others", 2), ("Several", 3), ("Many", 5), ("Most", 8)]
+)
+def test_a_word_that_counts_guests_needs_as_many_reviews(word: str, fewest: int) -> None:
+    said: list[Said] = [(5, "Lovely ramen.")] * 8
+    labels = tuple(f"r{number}" for number in range(1, 9))
+    praise = f"{word} praise the lovely ramen."
+    assert stands(verify([Part(praise, labels[:fewest])], said=said)).text == praise
+    assert verify([Part(praise, labels[: fewest - 1])], said=said) == Verdict(
+        None, "No sentence stands: 1 counts more guests than it cites."
+    )
+
+
+def test_a_review_in_a_language_that_is_not_read_carries_no_sentence() -> None:
+    said: list[Said] = [(3, "غير جيد", "ar"), (5, "Lovely ramen and kind staff.")]
+    praise = Part("Guests praise the ramen.", ("r1",))
+    assert verify([praise], said=said) == Verdict(None, "No sentence stands: 1 cites no review that is read.")
+    beside = Part("Guests praise the ramen.", ("r1", "r2"))
+    assert stands(verify([beside], said=said)).sentences[0].citations == ("rev_1",)
+
+
+def test_a_review_in_a_language_that_is_not_read_carries_no_dish() -> None:
+    said: list[Said] = [*SOUP[:4], (5, "blorshka رائع", "ar")]
+    assert stands(verify([WARM_ALONE], [Part("blorshka", ("r5",))], said)).dishes == ()
 
 
 def test_a_text_that_only_praises_a_place_with_poor_stars_is_rejected() -> None:
@@ -144,7 +186,7 @@ def test_a_text_that_only_damns_a_place_with_good_stars_is_rejected() -> None:
         (5, "Kind staff."),
         (5, "Great gyoza."),
         (5, "Quick."),
-        (1, "Awful ramen."),
+        (1, "Awful, horrible ramen."),
     ]
     blame = Part("Guests find the ramen awful and horrible.", ("r5",))
     assert verify([blame], said=said) == Verdict(None, "The text only damns, and the stars do not.")
@@ -159,6 +201,7 @@ SOUP: list[Said] = [
     (5, "The staff were lovely."),
 ]
 WARM = Part("Guests praise the warm and lovely staff.", ("r1", "r5"))
+WARM_ALONE = Part("Guests praise the warm staff.", ("r1",))
 
 
 def test_a_dish_that_our_words_do_not_know_is_counted_in_all_reviews() -> None:
@@ -201,6 +244,54 @@ def test_a_review_that_is_shorter_than_a_name_does_not_carry_it() -> None:
 def test_a_short_name_is_a_word_of_its_own() -> None:
     assert verifying.carries("pho", "the pho was good")
     assert not verifying.carries("pho", "nobody answers the phone")
+
+
+# What an honest model writes of reviews as guests write them
+def read_lines(place: str) -> list[Said]:
+    lines = HANDWRITTEN[place].strip().splitlines()
+    return [(int(stars), " ".join(words), lang) for stars, lang, *words in (line.split(" ", 2) for line in lines)]
+
+
+@pytest.mark.parametrize(
+    ("place", "text", "lines", "fallen"),
+    [
+        pytest.param(place, text, lines, why[0] if why else "", id=text)
+        for place, sentences in HONEST_SENTENCES.items()
+        for text, lines, *why in sentences
+    ],
+)
+def test_plain_sentences_stand(place: str, text: str, lines: list[int], fallen: str) -> None:
+    said = context(read_lines(place))
+    asked = asking.question(said)
+    labels = {review.id: label for label, review in asked.reviews.items()}
+    part = Part(text, tuple(labels[f"rev_{line - 1}"] for line in lines))
+    verdict = verifying.verify(Answer((part,), ()), question=asked, context=said, model="m-1")
+    if fallen:
+        assert verdict == Verdict(None, f"No sentence stands: 1 {fallen}.")
+    else:
+        assert stands(verdict).text == text
+
+
+def test_most_of_what_an_honest_model_writes_stands() -> None:
+    sentences = [sentence for place in HONEST_SENTENCES.values() for sentence in place]
+    assert len(sentences) >= 37
+    assert sum(len(sentence) == 2 for sentence in sentences) >= 0.85 * len(sentences)
+
+
+@pytest.mark.parametrize("claim", [pytest.param(each, id=each["sentence"]) for each in RED_TEAM["claims"]])
+@pytest.mark.parametrize("others", ["none", "all"])
+def test_no_invented_fact_stands(claim: dict[str, Any], others: str) -> None:
+    said: list[Said] = [
+        (claim.get("stars", 5), claim.get("review", "The chicken was great, and so was the pasta."), "en"),
+        (3, "غير جيد", "ar"),
+        (5, "Great chicken, great pasta, kind staff."),
+        (2, "The chicken was cold."),
+        (3, "We ate pasta."),
+    ]
+    citations = ("r1",) if others == "none" else ("r1", "r2", "r3", "r4", "r5")
+    verdict = verify([Part(claim["sentence"], citations)], said=said)
+    assert verdict == Verdict(None, f"No sentence stands: 1 {claim['fallen']}.")
+    assert verify([Part(claim["sentence"], ("r2",))], said=said).draft is None
 
 
 # Red team
