@@ -81,24 +81,29 @@ def awaiting(wallet: str, kind: Wanted, *, tier: Tier, now: datetime) -> Export:
 def find_or_make(wallet: str | None, kind: Wanted, *, tier: Tier, status: str, now: datetime) -> Export:
     """The unfinished export of this kind, made with this status unless it is there.
 
-    The wallet's row is locked meanwhile, so that its exports are counted true. Staff may have any number. Raises
-    TooManyExports.
+    The wallet's row is locked meanwhile, so that its exports are counted true. Staff may have any number, one of a
+    kind: that is held by its constraint. Raises TooManyExports.
     """
     with transaction.atomic():
         if wallet is not None:
             Wallet.objects.select_for_update(no_key=True).get(pk=wallet)
         found = unfinished(wallet, kind, now=now)
-        return found or Export.objects.create(
-            wallet_id=wallet,
-            dataset=kind.dataset,
-            format=kind.format,
-            filter=dict(kind.filter),
-            fields=list(kind.fields),
-            since_export=kind.since,
-            fingerprint=kind.fingerprint,
-            queue=terms.queue_of(tier),
-            status=status,
-            created_at=now,
+        return (
+            found
+            or Export.objects.unfinished().get_or_create(
+                wallet_id=wallet,
+                fingerprint=kind.fingerprint,
+                defaults={
+                    "dataset": kind.dataset,
+                    "format": kind.format,
+                    "filter": dict(kind.filter),
+                    "fields": list(kind.fields),
+                    "since_export": kind.since,
+                    "queue": terms.queue_of(tier),
+                    "status": status,
+                    "created_at": now,
+                },
+            )[0]
         )
 
 
@@ -128,7 +133,7 @@ def cancel(export: Export, *, actor: str, now: datetime) -> bool:
         was = row.select_for_update(no_key=True).get().status
         ended = was in UNFINISHED or was == Export.Status.SUCCEEDED
         if was in UNFINISHED:
-            row.update(status=Export.Status.CANCELLED, finished_at=now)
+            row.update(status=Export.Status.CANCELLED, finished_at=now, snapshots=[])
             money.owe_back(export, words=money.CANCELLED, actor=actor)
         elif ended:
             row.update(status=Export.Status.EXPIRED, expires_at=now)

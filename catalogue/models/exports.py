@@ -123,6 +123,7 @@ class Export(models.Model):
                 fields=["wallet", "fingerprint"],
                 condition=Q(status__in=UNFINISHED),
                 name="one_unfinished_export_of_a_kind_and_wallet",
+                nulls_distinct=False,
             ),
             models.CheckConstraint(
                 name="export_status_is_known",

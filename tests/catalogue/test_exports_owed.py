@@ -242,6 +242,13 @@ def test_staff_order_without_paying(prices: None) -> None:
     assert (orders[0].status, orders[0].wallet, orders[0].payment) == ("queued", None, None)
 
 
+def test_equal_orders_of_staff_at_once_are_one_export(prices: None) -> None:
+    def order() -> Export:
+        return start.start(None, tier=ENTERPRISE, dataset="restaurants", format="jsonl.gz", now=timezone.now())
+
+    assert at_once(4, order) == [Export.objects.get()] * 4
+
+
 # Deltas
 @pytest.mark.parametrize(
     ("change", "words"),
