@@ -9,7 +9,6 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
-from django.utils.dateparse import parse_datetime
 from django.utils.text import Truncator
 
 from accounts.models import User
@@ -22,6 +21,9 @@ from catalogue.tasks import ring_for_insights
 from config.confirming import ask
 from config.long_tables import LongTableAdmin
 from payments.admin.reading import ForReading
+
+# Texts that are shown on one page before they are approved.
+MOST_READ = 100
 
 
 class StandingFilter(admin.SimpleListFilter):
@@ -140,19 +142,27 @@ class InsightAdmin(LongTableAdmin):
     def save_model(self, request: HttpRequest, obj: Insight, form: Any, change: bool) -> None:
         """Write only what staff decide, for the worker writes the same rows."""
         chosen = Insight.objects.filter(pk=obj.pk)
-        if "_approve" not in request.POST:
-            insights.hide(chosen, hidden=obj.hidden)
-            return
-        read = parse_datetime(request.POST.get("generated_at", ""))
-        if not self.let_through(request, chosen, generated_at=read or timezone.now()):
+        insights.hide(chosen, hidden=obj.hidden)
+        if "_approve" in request.POST and not self.let_through(request, chosen, request.POST.get("generated_at", "")):
             self.message_user(request, "Not approved: the text was written anew while you read it.", messages.ERROR)
 
     @admin.action(description="Approve the texts of the selected insights", permissions=["change"])
-    def approve(self, request: HttpRequest, queryset: QuerySet[Insight]) -> None:
-        """Serve them where they waited for that."""
-        approved = self.let_through(request, queryset)
+    def approve(self, request: HttpRequest, queryset: QuerySet[Insight]) -> HttpResponse | None:
+        """Show the texts; then serve those that were shown, where they waited for that."""
+        if "confirmed" not in request.POST:
+            told = queryset.exclude(text="")
+            shown = {"insights": told[:MOST_READ], "more": max(0, told.count() - MOST_READ)}
+            title = "Approve these texts?"
+            return ask(self, request, "catalogue/confirm_approval.html", title=title, action="approve", **shown)
+        approved = 0
+        chosen = {str(pk): pk for pk in queryset.values_list("pk", flat=True)}
+        for read in request.POST.getlist("read"):
+            key, _, moment = read.partition(" ")
+            if key in chosen:
+                approved += self.let_through(request, queryset.filter(pk=chosen[key]), moment)
         words = "1 insight is" if approved == 1 else f"{approved} insights are"
         self.message_user(request, f"{words} approved.", messages.SUCCESS)
+        return None
 
     @admin.action(description="Take the selected insights off the service", permissions=["change"])
     def hide(self, request: HttpRequest, queryset: QuerySet[Insight]) -> None:
@@ -186,12 +196,22 @@ class InsightAdmin(LongTableAdmin):
         self.message_user(request, f"{forgotten} insights will be written anew in a moment.", messages.SUCCESS)
         return None
 
-    def let_through(
-        self, request: HttpRequest, queryset: QuerySet[Insight], *, generated_at: datetime | None = None
-    ) -> int:
-        """Approve them in the name of who is signed in; how many."""
+    def let_through(self, request: HttpRequest, queryset: QuerySet[Insight], read: str) -> int:
+        """Approve them in the name of who is signed in, where they are of the moment that was `read`; how many."""
+        generated_at = _moment(read)
+        if generated_at is None:
+            return 0
         staff = cast("User", request.user).get_username()
         return insights.approve(queryset, by=staff, now=timezone.now(), generated_at=generated_at)
+
+
+def _moment(text: str) -> datetime | None:
+    """A moment with its zone; None where it is none."""
+    try:
+        read = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return read if read.tzinfo else None
 
 
 class OutcomeFilter(admin.SimpleListFilter):

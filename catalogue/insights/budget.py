@@ -9,7 +9,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import connection, transaction
-from django.db.models import Count, Q, Sum
+from django.db.models import Count, Q, QuerySet, Sum
 
 from catalogue.insights.chosen import Author
 from catalogue.insights.provider import Tokens
@@ -133,16 +133,11 @@ def end_lost(*, now: datetime) -> int:
     return lost.update(outcome=Outcome.FAILED, reason="Its worker died; it may have been charged.", ended_at=now)
 
 
-def is_declined(restaurant: UUID, *, author: Author, digest: str) -> bool:
-    """Whether the model has answered this very input with what cannot be served: it would only cost again."""
-    return InsightCall.objects.filter(
-        restaurant=restaurant,
-        provider=author.name,
-        provider_version=author.version,
-        model=author.model,
-        input_hash=digest,
-        outcome__in=[Outcome.REFUSED, Outcome.REJECTED],
-    ).exists()
+def declined(author: Author) -> QuerySet[InsightCall]:
+    """The calls in which the model answered with what cannot be served: the same input would only cost again."""
+    return InsightCall.objects.filter(author.wrote(), outcome__in=[Outcome.REFUSED, Outcome.REJECTED]).exclude(
+        input_hash=""
+    )
 
 
 def _is_away(author: Author, *, now: datetime) -> bool:

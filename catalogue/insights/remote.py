@@ -39,8 +39,8 @@ def write(restaurant: UUID, *, provider: RemoteProvider, now: datetime) -> Step:
     """Have the model write the insight of this restaurant; where it gives none, our own program does.
 
     Takes as long as the model, and must be called outside of any transaction. A worker that dies in it leaves a call
-    that is open, which end_lost closes, and nothing else: so a death costs one more call at most. What the model has
-    written or declined is not asked for again.
+    that is open, which budget.end_lost closes, and nothing else: so a death costs one more call at most. What the
+    model has written or declined is not asked for again.
     """
     author = Author.of(provider)
     seen = Insight.objects.filter(pk=restaurant).first()
@@ -51,7 +51,7 @@ def write(restaurant: UUID, *, provider: RemoteProvider, now: datetime) -> Step:
         return _store(material, rows.UNTOLD, author=author, seen=seen, now=now)
     if seen and (seen.input_hash, Author.behind(seen)) == (material.digest, author):
         return _confirm(material, seen=seen, now=now)
-    if budget.is_declined(restaurant, author=author, digest=material.digest):
+    if budget.declined(author).filter(restaurant=restaurant, input_hash=material.digest).exists():
         return _store(material, None, author=author, seen=seen, now=now)
     most = budget.cost(provider.most(material.context))
     call = budget.reserve(
@@ -71,11 +71,6 @@ def write(restaurant: UUID, *, provider: RemoteProvider, now: datetime) -> Step:
     reply = _asked(provider, material)
     ended = now + timedelta(seconds=monotonic() - began)
     return _store(material, reply.draft, author=author, seen=seen, now=ended, call=call, reply=reply)
-
-
-def end_lost(*, now: datetime) -> int:
-    """End the calls whose worker died; how many."""
-    return budget.end_lost(now=now)
 
 
 def _asked(provider: RemoteProvider, material: Material) -> Reply:

@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
+import orjson
 from django.db import connection
 
 from catalogue.insights.chosen import Author
@@ -67,7 +68,8 @@ def drafted(
     insight = counted(Insight(restaurant=material.restaurant), material, now=now)
     insight.provider, insight.provider_version, insight.model = author.name, author.version, author.model
     insight.text, insight.cost_usd = draft.text, cost_usd
-    insight.detail = {**to_json(draft), "languages": material.context.languages}
+    # As the column gives it back, or the same would differ from itself.
+    insight.detail = orjson.loads(orjson.dumps({**to_json(draft), "languages": material.context.languages}))
     if kept and (kept.text, kept.detail) == (insight.text, insight.detail):
         insight.approved_at, insight.approved_by = kept.approved_at, kept.approved_by
     return insight

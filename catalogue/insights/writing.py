@@ -8,9 +8,9 @@ from time import monotonic
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import F, Q, QuerySet
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
-from catalogue.insights import batches, remote, rows
+from catalogue.insights import batches, budget, remote, rows
 from catalogue.insights.chosen import FALLBACK, Author, Provider, chosen
 from catalogue.insights.provider import RemoteProvider
 from catalogue.insights.remote import Step
@@ -32,25 +32,33 @@ RETRY_AFTER = timedelta(days=1)
 DEMAND_KEPT = timedelta(days=30)
 
 
-def refresh(*, now: datetime, at_most: int, provider: Provider | None = None, demanded: bool = False) -> int:
+def refresh(
+    *,
+    now: datetime,
+    at_most: int,
+    provider: Provider | None = None,
+    demanded: bool = False,
+    only: UUID | None = None,
+) -> int:
     """Write the insights that are missing or stale, those that somebody asked for first; how many that were.
 
-    `demanded` leaves all others alone. Stops after about `at_most` reviews, or after ASKING_S of asking a model, so 0
-    says that nothing is due or that others are at it. See batches.write; a model is asked outside of any transaction,
-    and where it may not be asked (budget, no answers) what is missing or stale is counted by our own program.
+    `demanded`, or `only` one restaurant, leaves all others alone. Stops after about `at_most` reviews, or after ASKING_S
+    of asking a model, so 0 says that nothing is due or that others are at it. See batches.write; a model is asked
+    outside of any transaction, and where it may not be asked (budget, no answers) what is missing or stale is counted
+    by our own program.
     """
     provider = provider or chosen()
     if not isinstance(provider, RemoteProvider):
-        found = _keys(due(now=now, provider=provider, demanded=demanded))
+        found = _keys(due(now=now, provider=provider, demanded=demanded, only=only))
         return batches.write(found, now=now, at_most=at_most, provider=provider)
     began = monotonic()
-    step, done = _ask(provider, now=now, demanded=demanded)
+    step, done = _ask(provider, now=now, demanded=demanded, only=only)
     if step not in (Step.SPENT, Step.AWAY):
         return done
     later = now + timedelta(seconds=monotonic() - began)
     _tell(step, later)
     return done + batches.write(
-        _keys(due(now=later, provider=provider, demanded=demanded, without_asking=True)),
+        _keys(due(now=later, provider=provider, demanded=demanded, only=only, without_asking=True)),
         now=later,
         at_most=at_most,
         provider=FALLBACK,
@@ -61,24 +69,34 @@ def refresh(*, now: datetime, at_most: int, provider: Provider | None = None, de
 
 
 def due(
-    *, now: datetime, provider: Provider | None = None, demanded: bool = False, without_asking: bool = False
+    *,
+    now: datetime,
+    provider: Provider | None = None,
+    demanded: bool = False,
+    only: UUID | None = None,
+    without_asking: bool = False,
 ) -> QuerySet[Restaurant]:
     """Restaurants with enough reviews and no insight, a stale one, or one that failed a while ago.
 
-    Those that somebody asked for first, by how often, then the most reviewed. `without_asking` a model: what it has
-    written is as good as what our own program has. A quarter of a second over 356,000 restaurants.
+    What a model has declined is not tried again before it is stale. Those that somebody asked for first, by how often,
+    then the most reviewed. `without_asking` a model: what it has written is as good as what our own program has. A
+    quarter of a second over 356,000 restaurants.
     """
     provider = provider or chosen()
     writer, other = (FALLBACK, provider) if without_asking else (provider, None)
+    is_to_be_tried = Q(insight__failed_at__isnull=False)
+    if isinstance(provider, RemoteProvider):
+        calls = budget.declined(Author.of(provider)).filter(restaurant=OuterRef("pk"))
+        is_to_be_tried &= Q(~Exists(calls.filter(input_hash=OuterRef("insight__input_hash"))))
     found = Restaurant.objects.filter(
-        Q(insight=None)
-        | is_stale(writer, now=now, insight="insight__", or_by=other)
-        | Q(insight__failed_at__isnull=False),
+        Q(insight=None) | is_stale(writer, now=now, insight="insight__", or_by=other) | is_to_be_tried,
         ~Q(insight__failed_at__gt=now - RETRY_AFTER),
         review_count__gte=FEWEST_REVIEWS,
     )
     if demanded:
         found = found.filter(insight_demand__isnull=False)
+    if only:
+        found = found.filter(pk=only)
     return found.order_by(
         F("insight_demand__asked").desc(nulls_last=True), "insight_demand__first_asked_at", "-review_count", "pk"
     )
@@ -109,12 +127,12 @@ def _keys(found: QuerySet[Restaurant]) -> Iterator[tuple[UUID, int]]:
     return iter(found[:MOST_DUE].values_list("pk", "review_count"))
 
 
-def _ask(provider: RemoteProvider, *, now: datetime, demanded: bool) -> tuple[Step, int]:
+def _ask(provider: RemoteProvider, *, now: datetime, demanded: bool, only: UUID | None) -> tuple[Step, int]:
     """Ask the model for one insight after another; why that ended, and how many were written or confirmed."""
     began = monotonic()
     done = 0
-    remote.end_lost(now=now)
-    found = due(now=now, provider=provider, demanded=demanded)
+    budget.end_lost(now=now)
+    found = due(now=now, provider=provider, demanded=demanded, only=only)
     free = found.exclude(insight_calls__outcome=InsightCall.Outcome.ASKED)
     for pk in free.values_list("pk", flat=True)[:MOST_ASKED]:
         passed = monotonic() - began

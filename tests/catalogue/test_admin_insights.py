@@ -1,5 +1,6 @@
 """Insights in the admin: beside the reviews they cite, approved, hidden, written anew; and what models cost."""
 
+import html
 import re
 from datetime import timedelta
 from decimal import Decimal
@@ -140,7 +141,10 @@ def test_staff_approve_from_the_list_and_from_the_page(staff: Client, place: Res
     settings.INSIGHT_APPROVAL = "all"
     assert served(place) == (None, "awaiting_approval", ())
     assert "waiting for approval" in page_of(staff, place)
-    act(staff, "approve")
+    asked = act(staff, "approve").content.decode()
+    assert Insight.objects.get().text in html.unescape(asked)
+    assert served(place)[1] == "awaiting_approval"
+    act(staff, "approve", confirmed="1", read=f"{place.pk} {NOW.isoformat()}")
     assert served(place)[1] is None
     assert Insight.objects.get().approved_by == "staff@example.com"
     Insight.objects.update(approved_at=None)
@@ -157,6 +161,39 @@ def test_a_text_that_was_written_anew_while_staff_read_is_not_approved(
     answer = staff.post(address(Insight, "change", place.pk), {"_approve": "1", "generated_at": read})
     assert any("written anew while you read it" in message for message in messages_of(answer))
     assert served(place) == (None, "awaiting_approval", ())
+
+
+@pytest.mark.parametrize("read", ["", "2026-13-45T99:00:00", "2026-11-21", "2026-11-21T10:00:00", "x"])
+def test_who_cannot_say_what_was_read_approves_nothing(
+    staff: Client, place: Restaurant, settings: Any, read: str
+) -> None:
+    settings.INSIGHT_APPROVAL = "all"
+    answer = staff.post(address(Insight, "change", place.pk), {"_approve": "1", "generated_at": read})
+    assert answer.status_code == 302
+    act(staff, "approve", confirmed="1", read=f"{place.pk} {read}")
+    act(staff, "approve", confirmed="1", read=read)
+    assert served(place) == (None, "awaiting_approval", ())
+
+
+def test_from_the_list_only_the_texts_that_were_shown_are_approved(
+    staff: Client, place: Restaurant, settings: Any
+) -> None:
+    settings.INSIGHT_APPROVAL = "all"
+    shown = act(staff, "approve").content.decode()
+    (read,) = re.findall(r'name="read" value="([^"]+)"', shown)
+    insights.forget(Insight.objects.all())
+    insights.refresh(now=NOW + timedelta(hours=1), at_most=100)
+    answer = act(staff, "approve", confirmed="1", read=html.unescape(read))
+    assert messages_of(answer) == ["0 insights are approved."]
+    assert served(place) == (None, "awaiting_approval", ())
+
+
+def test_an_insight_can_be_hidden_and_approved_at_once(staff: Client, place: Restaurant, settings: Any) -> None:
+    settings.INSIGHT_APPROVAL = "all"
+    form = {"_approve": "1", "hidden": "on", "generated_at": NOW.isoformat()}
+    staff.post(address(Insight, "change", place.pk), form)
+    insight = Insight.objects.get()
+    assert (insight.hidden, insight.approved_by) == (True, "staff@example.com")
 
 
 @pytest.mark.parametrize(

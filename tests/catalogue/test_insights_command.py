@@ -10,9 +10,10 @@ from django.utils import timezone
 
 from catalogue import insights
 from catalogue.management.commands import insights as command
-from catalogue.models import Insight, Restaurant, Review
+from catalogue.models import Insight, InsightDemand, Restaurant, Review
 from config.api.ids import decode, encode
 from tests.catalogue import make
+from tests.catalogue.answering import Model
 
 WORDS = "The tonkotsu ramen was delicious and the staff were kind."
 
@@ -77,6 +78,32 @@ def test_a_restaurant_with_many_reviews_is_written_too(monkeypatch: pytest.Monke
 def test_what_it_cannot_understand_is_refused(words: list[str]) -> None:
     with pytest.raises(CommandError):
         run(*words)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("mode", ["--dry-run", "--stats", "--languages"])
+def test_options_that_do_not_go_together_are_refused(mode: str) -> None:
+    place = reviewed()
+    with pytest.raises(CommandError, match=r"--restaurant goes alone or with --check\."):
+        run("--restaurant", place.slug, mode)
+    for other in ((mode,), ("--check",), ("--restaurant", place.slug)):
+        with pytest.raises(CommandError, match=r"--limit goes alone\."):
+            run("--limit", "1", *other)
+    assert not Insight.objects.exists()
+
+
+@pytest.mark.django_db
+def test_a_model_is_asked_about_the_one_restaurant_and_about_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    others = [reviewed() for _ in range(5)]
+    for other in others:
+        insights.note(other.pk, now=timezone.now())
+    place, model = reviewed(), Model()
+    for module in ("writing", "demand"):
+        monkeypatch.setattr(f"catalogue.insights.{module}.chosen", lambda: model)
+    assert run("--restaurant", place.slug) == f"insights: that of {place.slug} is written"
+    assert model.asked == [place.name]
+    assert list(Insight.objects.values_list("pk", "provider")) == [(place.pk, "anthropic")]
+    assert InsightDemand.objects.count() == 5
 
 
 @pytest.mark.django_db

@@ -230,6 +230,18 @@ def test_another_text_has_to_be_approved_again_and_the_same_one_has_not(settings
 
 
 @pytest.mark.django_db
+def test_the_same_words_and_claims_stay_approved() -> None:
+    place = reviewed(6)
+    make.rule(place)
+    insights.refresh(now=NOW, at_most=100)
+    assert of(place).detail["dishes"]
+    insights.approve(Insight.objects.all(), by="ann@example.com", now=NOW)
+    insights.forget(Insight.objects.all())
+    insights.refresh(now=NOW + HOUR, at_most=100)
+    assert (of(place).generated_at, of(place).approved_at) == (NOW + HOUR, NOW)
+
+
+@pytest.mark.django_db
 def test_staff_approve_only_what_they_have_read() -> None:
     place = make.restaurant(review_count=6)
     make.insight(place, "Fine.")

@@ -102,7 +102,7 @@ def test_a_day_later_only_a_model_that_has_not_answered_is_asked_of_the_same_inp
     reviewed()
     model = Model(silent(outcome))
     refresh(model)
-    assert [refresh(model, after=DAY + HOUR), refresh(model, after=DAY + 2 * HOUR)] == [1, 0]
+    assert [refresh(model, after=DAY + HOUR), refresh(model, after=DAY + 2 * HOUR)] == [asked - 1, 0]
     assert len(model.asked) == asked
 
 
@@ -115,6 +115,18 @@ def test_what_a_model_has_declined_is_asked_again_once_the_reviews_have_changed(
     Restaurant.objects.filter(pk=place.pk).update(review_count=10)
     assert refresh(model, after=DAY + HOUR) == 1
     assert len(model.asked) == 2
+
+
+def test_what_a_model_has_declined_is_not_written_again_each_day() -> None:
+    place = reviewed()
+    model = Model(silent(Outcome.REJECTED))
+    refresh(model)
+    before = of(place)
+    assert [refresh(model, after=days * DAY + HOUR) for days in (1, 2, 3)] == [0, 0, 0]
+    assert (of(place).updated_at, of(place).failed_at) == (before.updated_at, before.failed_at)
+    make.review(place, "And the gyoza.")
+    assert refresh(Model(), after=4 * DAY) == 1
+    assert of(place).text == "A model has read 6 reviews."
 
 
 def test_what_staff_want_written_anew_is_asked_again_although_it_was_declined() -> None:

@@ -44,6 +44,7 @@ class Command(BaseCommand):
 
     def handle(self, *_: Any, **options: Any) -> None:
         started = time.monotonic()
+        _refuse(options)
         only = _restaurant(options["restaurant"]) if options["restaurant"] else None
         if options["check"]:
             said = self._check(only)
@@ -78,13 +79,10 @@ class Command(BaseCommand):
         return f"{done} written, {left} still due" if left else f"{done} written, none is due"
 
     def _write_one(self, restaurant: Restaurant) -> str:
-        due = insights.due(now=timezone.now()).filter(pk=restaurant.pk)
+        due = insights.due(now=timezone.now(), only=restaurant.pk)
         if not due.exists():
             return f"that of {restaurant.slug} is not due, nothing written"
-        insights.meet(restaurant, now=timezone.now())
-        # One with many reviews, or one that a model writes, was noted to come first.
-        while due.exists() and insights.refresh(now=timezone.now(), at_most=1, demanded=True):
-            pass
+        insights.refresh(now=timezone.now(), at_most=1, only=restaurant.pk)
         return f"that of {restaurant.slug} {'could not be written' if due.exists() else 'is written'}"
 
     def _tell_due(self) -> str:
@@ -129,6 +127,14 @@ class Command(BaseCommand):
         with console.capture() as captured:
             console.print(table)
         self.stdout.write(captured.get())
+
+
+def _refuse(options: dict[str, Any]) -> None:
+    """Options that would be ignored. Raises CommandError."""
+    if options["restaurant"] and (options["dry_run"] or options["stats"] or options["languages"]):
+        raise CommandError("--restaurant goes alone or with --check.")
+    if options["limit"] and any(options[name] for name in ("restaurant", "dry_run", "check", "stats", "languages")):
+        raise CommandError("--limit goes alone.")
 
 
 def _restaurant(slug: str) -> Restaurant:
