@@ -12,7 +12,6 @@ from uuid import UUID
 
 from anyascii import anyascii
 from django.db import connection
-from rapidfuzz import fuzz
 
 from catalogue import geo
 from catalogue.geo import Location
@@ -156,6 +155,9 @@ def _names_alike(left: str, right: str) -> float:
     """Both names as wholes, and what they have in common beside words like `restaurant`."""
     if not left or not right:
         return 0.0
+    # Loaded by who compares, not by each web process: folding names is what those want of this module.
+    from rapidfuzz import fuzz
+
     whole = max(fuzz.token_sort_ratio(left, right), fuzz.ratio(left.replace(" ", ""), right.replace(" ", "")))
     common = fuzz.token_set_ratio(_without_kinds(left), _without_kinds(right))
     return (0.3 * whole + 0.7 * common) / 100
@@ -169,6 +171,8 @@ def _address(one: Known, other: Known) -> tuple[float | None, bool]:
     """How alike the lines are, and whether both have a house number and no such number in common."""
     if not one.line1 or not other.line1:
         return None, False
+    from rapidfuzz import fuzz
+
     left, right = _line(one.line1), _line(other.line1)
     numbers, others = _NUMBER.findall(left), _NUMBER.findall(right)
     agree = not numbers or not others or numbers[0] in others or others[0] in numbers

@@ -6,14 +6,28 @@ from functools import cache
 from django.conf import settings
 from django.db.models import Q
 
-from catalogue.insights.extractive import Extractive
-from catalogue.insights.provider import InsightProvider, RemoteProvider
+from catalogue.insights.provider import Context, InsightDraft, InsightProvider, RemoteProvider
 from catalogue.models import Insight
 
 Provider = InsightProvider | RemoteProvider
 
+
+class OwnProgram:
+    """Extractive. Its words and rules are loaded when it writes first: who only serves insights needs none of them."""
+
+    name = "extractive"
+    # Raised by hand where it writes something else from the same reviews.
+    version = "3"
+
+    def generate(self, context: Context) -> InsightDraft:
+        """What it counts; 0.2 s more the first time."""
+        from catalogue.insights.extractive import Extractive
+
+        return Extractive().generate(context)
+
+
 # Costs nothing, needs no network, and claims only what it has counted.
-FALLBACK: InsightProvider = Extractive()
+FALLBACK: InsightProvider = OwnProgram()
 
 
 @dataclass(frozen=True, slots=True)

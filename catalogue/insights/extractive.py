@@ -18,10 +18,10 @@ MOST_WATCH_OUTS = 3
 
 
 class Extractive:
-    """Counts what reviews mention, in the languages of cues.READ; writes the same from the same."""
+    """Counts what reviews mention, in the languages of cues.READ; writes the same from the same.
 
-    name = "extractive"
-    version = "3"
+    Where it writes something else than before, OwnProgram.version is raised.
+    """
 
     def generate(self, context: Context) -> InsightDraft:
         """Claims that several reviews share, and a text of them; about 0.15 ms a review."""

@@ -69,6 +69,9 @@ def write(restaurant: UUID, *, provider: RemoteProvider, now: datetime) -> Step:
             return Step(call.value)
     began = monotonic()
     reply = _asked(provider, material)
+    if reply.used and budget.cost(reply.used) > most:
+        # More than it can have used: nobody knows what it was.
+        reply = replace(reply, used=None)
     ended = now + timedelta(seconds=monotonic() - began)
     return _store(material, reply.draft, author=author, seen=seen, now=ended, call=call, reply=reply)
 

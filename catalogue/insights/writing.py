@@ -42,10 +42,10 @@ def refresh(
 ) -> int:
     """Write the insights that are missing or stale, those that somebody asked for first; how many that were.
 
-    `demanded`, or `only` one restaurant, leaves all others alone. Stops after about `at_most` reviews, or after ASKING_S
-    of asking a model, so 0 says that nothing is due or that others are at it. See batches.write; a model is asked
-    outside of any transaction, and where it may not be asked (budget, no answers) what is missing or stale is counted
-    by our own program.
+    `demanded`, or `only` one restaurant, leaves all others alone. Stops after about `at_most` reviews, or after
+    ASKING_S of asking a model, so 0 says that nothing is due or that others are at it. See batches.write; a model is
+    asked outside of any transaction, and where it may not be asked (budget, no answers) what is missing or stale is
+    counted by our own program.
     """
     provider = provider or chosen()
     if not isinstance(provider, RemoteProvider):

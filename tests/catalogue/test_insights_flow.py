@@ -6,6 +6,7 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ from django.db import connection
 
 from catalogue import identity, insights
 from catalogue.insights import batches, budget
-from catalogue.insights.provider import InsightDraft, Reply
+from catalogue.insights.provider import InsightDraft, Reply, Tokens
 from catalogue.models import Insight, InsightCall, InsightDemand, Restaurant
 from tests.catalogue import make
 from tests.catalogue.answering import COST, RESERVED, USED, Model, Outcome, prices, silent
@@ -115,6 +116,17 @@ def test_what_a_model_has_declined_is_asked_again_once_the_reviews_have_changed(
     Restaurant.objects.filter(pk=place.pk).update(review_count=10)
     assert refresh(model, after=DAY + HOUR) == 1
     assert len(model.asked) == 2
+
+
+def test_a_count_above_what_can_have_been_used_is_doubted(settings: Any) -> None:
+    settings.INSIGHT_INPUT_USD = settings.INSIGHT_OUTPUT_USD = Decimal(600)
+    settings.INSIGHT_DAILY_BUDGET_USD = Decimal(10)
+    place = reviewed()
+    draft = InsightDraft(text="Read with care.", disclosure="")
+    refresh(Model(Reply(outcome=Outcome.WRITTEN, draft=draft, used=Tokens(1_000_000_000, 1_000_000_000))))
+    call = InsightCall.objects.get()
+    assert (call.outcome, call.cost_usd, call.input_tokens) == ("written", Decimal("0.660000"), None)
+    assert of(place).text == "Read with care."
 
 
 def test_what_a_model_has_declined_is_not_written_again_each_day() -> None:
