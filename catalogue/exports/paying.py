@@ -12,6 +12,7 @@ from typing import Any
 from catalogue.exports import money, start, wanted
 from catalogue.exports.wanted import Wanted
 from catalogue.models import Export
+from config.api.refusal import Code, Refusal
 from payments import gate, ledger, prices
 from payments.callers import Caller
 from payments.gate import Purchase, SettlementPending
@@ -23,6 +24,28 @@ from payments.wire import Authorization, PaymentAlreadyUsed, Proof, Receipt, Sen
 
 Status, State = Export.Status, Payment.State
 BACK = (State.REFUND_DUE, State.REFUNDED)
+
+
+class AnotherPays(Refusal):
+    """A payment for the export is being settled: another is not looked at meanwhile, and stays its payer's."""
+
+    code = Code.SETTLEMENT_PENDING
+
+    def __init__(self, proof: Proof | None) -> None:
+        ordered = " GET /v1/exports shows whether it is ordered."
+        if proof is None:
+            words = "A payment for this export is being settled. This request has charged nothing." + ordered
+        elif isinstance(proof, Sent):
+            words = (
+                "Another payment for this export is being settled. This request has not used your transaction: ask"
+                " again with it. Where that one buys the export, yours is owed back to you."
+            )
+        else:
+            words = (
+                "Another payment for this export is being settled. This request has charged nothing, and has not used"
+                " yours: with it you would order the export once more after that one has ended."
+            ) + ordered
+        super().__init__(words, headers={"Retry-After": "2", "Cache-Control": "no-store"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +118,8 @@ class Counter:
         if row.state in ledger.OPEN and bought.status != Status.AWAITING_PAYMENT:
             # It is not settled for what it cannot buy any more; how it stands is found out by others.
             raise SettlementPending
-        return self.buy(bought)
+        # Else a payment that is refused at this moment would take it away.
+        return self.buy(self.asked_for() if bought.status == Status.AWAITING_PAYMENT else bought)
 
     def line(self) -> Payment | None:
         """The line in the ledger of the payment that came along, or of the one that its payer has called the same."""
@@ -133,18 +157,28 @@ class Counter:
         if self.proof is None:
             # It tells the price, and nobody is charged.
             self.collect(self.purchase)
-        return self.buy(found or start.awaiting(self.wallet, self.kind, tier=self.caller.tier, now=self.now))
+        export = self.asked_for()
+        try:
+            return self.buy(export)
+        except Refusal:
+            start.withdraw(export)
+            raise
+
+    def asked_for(self) -> Export:
+        """The order that is to be paid for."""
+        return start.awaiting(self.wallet, self.kind, tier=self.caller.tier, now=self.now)
 
     def wait_for_another(self, export: Export) -> None:
         """Go on with money that has arrived for the export, or wait for what is being settled: never two at once.
 
-        Raises SettlementPending.
+        Raises AnotherPays, and SettlementPending where its own is being settled too.
         """
-        for row in money.coming(export):
+        rows = list(money.coming(export))
+        for row in rows:
             if is_of(self.proof, row):
                 continue
             if row.state != State.SETTLED:
-                raise SettlementPending
+                raise SettlementPending if any(is_of(self.proof, each) for each in rows) else AnotherPays(self.proof)
             money.queue(export, row.pk)
 
     def buy(self, export: Export) -> Ordered:

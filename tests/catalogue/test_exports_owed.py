@@ -125,8 +125,20 @@ def test_while_it_is_not_known_whether_one_is_settled_no_other_payment_is_taken(
         settings.FACILITATOR_URL = there
     export = Export.objects.get()
     assert (export.status, Payment.objects.get().state) == ("awaiting_payment", State.UNKNOWN)
-    for other in ({}, buying.signed_by(key, value=500_000)):
-        assert code(ask(buyer, other)) == (503, "settlement_pending")
+    words = {
+        "A payment for this export is being settled. This request has charged nothing. GET /v1/exports shows whether"
+        " it is ordered.": {},
+        "Another payment for this export is being settled. This request has charged nothing, and has not used yours:"
+        " with it you would order the export once more after that one has ended. GET /v1/exports shows whether it is"
+        " ordered.": buying.signed_by(key, value=500_000),
+        "Another payment for this export is being settled. This request has not used your transaction: ask again with"
+        " it. Where that one buys the export, yours is owed back to you.": {"X-Payment": "0x" + "5" * 64},
+    }
+    for said, other in words.items():
+        answer = ask(buyer, other)
+        assert code(answer) == (503, "settlement_pending")
+        assert (answer.json()["error"]["message"], answer["Retry-After"]) == (said, "2")
+    assert Payment.objects.count() == 1
     # An order that money may be coming for is not given up.
     money.put_right(now=timezone.now() + timedelta(hours=2))
     export.refresh_from_db()

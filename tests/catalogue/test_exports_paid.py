@@ -11,10 +11,12 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django import Settings
 
-from catalogue.exports import money
+from catalogue.exports import money, start
+from catalogue.exports.wanted import Wanted
 from catalogue.models import Export
 from payments.devchain.wallets import Wallet as Key
 from payments.models import Payment, Plan
+from payments.tiers import ENTERPRISE
 from tests.catalogue import exporting, make
 from tests.catalogue.exporting import EXPORTS
 from tests.catalogue.ordering import PRICE, Spent, State, ask, bought, code, failed, paid_for, payment
@@ -163,30 +165,56 @@ def test_a_payment_for_one_export_buys_no_other(buyer: Client, key: Key, spent: 
     assert (Export.objects.count(), Payment.objects.count(), spent()) == (1, 1, PRICE)
 
 
-def test_what_was_not_settled_leaves_an_order_that_ends_after_an_hour(buyer: Client, key: Key, spent: Spent) -> None:
-    wrong = ask(buyer, buying.signed_by(key, value=1))
-    assert code(wrong) == (402, "payment_rejected")
-    export = Export.objects.get()
-    assert (export.status, buyer.get(f"{EXPORTS}/{export.public_id}").json()["status"]) == (
-        "awaiting_payment",
-        "awaiting_payment",
-    )
+def test_a_payment_that_is_refused_leaves_no_order_and_holds_nobody_up(
+    buyer: Client, key: Key, settings: Settings, spent: Spent
+) -> None:
+    for number in range(3):
+        wrong = buying.signed_by(key, value=1)
+        assert code(ask(buyer, wrong, filter={"updated_since": f"2026-01-0{number + 1}T00:00:00Z"})) == (
+            402,
+            "payment_rejected",
+        )
+    there, settings.FACILITATOR_URL = settings.FACILITATOR_URL, "http://127.0.0.1:1"
+    assert code(ask(buyer, buying.signed_by(key, value=500_000))) == (503, "facilitator_unavailable")
+    settings.FACILITATOR_URL = there
+    assert not Export.objects.exists()
+    assert not Payment.objects.exists()
+    assert spent() == 0
+    assert bought(buyer, key).status == "queued"
+
+
+def left(key: Key, number: int) -> Export:
+    """The order of a request that has died before it took the payment."""
+    kind = Wanted("restaurants", "jsonl.gz", {"updated_since": f"2026-01-0{number}T00:00:00Z"}, (), since=None)
+    return start.awaiting(key.address, kind, tier=ENTERPRISE, now=timezone.now())
+
+
+def test_an_order_whose_request_has_died_unpaid_ends_after_an_hour(buyer: Client, key: Key) -> None:
+    export = left(key, 1)
+    assert buyer.get(f"{EXPORTS}/{export.public_id}").json()["status"] == "awaiting_payment"
     money.put_right(now=export.created_at + timedelta(minutes=59))
     export.refresh_from_db()
     assert export.status == "awaiting_payment"
     money.put_right(now=export.created_at + timedelta(minutes=61))
     export.refresh_from_db()
     assert (export.status, export.error) == ("cancelled", "It was not paid for within an hour.")
-    assert spent() == 0
-    assert bought(buyer, key).pk != export.pk
 
 
 def test_orders_that_nobody_pays_hold_up_others_for_an_hour_only(buyer: Client, key: Key) -> None:
-    for number in range(3):
-        ask(buyer, buying.signed_by(key, value=1), filter={"updated_since": f"2026-01-0{number + 1}T00:00:00Z"})
+    for number in (1, 2, 3):
+        left(key, number)
     assert code(ask(buyer)) == (400, "invalid_request")
     Export.objects.update(created_at=timezone.now() - timedelta(hours=1))
     assert code(ask(buyer)) == (402, "payment_required")
+
+
+def test_a_refused_payment_takes_no_order_away_that_somebody_else_has_asked_for_too(buyer: Client, key: Key) -> None:
+    made = left(key, 1)
+    found = left(key, 1)
+    assert made == found
+    for order in (made, found):
+        start.withdraw(order)
+    assert Export.objects.get() == made
 
 
 # The same at once
