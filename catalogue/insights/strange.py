@@ -20,18 +20,30 @@ def _rule(hints: str, *patterns: str) -> Rule:
 
 
 DIGITS = "0|1|2|3|4|5|6|7|8|9"
-ENDINGS = "com|net|org|io|ru|cn|info|biz"
+# Endings of hosts; those that are words too end a link only where something else about it is one, for guests leave out
+# the space behind a full stop.
+ENDINGS = "com|net|org|io|info|biz|xyz|app|dev|eu|uk|fr|dk|nl|pl|ru|cn|jp|kr|ch|ly|gl|gd|gg|tv|cc|cz|hu|gr|br|pt"
+WORDS = (
+    "de|es|it|at|be|us|me|no|se|in|is|to|so|co|ai|my|restaurant|menu|pizza|bar|cafe|food|shop|store|club|online|site"
+)
 # Links, markup, code, numbers to call.
 STRANGE: tuple[Rule, ...] = (
     _rule("http|www.|<|{{|](|@", r"https?:|www\.|<[a-z/!|]|\{\{|\]\(|@\w"),
-    _rule("|".join(f".{ending}" for ending in ENDINGS.split("|")), rf"\w\.({ENDINGS})\b"),
+    _rule(
+        "|".join(f".{ending}" for ending in f"{ENDINGS}|{WORDS}".split("|")),
+        rf"(?<=\w)\.(?:({ENDINGS})\b|({WORDS})/\w)",
+        rf"(?<=\w)-[\w-]{{1,60}}\.({WORDS})\b",
+        rf"\b(visit|book at|see|via|auf|unter|sur|su) \w{{1,60}}\.({WORDS})\b",
+    ),
     _rule("[|(|{", r"\w ?[\[({] ?(dot|\.) ?[\])}] ?\w|\[/?(inst|sys(tem)?)\]"),
-    _rule(" .", r"\w \. ?(com|net|org|io|ru)\b"),
-    _rule("dot", r"\bdot (com|net|org|io|ru)\b"),
+    _rule(" .", rf"\w \. ?({ENDINGS})\b"),
+    _rule("dot", rf"(?<!the )\bdot ({ENDINGS}|{WORDS})\b"),
     _rule(":", r"\bh ?t ?t ?p s? ?:", r"[\"']\w+[\"'] ?: ?[\"'\[{\d]"),
     _rule(
         DIGITS,
-        r"\d{7}|\+\d(?:[ ().\-/]{0,2}\d){7}|\(?\b0?\d{3}\)?[ .-]\d{3}[ .-]\d{4}\b|\b0\d{3,4}[ /-]\d{3,4}[ -]?\d{3}\b",
+        # Numbers of an order are none to call.
+        r"^(?=.*?\d{7})(?!.*\b(order|booking|reservation|reference|receipt|invoice|confirmation|ticket)\b)",
+        r"\+\d(?:[ ().\-/]{0,2}\d){7}|\(?\b0?\d{3}\)?[ .-]\d{3}[ .-]\d{4}\b|\b0\d{3,4}[ /-]\d{3,4}[ -]?\d{3}\b",
     ),
     _rule("0x", r"\b0x[0-9a-f]{16}"),
     _rule("```|=", r"```|\bon\w+ ?= ?[\"']"),
@@ -41,12 +53,15 @@ STRANGE: tuple[Rule, ...] = (
 ORDERS: tuple[Rule, ...] = (
     _rule(
         "ignore|disregard|forget|override|bypass",
-        r"\b(ignore|disregard|forget|override|bypass)\b.{0,40}"
-        r"\b(instruction|prompt|previous|above|rule|guideline)",
+        r"\b(ignore|disregard|forget|override|bypass)\b.{0,40}\b(instructions?|prompts?|guidelines?|directives?)\b",
+        r"\b(ignore|disregard|forget|override|bypass) (\w+ ){0,4}((previous|prior|earlier|your) rules|rules above|"
+        r"everything (above|before)|(all|any) (previous|prior)(?! (reviews?|comments?))|"
+        r"(the|all) (above|previous)(?= and\b|[.:!;]|$))",
     ),
     _rule(
         "system|assistant|developer|human|user",
-        r"\b(system|assistant|developer|human|user) ?(:|message|prompt)",
+        r"(^|[^\w\s,;] ?)(system|assistant|developer|human|user) ?:",
+        r"\b(system|assistant|developer|human|user) ?(message|prompt)",
         r"\bdeveloper mode\b",
     ),
     _rule(
@@ -55,7 +70,42 @@ ORDERS: tuple[Rule, ...] = (
         r"\bai (model|assistant|agent|summar\w+)\b|\b(jailbreak|do anything now|prompt injection)\b",
     ),
     _rule("you are now|your |new instr", r"\b(you are now|your (system )?prompt|new instructions?)\b"),
-    _rule("in your |in the ", r"\bin (your|the) (summary|insight|output)\b"),
+    _rule("in your ", r"\bin your (summary|insight|output|text|answer|overview)\b"),
+    # Whoever reads or sums up, what its text shall say, and that the reviews are over.
+    _rule(
+        "whoever|anyone|who |machine|program|dear |attention|note to",
+        r"\b(whoever|any(one|body) who|those who|whatever) (\w+ ){0,2}"
+        r"(reads?|compiles?|processe?s?|parses?|writes?|collects?|summ?\w+)( \w+){0,2} (reviews?|text|summary|this)\b",
+        r"\bby (a )?machines?\b|\b(dear|note to|attention) (\w+ )?(ai|models?|programs?|machines?)\b",
+    ),
+    _rule(
+        "summary|overview|description|text|insight",
+        r"\b(summary|overview|description|this text|insight) (shall|must|should|has to|ought to|will) (\w+ )?"
+        r"(say|state|mention|include|describe|call|praise|be)\b",
+        r"\b(say|state|mention|write|include|put)\b[^.!?]{0,40}\bin the (summary|overview|insight|output)\b",
+        r"\bin the (summary|overview|insight|output),? (please |always )?(say|state|mention|write|include|put)\b",
+    ),
+    _rule(
+        "describe|call ",
+        r"(^|[.:!?;,] ?|\b(always|now|please|must|shall) )(describe|call) (this|the|our) "
+        r"(place|restaurant|food|house) as\b",
+    ),
+    _rule("end of ", r"\bend of (the |all )?(reviews|documents?|input|json|prompt)\b"),
+    _rule(
+        "zusammenfassung|zusammenfasst",
+        r"\bin (deiner|ihrer) zusammenfassung\b|\bwenn (du|sie) \w* ?zusammenfass",
+    ),
+    _rule(
+        "resum|r\u00e9sum|riass|sintesi|synth|sammenfat|opsumm",
+        r"\bal resumir\b.{0,20}\b(di|diga|escrib\w+|mencion\w+)\b|\ben (tu|su) resumen\b",
+        r"\bdans (ton|votre) (resume|synthese)\b|\ben resumant,? (dis|dites|ecri\w+|mentionne\w*)\b",
+        r"\bnel (tuo|suo|vostro) riassunto\b|\bnella (tua|sua|vostra) sintesi\b|\briassumendo,? (scriv\w+|di')",
+        r"\bi (dit|din|jeres) (resume|sammenfatning|opsummering)\b|\bnar du (opsummerer|sammenfatter)\b",
+    ),
+    _rule(
+        "要約|まとめ|紹介文",
+        r"(要約|まとめ|紹介文)(に|では|には|で|の中で).{0,30}(書いて|書け|述べて|記載|含めて|言って|言え)",
+    ),
     _rule(
         "write|output|print|repeat|respond|reply|answer",
         r"\b(write|output|print|repeat|respond|reply|answer)\b.{0,20}"
@@ -64,7 +114,8 @@ ORDERS: tuple[Rule, ...] = (
     _rule(
         "owner|manager|admin|operator|developer",
         r"\b(i am|i'm|as) (the|an?) (owner|manager|admin\w*|operator|developer)\b.{0,60}"
-        r"\b(you (to|must|should|will)|say|write)\b",
+        r"\b(you (to|must|should|will|shall) (always )?"
+        r"(say|write|mention|state|praise|describe|include)|[:,] ?(say|write))\b",
     ),
     # German; Spanish, French, Italian, Portuguese, Dutch, Danish, Polish, Russian; Turkish.
     _rule(
@@ -101,7 +152,7 @@ def plain(text: str) -> str:
 
 
 def is_strange(text: str) -> bool:
-    """Whether no guest writes so. 15 µs for three sentences, twice that where letters are not ASCII."""
+    """Whether no guest writes so. 20 to 40 µs for three sentences, half as much again where letters are not ASCII."""
     text = plain(text)
     if _breaks(text, STRANGE) or speaks_to_machines(text):
         return True
