@@ -61,7 +61,9 @@ RELEVANCE = """round(1000 * (
     4 * ln(1 + {helpful_count}::float8)
     + 6 * least(1, {length} / 400::float8)
     + 2 * least(3, {photo_count})
-    + 10 * power(0.5::float8, greatest(0, extract(epoch FROM %(as_of)s::timestamptz - created_at)::float8) / 31557600)
+    + 10 * power(
+        0.5::float8, least(99, greatest(0, extract(epoch FROM %(as_of)s::timestamptz - created_at)::float8) / 31557600)
+    )
 ))::bigint"""
 
 # What a row is ordered by before its moment and its key, the highest first.

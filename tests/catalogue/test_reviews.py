@@ -98,6 +98,13 @@ def test_what_helped_says_something_shows_something_and_is_new_is_relevant() -> 
     assert walk(place) == [encode("rev", review.pk) for review in (helpful, shown, long, new, old)]
 
 
+def test_a_review_of_any_age_has_its_place() -> None:
+    place = make.restaurant()
+    first = make.review(place, "Fine.", created_at=datetime(1, 1, 1, tzinfo=UTC))
+    new = make.review(place, "Fine.", created_at=NOW)
+    assert walk(place) == [encode("rev", review.pk) for review in (new, first)]
+
+
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("sort", [Order.RELEVANT, Order.HELPFUL, Order.LOWEST, Order.NEWEST])
 def test_a_walk_over_changing_reviews_misses_and_repeats_nothing_that_was_there_all_along(
