@@ -267,7 +267,7 @@ class ExportAdmin(ReadOnly, LongTableAdmin):
         """Queue those that have failed, and say which have not."""
         for export in queryset:
             try:
-                begun = start.restart(export, actor=staff(request))
+                begun = start.restart(export, actor=staff(request), now=timezone.now())
             except Refusal as refusal:
                 self.message_user(request, f"Export {export.public_id}: {refusal.message}", messages.ERROR)
                 continue

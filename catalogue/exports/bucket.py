@@ -103,6 +103,13 @@ class Bucket(S3Storage):  # type: ignore[misc]  # it has no types
         with as_files_fail():
             return int(super().size(name))
 
+    def sizes(self, folder: str) -> dict[str, int]:
+        """The files in a folder, and how many bytes each has: one call for a thousand. Raises OSError."""
+        prefix = f"{self._normalize_name(folder)}/"
+        with as_files_fail():
+            found = self.bucket.objects.filter(Prefix=prefix)
+            return {each.key.removeprefix(prefix): each.size for each in found}
+
     def url(self, name: str, **how: Any) -> str:
         with as_files_fail():
             return str(super().url(name, **how))

@@ -7,7 +7,7 @@ import hashlib
 import logging
 import os
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -152,6 +152,24 @@ def listed(folder: str) -> tuple[list[str], list[str]]:
     except FileNotFoundError:
         return [], []
     return found
+
+
+def lost(export: Export, parts: Iterable[ExportPart]) -> list[ExportPart]:
+    """The written parts whose files are not there, or not of their size.
+
+    Of a bucket one call for a thousand files. Raises OSError.
+    """
+    found = sizes(export.public_id)
+    return [part for part in parts if found.get(part.file) != part.bytes]
+
+
+def sizes(folder: str) -> Mapping[str, int]:
+    """The files in the folder of an export, and how many bytes each has. Raises OSError."""
+    kept = storage()
+    if isinstance(kept, FileSystemStorage):
+        return {name: kept.size(f"{folder}/{name}") for name in names(folder)}
+    told: Mapping[str, int] = kept.sizes(folder)  # type: ignore[attr-defined]  # catalogue.exports.bucket
+    return told
 
 
 def remove(folder: str, unwanted: Iterable[str]) -> None:

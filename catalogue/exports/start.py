@@ -31,6 +31,10 @@ class OneIsUnderWay(InvalidRequest):
     """The wallet has asked for the same again, and that one is not finished."""
 
 
+class OutOfReach(InvalidRequest):
+    """What is gone since the export that a delta begins at is not known any more."""
+
+
 def owner(caller: Caller) -> str:
     """The wallet whose exports a caller may see and order. Raises MissingCredentials.
 
@@ -81,10 +85,6 @@ def awaiting(wallet: str, kind: Wanted, *, tier: Tier, now: datetime) -> Export:
     return find_or_make(wallet, kind, tier=tier, status=Status.AWAITING_PAYMENT, now=now)
 
 
-def find_or_make(wallet: str | None, kind: Wanted, *, tier: Tier, status: str, now: datetime) -> Export:
-    """The unfinished export of this kind, made with this status unless it is there.
-
-    The wallet's row is locked meanwhile, so that its exports are counted true. Staff may have any number, one of a
 def withdraw(export: Export) -> None:
     """Remove an order whose payment was refused, as `awaiting` has made it, so that it holds nobody up.
 
@@ -98,6 +98,10 @@ def withdraw(export: Export) -> None:
             mine.filter(status=Status.AWAITING_PAYMENT).delete()
 
 
+def find_or_make(wallet: str | None, kind: Wanted, *, tier: Tier, status: str, now: datetime) -> Export:
+    """The unfinished export of this kind, made with this status unless it is there.
+
+    The wallet's row is locked meanwhile, so that its exports are counted true. Staff may have any number, one of a
     kind: that is held by its constraint. Raises TooManyExports.
     """
     with transaction.atomic():
@@ -122,11 +126,11 @@ def withdraw(export: Export) -> None:
                 "created_at": now,
             },
         )
+        return export
 
 
 def unfinished(wallet: str | None, kind: Wanted, *, now: datetime) -> Export | None:
     """The unfinished export of this kind; None where one can be begun. One query. Raises TooManyExports."""
-        return export
     others = 0
     for export in Export.objects.filter(wallet=wallet).unfinished():
         if export.fingerprint == kind.fingerprint:
@@ -163,17 +167,25 @@ def cancel(export: Export, *, actor: str, now: datetime) -> bool:
     return ended
 
 
-def restart(export: Export, *, actor: str = "system") -> bool:
+def restart(export: Export, *, actor: str = "system", now: datetime) -> bool:
     """Begin a failed export anew, of a moment of its own. False where it has not failed; ring for it after the commit.
 
     What was paid for it and is owed back is ours again. Raises OneIsUnderWay where the wallet has asked for the same
-    again, and MoneyGone where its money was sent back.
+    again, OutOfReach for a delta that would miss what is gone, and MoneyGone where its money was sent back.
     """
+    if export.since_export is not None and wanted.is_out_of_reach(export.since_export, now=now):
+        days = wanted.DELTAS_REACH.days
+        raise OutOfReach(f"The export that it begins at is older than {days} days by now: order everything.")
     try:
         with transaction.atomic():
             failed = Export.objects.filter(pk=export.pk, status=Export.Status.FAILED)
             if not failed.update(
-                status=Export.Status.QUEUED, error="", snapshot_at=None, finished_at=None, rows_total=None
+                status=Export.Status.QUEUED,
+                error="",
+                restarted_at=now,
+                snapshot_at=None,
+                finished_at=None,
+                rows_total=None,
             ):
                 return False
             money.take_again(export, actor=actor)

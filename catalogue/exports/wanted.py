@@ -78,6 +78,11 @@ def no_beginning(since: Export, wanted: Wanted, *, now: datetime) -> str | None:
         return f"That export is of {since.dataset}."
     if (since.filter, tuple(since.fields)) != (wanted.filter, wanted.fields):
         return "That export has another filter or other fields: order with the same, or everything."
-    if since.changes_from < now - DELTAS_REACH:
+    if is_out_of_reach(since, now=now):
         return f"That export is older than {DELTAS_REACH.days} days: order everything."
     return None
+
+
+def is_out_of_reach(since: Export, *, now: datetime) -> bool:
+    """Whether it may be forgotten by now what is gone since an export."""
+    return since.changes_from is None or since.changes_from < now - DELTAS_REACH

@@ -5,7 +5,7 @@ thought dead, finds another token there and changes nothing.
 """
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
 from functools import partial
@@ -15,7 +15,7 @@ from typing import Any
 import psycopg
 from celery.exceptions import SoftTimeLimitExceeded
 from django.db import DatabaseError, Error, InterfaceError, OperationalError, connection, transaction
-from django.db.models import F, QuerySet
+from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Now
 from django.utils import timezone
 
@@ -46,6 +46,8 @@ GOES_ON_S = 20
 PATIENCE = timedelta(days=1)
 KEPT = timedelta(days=7)
 
+# By the clock of the database, as it is for who claims one.
+OF_NOBODY = Q(lease_until=None) | Q(lease_until__lt=Now())
 CLAIM = """
 UPDATE catalogue_exportpart
 SET state = 'taken', token = token + 1, tries = tries + 1, lease_until = now() + %(lease)s
@@ -166,10 +168,8 @@ def is_alone(export: Export) -> bool:
 def not_begun(export: Export, words: str, *, now: datetime) -> None:
     """Say why an export is not begun yet; after a day it has failed."""
     queued = Export.objects.filter(pk=export.pk, status=Export.Status.QUEUED)
-    if now - export.created_at > PATIENCE:
-        # Only what is running can fail.
-        queued.update(status=Export.Status.RUNNING)
-        fail(export, words, now=now)
+    if now - export.asked_at > PATIENCE:
+        fail(export, words, now=now, was=Export.Status.QUEUED)
     else:
         queued.update(error=f"{words} It is tried again.")
 
@@ -250,7 +250,8 @@ def write(export: Export, part: ExportPart, snapshot: Snapshot, *, renew_after_s
     written = held(part).update(
         state=ExportPart.State.DONE,
         lease_until=None,
-        tries=0,
+        # One whose file was gone goes on counting: it has been here before.
+        tries=part.tries if part.rows is not None and not part.file else 0,
         generation=snapshot.generation,
         horizon=snapshot.horizon,
         file=name,
@@ -281,7 +282,7 @@ def give_back(export: Export, part: ExportPart, error: Exception, *, now: dateti
     """Let the part rest before its next try and say why; after the last one the export has failed."""
     reason = "of an error of ours"
     if isinstance(error, OSError):
-        reason = error.strerror or "the storage did not take it"
+        reason = "the storage did not take it"
     elif isinstance(error, SoftTimeLimitExceeded):
         reason = "it took too long"
     elif isinstance(error, (Error, psycopg.Error)):
@@ -301,21 +302,27 @@ def counts(part: ExportPart, export: Export) -> bool:
 
 
 def finish(export: Export, *, now: datetime) -> None:
-    """Write the manifest and call the export done, if its parts are; or failed, if one has no tries left."""
+    """Write the manifest and call the export done, if its parts are; or failed, if one has no tries left.
+
+    Parts whose files are not in the storage, as they were written, have to be written anew.
+    """
     export.refresh_from_db()
     parts = list(export.parts.order_by("seq"))
-    for part in parts:
-        if not counts(part, export):
-            if part.tries >= MOST_TRIES and (part.lease_until is None or part.lease_until < now):
-                words = f"Part {part.seq} could not be written: its worker ended {part.tries} times."
-                fail(export, words, now=now)
-            return
+    undone = [part.pk for part in parts if not counts(part, export)]
+    if undone or not parts:
+        part = export.parts.filter(OF_NOBODY, pk__in=undone, tries__gte=MOST_TRIES).order_by("seq").first()
+        if part is not None:
+            fail(export, f"Part {part.seq} could not be written: its worker ended {part.tries} times.", now=now)
+        return
     running = Export.objects.filter(pk=export.pk, status=Export.Status.RUNNING, generation=export.generation)
     content = manifest.render(export, parts)
     try:
+        if lost := files.lost(export, parts):
+            write_anew(export, lost, now=now)
+            return
         sha256 = keep_manifest(export, content)
     except OSError as error:
-        words = f"The manifest could not be written: {error.strerror}."
+        words = "The manifest could not be written: the storage did not take it."
         logger.warning("Export %s: %s", export.public_id, words, exc_info=error)
         if export.snapshot_at and now - export.snapshot_at > PATIENCE:
             fail(export, words, now=now)
@@ -330,9 +337,26 @@ def finish(export: Export, *, now: datetime) -> None:
             error="",
             finished_at=now,
             expires_at=now + KEPT,
+            snapshots=[],
         ):
             telling.tell(export, actor="system", now=now)
     snapshots.let_go(export)
+
+
+def write_anew(export: Export, lost: Sequence[ExportPart], *, now: datetime) -> None:
+    """Let parts be written again whose files are gone; one that has lost as many as it has tries fails the export."""
+    for part in lost:
+        if part.tries >= MOST_TRIES:
+            words = f"Part {part.seq} was written {part.tries + 1} times, and each time its file was gone."
+            fail(export, words, now=now)
+            return
+    words = f"{len(lost)} of its files are gone: they are written anew."
+    logger.warning("Export %s: %s", export.public_id, words)
+    with transaction.atomic():
+        for part in lost:
+            same = export.parts.filter(pk=part.pk, token=part.token, generation=part.generation, file=part.file)
+            same.update(state=ExportPart.State.WAITING, file="")
+        Export.objects.filter(pk=export.pk, status=Export.Status.RUNNING).update(error=words)
 
 
 def keep_manifest(export: Export, content: bytes) -> str:
@@ -346,11 +370,11 @@ def keep_manifest(export: Export, content: bytes) -> str:
     return sha256
 
 
-def fail(export: Export, words: str, *, now: datetime) -> None:
+def fail(export: Export, words: str, *, now: datetime, was: str = Export.Status.RUNNING) -> None:
     """Call a running export failed. What was written of it is removed by the sweeper, who can tell what is whose."""
-    running = Export.objects.filter(pk=export.pk, status=Export.Status.RUNNING)
+    mine = Export.objects.filter(pk=export.pk, status=was)
     with transaction.atomic():
-        has_failed = running.update(status=Export.Status.FAILED, error=words[:500], finished_at=now)
+        has_failed = mine.update(status=Export.Status.FAILED, error=words[:500], finished_at=now, snapshots=[])
         if has_failed:
             money.owe_back(export, words=words, actor="system")
             telling.tell(export, actor="system", now=now)

@@ -1,5 +1,6 @@
 """Bulk exports and their parts."""
 
+from datetime import datetime
 from typing import Self
 
 from django.contrib.postgres.fields import ArrayField
@@ -104,6 +105,7 @@ class Export(models.Model):
     manifest_sha256 = models.CharField(max_length=64, blank=True)
     error = models.CharField(max_length=500, blank=True)
     created_at = models.DateTimeField()
+    restarted_at = models.DateTimeField(null=True, blank=True, help_text="When it was last begun anew, having failed")
     snapshot_at = models.DateTimeField(null=True, blank=True, help_text="The moment of which the files speak")
     changes_from = models.DateTimeField(
         null=True, blank=True, help_text="What changed earlier is in the files: where a delta begins"
@@ -148,6 +150,11 @@ class Export(models.Model):
     def public_id(self) -> str:
         """`ex_` and 26 letters."""
         return encode(PREFIX, self.pk)
+
+    @property
+    def asked_at(self) -> datetime:
+        """When it was asked for, or begun anew: until then nobody could work on what it is now."""
+        return self.restarted_at or self.created_at
 
 
 class ExportPart(models.Model):

@@ -92,7 +92,7 @@ def test_the_progress_never_goes_back_while_parts_are_looked_at_again_and_begins
     seen.append(shown(export)["progress"])
     assert seen == [0.25, 0.5, 0.5]
     write.fail(export, "The disk was full.", now=timezone.now())
-    assert start.restart(export)
+    assert start.restart(export, now=timezone.now())
     export.refresh_from_db()
     assert (shown(export)["status"], shown(export)["progress"]) == ("queued", 0)
 

@@ -121,7 +121,7 @@ def test_one_that_is_begun_anew_is_told_of_again_when_it_ends(account: Account) 
     make.listed(make.restaurant())
     export = exporting.begun()
     failed(export)
-    assert start.restart(export)
+    assert start.restart(export, now=timezone.now())
     export.refresh_from_db()
     exporting.work(export)
     assert list(Event.objects.order_by("pk").values_list("record__status", flat=True)) == ["failed", "succeeded"]

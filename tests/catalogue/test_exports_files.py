@@ -234,8 +234,7 @@ def test_a_full_disk_is_told_on_the_row_and_leaves_nothing(folder: Path, format:
     with nearly_full(folder):
         exporting.step(export)
         assert exporting.stored(folder) == set()
-    told = ("Part 1 could not be written: No space left on device", "Part 1 could not be written: File too large")
-    assert export.error.startswith(told), export.error
+    assert export.error == "Part 1 could not be written: the storage did not take it. It is tried again."
     assert (export.status, export.parts.get().state) == ("running", "waiting")
     exporting.work(export)
     assert (export.status, export.rows, len(exporting.stored(folder))) == ("succeeded", 200, 2)
@@ -246,8 +245,7 @@ def test_a_folder_that_cannot_be_written_is_told_on_the_row(folder: Path) -> Non
     export = exporting.begun()
     folder.write_text("a file in its place")
     exporting.step(export)
-    assert export.error.startswith("Part 1 could not be written: ")
-    assert "directory" in export.error or "File exists" in export.error
+    assert export.error == "Part 1 could not be written: the storage did not take it. It is tried again."
     folder.unlink()
     exporting.work(export)
     assert export.status == "succeeded"

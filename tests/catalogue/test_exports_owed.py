@@ -204,7 +204,7 @@ def test_what_was_ordered_is_fetched_also_when_the_tier_has_fallen(books: None) 
 # Staff
 def test_to_begin_a_failed_export_anew_takes_its_money_again(buyer: Client, key: Key) -> None:
     export = failed(bought(buyer, key))
-    assert start.restart(export, actor="staff:ada@example.com")
+    assert start.restart(export, actor="staff:ada@example.com", now=timezone.now())
     row = paid_for(export)
     assert (export.status, row.state, row.error) == ("queued", State.DELIVERED, "")
     assert row.events.latest("id").actor == "staff:ada@example.com"
@@ -223,7 +223,7 @@ def test_an_export_whose_money_is_gone_is_not_begun_anew(buyer: Client, key: Key
         assert ledger.refund(paid_for(export).pk, tx_hash="0x" + "a" * 64, by="ada", now=timezone.now())
     was = paid_for(export).state
     with pytest.raises(MoneyGone):
-        start.restart(export)
+        start.restart(export, now=timezone.now())
     assert (paid_for(export).state, export.status) == (was, "failed")
 
 
@@ -235,7 +235,7 @@ def test_of_a_refund_and_a_restart_at_once_one_wins(buyer: Client, key: Key) -> 
     moves: Iterator[Callable[[], bool]] = iter(
         [
             lambda: ledger.refund(payment_id, tx_hash="0x" + "b" * 64, by="ada", now=timezone.now()),
-            lambda: start.restart(export),
+            lambda: start.restart(export, now=timezone.now()),
         ]
     )
     at_once(2, lambda: next(moves)())

@@ -19,7 +19,7 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django import Settings
 
-from catalogue.exports import files
+from catalogue.exports import files, snapshots, write
 from catalogue.models import Export
 from catalogue.tasks import sweep_exports
 from payments.devchain.wallets import Wallet as Key
@@ -216,7 +216,8 @@ def test_a_bucket_that_goes_away_in_the_middle_is_told_in_seconds_and_the_export
     began = time.monotonic()
     exporting.step(export)
     assert time.monotonic() - began < 15
-    assert "the bucket could not be used (EndpointConnectionError)" in export.error
+    assert export.error == "Part 2 could not be written: the storage did not take it. It is tried again."
+    assert "the bucket could not be used (EndpointConnectionError)" in caplog.text
     assert (export.status, export.parts.get(seq=2).state) == ("running", "waiting")
     with pytest.raises(OSError, match="could not be used"):
         files.folders()
@@ -228,13 +229,14 @@ def test_a_bucket_that_goes_away_in_the_middle_is_told_in_seconds_and_the_export
     assert (export.status, export.rows, len(service.keys())) == ("succeeded", 7, 4)
 
 
-def test_a_bucket_that_is_not_ours_is_told_by_the_reason_of_the_service(
+def test_why_a_bucket_refuses_is_for_the_log_alone(
     service: Service, settings: Settings, caplog: pytest.LogCaptureFixture
 ) -> None:
     bucket.keep_in(settings, service.endpoint, bucket_name="nobody-has-this")
     export = running()
     exporting.step(export)
-    assert "NoSuchBucket" in export.error
+    assert export.error == "Part 1 could not be written: the storage did not take it. It is tried again."
+    assert "NoSuchBucket" in caplog.text
     for refused in (
         lambda: files.folders(),
         lambda: files.storage().save("ex_1/a", ContentFile(b"a")),
@@ -245,15 +247,14 @@ def test_a_bucket_that_is_not_ours_is_told_by_the_reason_of_the_service(
     assert SECRET not in caplog.text
 
 
-def test_wrong_keys_are_told_and_change_nothing(
-    service: Service, settings: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_wrong_keys_are_told_and_change_nothing(service: Service, caplog: pytest.LogCaptureFixture) -> None:
     # From here on the service judges who asks, as it does not by itself.
     httpx.post(f"{service.endpoint}/moto-api/reset-auth", content=b"0").raise_for_status()
     try:
         export = running()
         exporting.step(export)
-        assert "the bucket refused it (InvalidAccessKeyId)" in export.error or "(InvalidAccessKeyId)" in export.error
+        assert export.error == "Part 1 could not be written: the storage did not take it. It is tried again."
+        assert "(InvalidAccessKeyId)" in caplog.text
         assert {part.state for part in export.parts.all()} == {"waiting"}
     finally:
         httpx.post(f"{service.endpoint}/moto-api/reset-auth", content=b"inf").raise_for_status()
@@ -334,3 +335,14 @@ def test_a_bucket_that_cannot_be_used_stops_the_start_by_the_name_of_what_is_wro
     last = found.stderr.strip().splitlines()[-1]
     assert told in last
     assert SECRET not in found.stderr
+
+
+def test_a_file_that_is_gone_from_a_bucket_is_written_anew(service: Service) -> None:
+    export = running()
+    with snapshots.joined(export) as snapshot:
+        while part := write.claim(export):
+            write.write(export, part, snapshot)
+        files.storage().delete(files.path_of(export, export.parts.get(seq=1)))
+    exporting.work(export)
+    assert (export.status, export.rows, len(service.keys())) == ("succeeded", 7, 4)
+    assert len(exporting.rows(export)) == 7

@@ -233,8 +233,8 @@ def test_a_broken_storage_is_tried_five_times_and_then_told(
             ExportPart.objects.update(lease_until=None)
             assert exporting.step(export) == 0
             errors.append(export.error)
-    assert errors == ["Part 1 could not be written: File exists. It is tried again."] * 4 + [
-        "Part 1 could not be written: File exists. It was tried 5 times."
+    assert errors == ["Part 1 could not be written: the storage did not take it. It is tried again."] * 4 + [
+        "Part 1 could not be written: the storage did not take it. It was tried 5 times."
     ]
     assert (export.status, export.finished_at is not None) == ("failed", True)
 
@@ -304,9 +304,12 @@ def test_a_manifest_that_cannot_be_written_is_tried_for_a_day(folder: Path) -> N
         exporting.step(each)
     assert (export.status, export.error) == (
         "running",
-        "The manifest could not be written: File exists. It is tried again.",
+        "The manifest could not be written: the storage did not take it. It is tried again.",
     )
-    assert (hopeless.status, hopeless.error) == ("failed", "The manifest could not be written: File exists.")
+    assert (hopeless.status, hopeless.error) == (
+        "failed",
+        "The manifest could not be written: the storage did not take it.",
+    )
     (folder / export.public_id).unlink()
     (folder / f"{export.public_id} aside").rename(folder / export.public_id)
     exporting.step(export)
@@ -319,9 +322,9 @@ def test_a_failed_export_is_begun_anew_of_a_new_moment(folder: Path) -> None:
     late = write.claim(export)
     assert late is not None
     write.fail(export, "The disk was full.", now=make.NOW)
-    assert not start.restart(exporting.queued(status="open"))
+    assert not start.restart(exporting.queued(status="open"), now=timezone.now())
     export.refresh_from_db()
-    assert start.restart(export)
+    assert start.restart(export, now=timezone.now())
     export.refresh_from_db()
     assert (export.status, export.error, export.snapshot_at, export.parts.count()) == ("queued", "", None, 0)
     exporting.work(export)
@@ -334,7 +337,7 @@ def test_an_export_that_was_asked_for_again_is_not_begun_anew() -> None:
     write.fail(export, "The disk was full.", now=make.NOW)
     again = exporting.queued()
     with pytest.raises(OneIsUnderWay):
-        start.restart(export)
+        start.restart(export, now=timezone.now())
     export.refresh_from_db()
     assert (export.status, again.status) == ("failed", "queued")
 

@@ -165,8 +165,8 @@ TOLD = (
 
 
 def written(export: Export) -> Group:
-    """What the reviews say. Whether it is stale is judged at the moment at which the export was asked for: every part
-    is of one mind then, whoever writes it and whenever.
+    """What the reviews say. Whether it is stale is judged at the moment at which the export was asked for, or begun
+    anew: every part is of one mind then, whoever writes it and whenever.
     """
     since = export.since_export
     return Group(
@@ -185,10 +185,10 @@ def written(export: Export) -> Group:
             Column("ai_insight_detail", DETAIL, "string or null", "JSON: what each claim rests on."),
             Column("ai_insight_reason", REASON, "string or null", "Why there is none."),
         ),
-        joins=f"LEFT JOIN ({_insights(export.created_at)}) AS told ON told.restaurant_id = restaurant.id",
+        joins=f"LEFT JOIN ({_insights(export.asked_at)}) AS told ON told.restaurant_id = restaurant.id",
         changed=f"""restaurant.id IN (
     SELECT restaurant_id FROM catalogue_insight WHERE updated_at >= %(since)s::timestamptz
-    OR generated_at BETWEEN '{since.created_at - OLD}' AND '{export.created_at - OLD}'
+    OR generated_at BETWEEN '{since.asked_at - OLD}' AND '{export.asked_at - OLD}'
 )"""  # noqa: S608  # moments
         if since
         else None,

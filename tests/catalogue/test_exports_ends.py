@@ -1,0 +1,183 @@
+"""How exports end: never as done without what they hold, and never without a word."""
+
+import shutil
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+from pytest_django import Settings
+
+from catalogue.exports import files, start, write
+from catalogue.models import Export, ExportPart
+from payments.tiers import ENTERPRISE
+from tests.catalogue import exporting, make
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+class KilledError(BaseException):
+    """What a kill is to a process: nobody catches it."""
+
+
+@pytest.fixture(autouse=True)
+def folder(settings: Settings, tmp_path: Path) -> Path:
+    return exporting.keep_in(settings, tmp_path / "exports")
+
+
+def killed_at(nth: int) -> Callable[..., Any]:
+    """Let so many statements through, and no other."""
+    left = nth
+
+    def wrapper(execute: Callable[..., Any], *statement: Any) -> Any:
+        nonlocal left
+        if not left:
+            raise KilledError
+        left -= 1
+        return execute(*statement)
+
+    return wrapper
+
+
+@pytest.mark.parametrize("nth", range(6))
+def test_a_worker_that_is_killed_while_it_gives_up_a_beginning_leaves_nothing_half_done(nth: int) -> None:
+    export = exporting.queued()
+    Export.objects.update(created_at=timezone.now() - timedelta(days=2))
+    export.refresh_from_db()
+    with connection.execute_wrapper(killed_at(nth)), suppress(KilledError):
+        write.not_begun(export, "The database did not count its rows through.", now=timezone.now())
+    export.refresh_from_db()
+    assert export.status in ("queued", "failed")
+
+
+def test_an_export_without_parts_is_never_done() -> None:
+    make.restaurant()
+    export = exporting.queued()
+    Export.objects.update(status="running", generation=1)
+    write.finish(export, now=timezone.now())
+    export.refresh_from_db()
+    assert (export.status, export.rows) == ("running", None)
+
+
+def written_but_for_its_end(*, rows_a_part: int = 1, restaurants: int = 3) -> Export:
+    """An export whose parts all have their files."""
+    for _ in range(restaurants):
+        make.restaurant()
+    export = exporting.begun(rows_a_part=rows_a_part)
+    for _ in range(restaurants - 1):
+        assert write.step(export, goes_on_s=0, kept_s=30) == 1
+    assert write.step(export, goes_on_s=0, kept_s=30) == 1
+    assert set(export.parts.values_list("state", flat=True)) == {"done"}
+    return export
+
+
+def test_an_export_whose_folder_was_removed_half_way_writes_its_files_anew(folder: Path) -> None:
+    export = written_but_for_its_end()
+    shutil.rmtree(folder / export.public_id)
+    write.finish(export, now=timezone.now())
+    export.refresh_from_db()
+    assert (export.status, export.error) == ("running", "3 of its files are gone: they are written anew.")
+    assert exporting.stored(folder) == set()
+    exporting.work(export)
+    assert (export.status, export.error, len(exporting.rows(export))) == ("succeeded", "", 3)
+
+
+@pytest.mark.parametrize("spoil", [Path.unlink, lambda path: path.write_bytes(path.read_bytes()[:-1])])
+def test_one_file_that_is_gone_or_cut_off_is_written_anew_and_no_other(
+    folder: Path, spoil: Callable[[Path], Any]
+) -> None:
+    export = written_but_for_its_end()
+    second = export.parts.get(seq=2)
+    before = dict(export.parts.exclude(pk=second.pk).values_list("seq", "file"))
+    spoil(folder / files.path_of(export, second))
+    exporting.work(export)
+    assert (export.status, len(exporting.rows(export))) == ("succeeded", 3)
+    assert dict(export.parts.exclude(pk=second.pk).values_list("seq", "file")) == before
+    assert export.parts.get(seq=2).file != second.file
+
+
+def test_a_storage_that_loses_a_file_each_time_fails_the_export_with_words(folder: Path) -> None:
+    export = written_but_for_its_end(restaurants=1)
+    losses = 0
+    while export.status == "running":
+        for path in folder.rglob("*.gz"):
+            path.unlink()
+            losses += 1
+        write.finish(export, now=timezone.now())
+        write.step(export, goes_on_s=0, kept_s=30)
+        export.refresh_from_db()
+        assert losses <= 10
+    assert (export.status, export.error, losses) == (
+        "failed",
+        "Part 1 was written 6 times, and each time its file was gone.",
+        6,
+    )
+
+
+def test_the_end_of_the_last_try_is_judged_by_the_clock_of_the_database() -> None:
+    make.restaurant()
+    export = exporting.begun()
+    ExportPart.objects.update(tries=5, state="taken", lease_until=timezone.now() + timedelta(seconds=60))
+    write.finish(export, now=timezone.now() + timedelta(hours=1))
+    export.refresh_from_db()
+    assert (export.status, export.error) == ("running", "")
+    ExportPart.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
+    write.finish(export, now=timezone.now() - timedelta(hours=1))
+    export.refresh_from_db()
+    assert (export.status, export.error) == ("failed", "Part 1 could not be written: its worker ended 5 times.")
+
+
+def test_a_delta_that_is_begun_anew_too_late_is_refused_in_words_and_stays_failed() -> None:
+    make.restaurant()
+    first = exporting.finished()
+    delta = start.start(
+        exporting.WALLET,
+        tier=ENTERPRISE,
+        dataset="restaurants",
+        format="jsonl.gz",
+        since_export=first.public_id,
+        now=timezone.now(),
+    )
+    exporting.begin(delta)
+    write.fail(delta, "The disk was full.", now=timezone.now())
+    before = Export.objects.values().get(pk=delta.pk)
+    assert first.changes_from is not None
+    late = first.changes_from + timedelta(days=90, seconds=1)
+    with pytest.raises(start.OutOfReach, match="older than 90 days by now: order everything"):
+        start.restart(delta, now=late)
+    assert Export.objects.values().get(pk=delta.pk) == before
+    assert delta.parts.count() == 2
+    assert start.restart(delta, now=late - timedelta(seconds=2))
+
+
+def test_the_beginning_of_an_export_that_is_begun_anew_has_a_day_of_its_own() -> None:
+    export = exporting.begun()
+    Export.objects.update(created_at=make.NOW - timedelta(days=30))
+    write.fail(export, "The disk was full.", now=make.NOW)
+    assert start.restart(export, now=make.NOW)
+    export.refresh_from_db()
+    write.not_begun(export, "The database did not count its rows through.", now=make.NOW + timedelta(hours=23))
+    export.refresh_from_db()
+    told = "The database did not count its rows through."
+    assert (export.status, export.error) == ("queued", f"{told} It is tried again.")
+    write.not_begun(export, told, now=make.NOW + timedelta(hours=25))
+    export.refresh_from_db()
+    assert (export.status, export.error, export.snapshots) == ("failed", told, [])
+
+
+def test_an_export_that_has_ended_names_no_snapshot() -> None:
+    make.restaurant()
+    done, failed, cancelled = (exporting.begun(), exporting.begun(status="open"), exporting.begun(market="copenhagen"))
+    Export.objects.update(snapshots=["00000003-00000001-1 dead"])
+    exporting.work(done)
+    write.fail(failed, "The disk was full.", now=timezone.now())
+    start.cancel(cancelled, actor="system", now=timezone.now())
+    assert set(Export.objects.values_list("status", "snapshots__len")) == {
+        ("succeeded", 0),
+        ("failed", 0),
+        ("cancelled", 0),
+    }
