@@ -39,11 +39,14 @@ STRANGE: tuple[Rule, ...] = (
     _rule(" .", rf"\w \. ?({ENDINGS})\b"),
     _rule("dot", rf"(?<!the )\bdot ({ENDINGS}|{WORDS})\b"),
     _rule(":", r"\bh ?t ?t ?p s? ?:", r"[\"']\w+[\"'] ?: ?[\"'\[{\d]"),
+    # Numbers to call, each a rule by itself, for so its first sign is found fast; those of an order are none.
+    _rule("+", r"\+\d(?:[ ().\-/]{0,2}\d){7}"),
+    _rule(DIGITS, r"\d{3}\)?[ .-]\d{3}[ .-]\d{4}\b"),
+    _rule("0", r"0\d{3,4}[ /-]\d{3,4}[ -]?\d{3}\b"),
     _rule(
         DIGITS,
-        # Numbers of an order are none to call.
-        r"^(?=.*?\d{7})(?!.*\b(order|booking|reservation|reference|receipt|invoice|confirmation|ticket)\b)",
-        r"\+\d(?:[ ().\-/]{0,2}\d){7}|\(?\b0?\d{3}\)?[ .-]\d{3}[ .-]\d{4}\b|\b0\d{3,4}[ /-]\d{3,4}[ -]?\d{3}\b",
+        r"\A(?=(?:\D+|\d{1,6}(?!\d))*+\d{7})"
+        r"(?!.*\b(order|booking|reservation|reference|receipt|invoice|confirmation|ticket)\b)",
     ),
     _rule("0x", r"\b0x[0-9a-f]{16}"),
     _rule("```|=", r"```|\bon\w+ ?= ?[\"']"),
@@ -152,7 +155,7 @@ def plain(text: str) -> str:
 
 
 def is_strange(text: str) -> bool:
-    """Whether no guest writes so. 20 to 40 µs for three sentences, half as much again where letters are not ASCII."""
+    """Whether no guest writes so. 65 µs for 336 characters on two busy cores, 95 where letters are not ASCII."""
     text = plain(text)
     if _breaks(text, STRANGE) or speaks_to_machines(text):
         return True
