@@ -18,7 +18,7 @@ NAME = "manifest.json"
 SHARE_ALIKE = ("ODbL-", "CC-BY-SA-", "CC-BY-NC-SA-")
 PROMISE = (
     "All files are of one snapshot of the database, taken at snapshot_at. No row is in two files; files and rows are"
-    " in the order of the ids."
+    " in the order {order}. Licences are those that held when this manifest was written."
 )
 PROMISE_OF_DELTA = (
     " Together with those of since_export they say what there was at snapshot_at: take away the ids in files of the"
@@ -63,7 +63,7 @@ def render(export: Export, parts: Sequence[ExportPart]) -> bytes:
         "since_export": encode(PREFIX, since) if since else None,
         "snapshot_at": moment(export.snapshot_at),
         "changes_from": moment(export.changes_from),
-        "consistency": PROMISE + (PROMISE_OF_DELTA if since else ""),
+        "consistency": PROMISE.format(order=datasets.of(export).order) + (PROMISE_OF_DELTA if since else ""),
         "schema": schema(export),
         **({"schema_of_removed": columns(REMOVED)} if since else {}),
         "licences": licences({key for part in parts for key in part.sources}),

@@ -40,11 +40,14 @@ SET LOCAL idle_in_transaction_session_timeout = '{IDLE_S}s';
 SET LOCAL tcp_user_timeout = '{IDLE_S}s'
 """
 # Rows say the moment at which their transaction began. It has to be asked before there is a snapshot: what ends in
-# between would be in neither.
+# between would be in neither. Whose transactions may not be seen may have had one open for so long.
+UNSEEN = "1 hour"
 CHANGES_FROM = f"""
 SELECT least(now(), (
-    SELECT min(xact_start) FROM pg_stat_activity
-    WHERE datname = current_database() AND backend_type = 'client backend' AND application_name <> '{READER}'
+    SELECT min(CASE WHEN query = '<insufficient privilege>' THEN now() - interval '{UNSEEN}' ELSE xact_start END)
+    FROM pg_stat_activity
+    WHERE datname = current_database() AND usesysid IS NOT NULL AND application_name <> '{READER}'
+        AND coalesce(backend_type, 'client backend') = 'client backend'
 ))
 """  # noqa: S608  # no word of a caller
 # A name is given anew after a crash of PostgreSQL, so what is seen under it is compared too.

@@ -42,6 +42,8 @@ PAUSES_S = (0.5, 1, 2, 4, 4)
 LOCK = 7_205
 # A task goes on with parts for so long, then rings for the next: it may be one of a queue that goes before.
 GOES_ON_S = 20
+# Looks at what an earlier snapshot has written are cheap, and lost with this one: a task goes on longer with them.
+LOOKS_ON_S = 40
 # Each sweep tries the manifest again, until the export has become that old.
 PATIENCE = timedelta(days=1)
 KEPT = timedelta(days=7)
@@ -56,7 +58,7 @@ WHERE id = (
     WHERE part.export_id = %(export)s AND export.status = 'running'
         AND (part.state <> 'done' OR part.generation < export.generation OR part.horizon IS NULL)
         AND part.tries < %(most_tries)s AND (part.lease_until IS NULL OR part.lease_until < now())
-    ORDER BY part.seq LIMIT 1 FOR UPDATE OF part SKIP LOCKED
+    ORDER BY part.file <> '', part.seq LIMIT 1 FOR UPDATE OF part SKIP LOCKED
 )
 RETURNING *
 """
@@ -76,15 +78,17 @@ def step(export: Export, *, rows_a_part: int = ROWS_A_PART, goes_on_s: float = G
         return min(begin(export, now=timezone.now(), rows_a_part=rows_a_part), ABREAST)
     if export.status != Export.Status.RUNNING:
         return 0
-    until = monotonic() + goes_on_s
+    began = monotonic()
     part = claim(export)
     if part is not None:
         try:
             with snapshots.joined(export, kept_s=kept_s) as snapshot:
                 while part is not None:
+                    had = part.file
                     if not done(export, part, snapshot):
                         return 0
-                    if monotonic() >= until:
+                    stood = had and part.file == had
+                    if monotonic() - began >= (max(goes_on_s, LOOKS_ON_S) if stood else goes_on_s):
                         return 1
                     part = None
                     part = claim(export)
@@ -263,10 +267,11 @@ def write(export: Export, part: ExportPart, snapshot: Snapshot, *, renew_after_s
     if not written:
         files.storage().delete(place)
         raise LeaseLostError
-    if part.file:
+    former, part.file = part.file, name
+    if former:
         with suppress(OSError):
             # Of an earlier generation; what stays is the sweeper's.
-            files.storage().delete(f"{export.public_id}/{part.file}")
+            files.storage().delete(f"{export.public_id}/{former}")
 
 
 def sources_of(reading: Reading) -> list[str]:

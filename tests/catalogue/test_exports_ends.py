@@ -7,15 +7,17 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 from django.db import connection
 from django.utils import timezone
 from pytest_django import Settings
 
-from catalogue.exports import files, start, write
-from catalogue.models import Export, ExportPart
+from catalogue.exports import files, snapshots, start, write
+from catalogue.models import Export, ExportPart, Record
 from payments.tiers import ENTERPRISE
 from tests.catalogue import exporting, make
+from tests.served import database_url
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -181,3 +183,66 @@ def test_an_export_that_has_ended_names_no_snapshot() -> None:
         ("failed", 0),
         ("cancelled", 0),
     }
+
+
+def test_an_export_that_loses_its_snapshot_after_each_part_gets_on() -> None:
+    for _ in range(6):
+        make.restaurant()
+    export = exporting.begun(rows_a_part=1)
+    steps = 0
+    while export.status == "running":
+        write.step(export, goes_on_s=0)
+        export.refresh_from_db()
+        steps += 1
+        if steps <= 6:
+            assert export.parts.filter(state="done").count() == steps
+        assert steps <= 7
+    assert (export.status, steps, len(exporting.rows(export))) == ("succeeded", 7, 6)
+
+
+def test_a_delta_goes_back_further_where_transactions_of_another_role_cannot_be_seen() -> None:
+    with psycopg.connect(database_url()) as another, psycopg.connect(database_url()) as mine:
+        another.execute("SELECT now()")
+        seen = mine.execute(snapshots.CHANGES_FROM).fetchone()
+        mine.execute("CREATE ROLE sees_only_its_own")
+        mine.execute("SET ROLE sees_only_its_own")
+        unseen = mine.execute(snapshots.CHANGES_FROM).fetchone()
+        now = mine.execute("SELECT now()").fetchone()
+        mine.rollback()
+    assert seen is not None
+    assert unseen is not None
+    assert now is not None
+    assert timedelta() <= now[0] - seen[0] < timedelta(minutes=5)
+    assert now[0] - unseen[0] == timedelta(hours=1)
+
+
+def test_a_manifest_says_truly_in_which_order_its_rows_are() -> None:
+    for _ in range(2):
+        make.restaurant()
+    told = {}
+    for dataset in ("restaurants", "history"):
+        export = exporting.queued()
+        Export.objects.filter(pk=export.pk).update(dataset=dataset, fingerprint=dataset)
+        export.refresh_from_db()
+        exporting.work(export)
+        told[dataset] = exporting.manifest(export)["consistency"]
+    assert "files and rows are in the order of the ids. Licences" in told["restaurants"]
+    assert "files and rows are in the order in which the versions were stored. Licences" in told["history"]
+
+
+def test_versions_are_read_again_when_the_sources_of_their_restaurant_change() -> None:
+    place = make.restaurant()
+    make.listed(place)
+    export = exporting.queued()
+    Export.objects.update(dataset="history")
+    export.refresh_from_db()
+    exporting.begin(export)
+    assert write.step(export, goes_on_s=0) == 1
+    assert export.parts.get().rows == 1
+    Record.objects.filter(restaurant=place).update(sources=["demo"])
+    ExportPart.objects.update(generation=0)
+    export.refresh_from_db()
+    claimed = write.claim(export)
+    assert claimed is not None
+    with snapshots.joined(export) as snapshot:
+        assert not write.stands(export, claimed, snapshot)

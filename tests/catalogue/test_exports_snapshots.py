@@ -208,7 +208,7 @@ def test_a_part_that_was_read_in_a_snapshot_that_is_over_does_not_count_as_it_is
 
 def test_a_name_that_means_another_snapshot_by_now_is_not_believed() -> None:
     reviewed(1)
-    export, other = begun(rows_a_part=2), begun(rows_a_part=2)
+    export, other = begun(rows_a_part=2), begun(rows_a_part=2, fingerprint="y")
     with snapshots.joined(export) as one:
         other_name = f"{one.name} 0123456789abcdef"
         Export.objects.filter(pk=other.pk).update(generation=7, snapshots=[other_name])

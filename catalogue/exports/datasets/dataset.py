@@ -52,7 +52,8 @@ class Column:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dataset:
-    """Rows that can be exported. `key` is unique, ordered and indexed; rows come in its order.
+    """Rows that can be exported. `key` is unique, ordered and indexed; rows come in its order, which
+    callers are told of as `order`.
 
     `matches` is the condition of an export, `changed` that of a delta besides. `record` is the SQL of a row as a line
     of JSON, `schema` says its fields; `sources` is the SQL of an array of the keys of its sources; `versions` are the
@@ -72,6 +73,7 @@ class Dataset:
     sources: str
     versions: tuple[str, ...]
     removed: str | None
+    order: str = "of the ids"
     filters: tuple[str, ...] = ("market", "status", "updated_since")
     rendered: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
     is_delta: bool = False

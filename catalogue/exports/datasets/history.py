@@ -51,6 +51,7 @@ def patch(told: Any) -> list[Operation]:
 DATASET = Dataset(
     key="version.id",
     key_type="bigint",
+    order="in which the versions were stored",
     rows="""catalogue_version AS version
 JOIN catalogue_restaurant AS restaurant ON restaurant.id = version.restaurant_id
 LEFT JOIN catalogue_version AS following
@@ -91,6 +92,7 @@ LEFT JOIN catalogue_version AS following
         "version.xmin",
         "following.xmin",
         "restaurant.xmin",
+        "(SELECT held.xmin FROM catalogue_record AS held WHERE held.restaurant_id = restaurant.id)",
         "(SELECT cuisine.xmin FROM catalogue_cuisine AS cuisine ORDER BY age(cuisine.xmin) LIMIT 1)",
     ),
     removed=gone(

@@ -13,7 +13,7 @@ from psycopg.conninfo import make_conninfo
 from catalogue.exports.files import Draft
 from catalogue.exports.formats import rendering, types
 from catalogue.exports.formats.reading import Reading
-from catalogue.exports.snapshots import READER, STATEMENT_TIMEOUT_S
+from catalogue.exports.snapshots import IDLE_S, READER, STATEMENT_TIMEOUT_S
 
 ARROW = {
     "string": pa.string(),
@@ -86,6 +86,7 @@ def _settings(reading: Reading) -> Iterator[str]:
     yield sql.SQL("SET TRANSACTION SNAPSHOT {}").format(reading.snapshot).as_string()
     yield f"SET LOCAL statement_timeout = '{STATEMENT_TIMEOUT_S}s'"
     yield f"SET LOCAL idle_in_transaction_session_timeout = '{STATEMENT_TIMEOUT_S}s'"
+    yield f"SET LOCAL tcp_user_timeout = '{IDLE_S}s'"
     yield "SET LOCAL TimeZone = 'UTC'"
     ((role,),) = reading.connection.execute("SELECT current_setting('role')")
     if role != "none":
