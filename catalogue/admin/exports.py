@@ -221,11 +221,13 @@ class ExportAdmin(ReadOnly, LongTableAdmin):
 
     @admin.display(description="Paid")
     def paid(self, export: Export) -> SafeString | str:
-        """How much, with a way to the payment."""
+        """How much, and what became of it, with a way to the payment."""
         if export.payment is None:
             return "nothing"
         address = reverse("admin:payments_payment_change", args=[export.payment.pk])
-        return format_html('<a href="{}">{} USDC</a>', address, f"{export.payment.amount_usdc.normalize():f}")
+        state = export.payment.get_state_display().partition(":")[0].lower()
+        amount = f"{export.payment.amount_usdc.normalize():f}"
+        return format_html('<a href="{}">{} USDC, {}</a>', address, amount, state)
 
     @admin.display(description="Progress")
     def bar(self, export: Export) -> SafeString:

@@ -104,29 +104,31 @@ def find_or_make(wallet: str | None, kind: Wanted, *, tier: Tier, status: str, n
     The wallet's row is locked meanwhile, so that its exports are counted true. Staff may have any number, one of a
     kind: that is held by its constraint. Raises TooManyExports.
     """
-    with transaction.atomic():
-        if wallet is not None:
-            Wallet.objects.select_for_update(no_key=True).get(pk=wallet)
-        found = unfinished(wallet, kind, now=now)
-        if found is not None:
-            # So `withdraw` leaves it to whoever has asked last.
-            Export.objects.filter(pk=found.pk, status=Status.AWAITING_PAYMENT).update(created_at=now)
-            return found
-        export, _ = Export.objects.unfinished().get_or_create(
-            wallet_id=wallet,
-            fingerprint=kind.fingerprint,
-            defaults={
-                "dataset": kind.dataset,
-                "format": kind.format,
-                "filter": dict(kind.filter),
-                "fields": list(kind.fields),
-                "since_export": kind.since,
-                "queue": terms.queue_of(tier),
-                "status": status,
-                "created_at": now,
-            },
-        )
-        return export
+    try:
+        with transaction.atomic():
+            if wallet is not None:
+                Wallet.objects.select_for_update(no_key=True).get(pk=wallet)
+            found = unfinished(wallet, kind, now=now)
+            if found is not None:
+                if found.status == Status.AWAITING_PAYMENT:
+                    # So `withdraw` leaves it to whoever has asked last.
+                    Export.objects.filter(pk=found.pk, status=Status.AWAITING_PAYMENT).update(created_at=now)
+                return found
+            return Export.objects.create(
+                wallet_id=wallet,
+                dataset=kind.dataset,
+                format=kind.format,
+                filter=dict(kind.filter),
+                fields=list(kind.fields),
+                since_export=kind.since,
+                fingerprint=kind.fingerprint,
+                queue=terms.queue_of(tier),
+                status=status,
+                created_at=now,
+            )
+    except IntegrityError:
+        # Staff are not locked: another of them has made it at this instant.
+        return Export.objects.unfinished().get(wallet=wallet, fingerprint=kind.fingerprint)
 
 
 def unfinished(wallet: str | None, kind: Wanted, *, now: datetime) -> Export | None:

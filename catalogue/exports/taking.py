@@ -4,6 +4,7 @@ import hashlib
 import os
 from datetime import datetime
 from pathlib import Path
+from tempfile import TemporaryFile
 
 from catalogue.exports import links, manifest, record
 from catalogue.exports.ranges import Span
@@ -15,13 +16,20 @@ class DifferentError(Unavailable):
     """A file is not as it was written."""
 
 
+def prepare(folder: Path) -> None:
+    """Make the folder that files are to be copied into. Raises OSError where that, or to write there, cannot be."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with TemporaryFile(dir=folder):
+        pass
+
+
 def take(export: Export, folder: Path, *, now: datetime) -> list[Path]:
-    """Copy all files and the manifest, which comes last; those that are there already are left. Their paths.
+    """Copy all files and the manifest, which comes last, to a prepared folder; those that are there already are left.
+    Their paths.
 
     Raises NotReady and Gone where there is nothing to copy, Lost and DifferentError for a file that is not as it was
     written, and OSError of the folder.
     """
-    folder.mkdir(parents=True, exist_ok=True)
     names = [file.name for file in record.show(export, now=now).files]
     return [_copied(links.kept(export, name, now=now), folder / name) for name in (*names, manifest.NAME)]
 

@@ -51,10 +51,10 @@ def read(
     kept = dict(filter or {})
     for name in kept:
         if why := datasets.refused_filter(dataset, name):
-            raise InvalidRequest(f"`filter.{name}`: {why}", param=f"filter.{name}")
+            raise InvalidRequest(why, param=f"filter.{name}")
     for group in fields:
         if why := datasets.refused_group(dataset, group):
-            raise InvalidRequest(f"`fields`: {why}", param="fields")
+            raise InvalidRequest(why, param="fields")
     market = kept.get("market")
     if market is not None and not Market.objects.filter(pk=market).exists():
         markets = list(Market.objects.order_by("slug").values_list("slug", flat=True))
@@ -64,9 +64,9 @@ def read(
         return wanted
     since = Export.objects.filter(wallet=wallet).known_as(since_export).first()
     if since is None:
-        raise InvalidRequest("`since_export`: You have no such export.", param="since_export")
+        raise InvalidRequest("You have no such export.", param="since_export")
     if why := no_beginning(since, wanted, now=now):
-        raise InvalidRequest(f"`since_export`: {why}", param="since_export")
+        raise InvalidRequest(why, param="since_export")
     return Wanted(wanted.dataset, wanted.format, wanted.filter, wanted.fields, since=since)
 
 

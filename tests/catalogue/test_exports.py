@@ -127,6 +127,27 @@ def test_what_is_not_understood_is_refused_by_name(
     assert not Export.objects.exists()
 
 
+@pytest.mark.parametrize(
+    ("wanted", "param", "words"),
+    [
+        ({"filter": {"status": "open"}}, "filter.status", "An export of landmarks cannot be filtered by status."),
+        (
+            {"fields": ["reviews"]},
+            "fields",
+            "Field groups are of restaurants: an export of landmarks has all its fields.",
+        ),
+        ({"since_export": exporting.UNKNOWN}, "since_export", "You have no such export."),
+    ],
+)
+def test_what_does_not_fit_is_refused_in_words_that_name_no_parameter_twice(
+    enterprise: Client, wanted: dict[str, Any], param: str, words: str
+) -> None:
+    answer = ask(enterprise, dataset="landmarks", **wanted)
+    assert refusal(answer) == (400, "invalid_request", param)
+    assert answer.json()["error"]["details"] == [{"param": param, "message": words}]
+    assert answer.json()["error"]["message"] == words
+
+
 def test_the_same_filter_in_other_words_is_the_same_export(enterprise: Client) -> None:
     first = asked(enterprise, filter={"updated_since": "2026-11-21T19:00:00+01:00", "status": "open"})
     again = asked(enterprise, filter={"status": "open", "updated_since": "2026-11-21T18:00:00Z"}, format="jsonl.gz")

@@ -2,6 +2,7 @@
 
 import re
 from datetime import timedelta
+from decimal import Decimal
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from catalogue.models import Export, ExportPart
 from tests import make as builders
 from tests.catalogue import exporting, make
 from tests.catalogue.pages import address
+from tests.payments import lines
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -94,6 +96,14 @@ def test_what_went_wrong_stands_beside_the_status_in_the_list(staff: Client) -> 
     exporting.queued()
     page = staff.get(address(Export, "changelist")).content.decode()
     assert columns(page) == [*("public_id", "status", "what", "bar", "failure", "owner", "paid", "rows", "created_at")]
+
+
+@pytest.mark.parametrize(("state", "words"), [("delivered", "delivered"), ("refund_due", "refund due")])
+def test_what_was_paid_is_shown_with_what_became_of_it(staff: Client, state: str, words: str) -> None:
+    row = lines.payment(state=state, amount_usdc=Decimal("0.5"))
+    Export.objects.filter(pk=exporting.queued().pk).update(payment=row)
+    page = staff.get(address(Export, "changelist")).content.decode()
+    assert f">0.5 USDC, {words}</a>" in page
 
 
 def test_cancelling_asks_first(staff: Client, folder: Path) -> None:

@@ -168,6 +168,21 @@ def test_copying_again_leaves_what_is_there_and_mends_what_is_broken(folder: Pat
     assert (kept.stat().st_mtime_ns, broken.read_bytes()) == (moment, whole)
 
 
+def test_what_cannot_be_copied_in_the_end_is_named_with_the_command_that_copies_it(
+    folder: Path, tmp_path: Path
+) -> None:
+    make.listed(make.restaurant())
+    export = exporting.finished()
+    in_the_way = tmp_path / "taken" / "restaurants-00001.jsonl.gz"
+    in_the_way.mkdir(parents=True)
+    refusal = refused("--resume", export.public_id, "--to", str(tmp_path / "taken"))
+    assert refusal.returncode == 3
+    assert str(refusal) == (
+        f"{tmp_path / 'taken'}: Is a directory. The export has succeeded:"
+        f" `manage.py export --resume {export.public_id} --to DIR` copies its files."
+    )
+
+
 def test_a_copy_that_is_not_as_it_was_written_is_refused(folder: Path, tmp_path: Path) -> None:
     make.listed(make.restaurant())
     export = exporting.finished()
@@ -187,9 +202,14 @@ def test_a_copy_that_is_not_as_it_was_written_is_refused(folder: Path, tmp_path:
         ((), "Say what is to be exported"),
         (("restaurants", "--market", "copenhagn"), "Did you mean `copenhagen`?"),
         (("restaurants", "--fields", "core,revews"), "Did you mean `reviews`?"),
+        (("restaurants", "--fields", ""), "fields: Name at least one field group: core, reviews, "),
+        (("restaurants", "--fields", ","), "fields: Name at least one field group: core, reviews, "),
         (("restaurants", "--updated-since", "yesterday"), "2026-11-21T19:30:00Z"),
         (("restaurants", "--since", "ex_1"), "since_export: This must be the id of an export"),
-        (("restaurants", "--since", exporting.UNKNOWN), "You have no such export."),
+        (("restaurants", "--since", exporting.UNKNOWN), "since_export: You have no such export."),
+        (("landmarks", "--status", "open"), "filter.status: An export of landmarks cannot be filtered by status."),
+        (("restaurants", "--to", "/dev/null/taken"), "--to /dev/null/taken: Not a directory."),
+        (("restaurants", "--to", "/dev/null"), "--to /dev/null: File exists."),
         (("--resume", exporting.UNKNOWN), f"There is no export {exporting.UNKNOWN}."),
         (("restaurants", "--resume", exporting.UNKNOWN), "leave dataset out"),
         (("--resume", exporting.UNKNOWN, "--workers", "0"), "argument --workers: must be from 1 to "),
@@ -200,6 +220,14 @@ def test_a_copy_that_is_not_as_it_was_written_is_refused(folder: Path, tmp_path:
 def test_what_is_not_understood_is_refused_by_name_and_orders_nothing(words: tuple[str, ...], complaint: str) -> None:
     make.market()
     assert complaint in str(refused(*words))
+    assert not Export.objects.exists()
+
+
+def test_a_flag_that_is_not_understood_has_an_exit_code_of_its_own(folder: Path) -> None:
+    with begun(folder, "restaurants", "--workers", "0") as process:
+        _, err = process.communicate(timeout=120)
+    assert process.returncode == 2
+    assert f"must be from 1 to {command.MOST_WORKERS}: four for each processor" in err
     assert not Export.objects.exists()
 
 

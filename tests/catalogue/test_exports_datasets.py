@@ -288,7 +288,7 @@ def test_a_group_that_a_dataset_has_not_is_refused_in_words(dataset: str, group:
 
 
 def test_landmarks_have_no_status_to_be_filtered_by() -> None:
-    words = "An export of landmarks cannot be filtered by status, only by market and updated_since."
+    words = "An export of landmarks cannot be filtered by status."
     assert datasets.refused_filter("landmarks", "status") == words
     assert [datasets.refused_filter(name, "status") for name in ("restaurants", "reviews", "photos", "history")] == [
         None

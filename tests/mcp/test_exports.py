@@ -131,6 +131,12 @@ def test_an_unknown_market_is_refused_with_the_nearest(enterprise: Client) -> No
     assert "Did you mean `copenhagen`?" in words
 
 
+def test_a_condition_that_a_dataset_has_not_is_refused_by_its_own_name(enterprise: Client) -> None:
+    words = refused(start(enterprise, dataset="landmarks", status="open"), "invalid_request", "status")
+    assert words.startswith("An export of landmarks cannot be filtered by status.")
+    assert "filter." not in words
+
+
 def test_who_has_not_signed_in_reads_how_to_and_gets_no_401(client: Client, venue: Venue) -> None:
     for caller in (client, keys.client(venue)):
         for result in (start(caller), call(caller, "get_export", export_id=UNKNOWN)):

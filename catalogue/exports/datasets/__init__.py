@@ -60,7 +60,6 @@ def of_its_own(group: str) -> str | None:
 
 def refused_filter(dataset: str, name: str) -> str | None:
     """Why an export of this dataset cannot be filtered so; None where it can."""
-    filters = DATASETS[dataset].filters
-    if name in filters:
+    if name in DATASETS[dataset].filters:
         return None
-    return f"An export of {dataset} cannot be filtered by {name}, only by {' and '.join(filters)}."
+    return f"An export of {dataset} cannot be filtered by {name}."

@@ -24,6 +24,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
 from catalogue.exports import record, start, taking, working
+from catalogue.exports.datasets import GROUPS
 from catalogue.exports.working import Look
 from catalogue.models import Export
 from catalogue.models.exports import UNDER_WAY
@@ -90,6 +91,11 @@ class Command(BaseCommand):
 
     def handle(self, *_: Any, **options: Any) -> None:
         """Until the export has ended, or a signal says that it is enough."""
+        if options["to"] is not None:
+            try:
+                taking.prepare(options["to"])
+            except OSError as error:
+                raise CommandError(f"--to {options['to']}: {error.strerror}.") from error
         export = self.found(options)
         run = Run(first=working.look(export))
         if options["beside"]:
@@ -122,11 +128,15 @@ class Command(BaseCommand):
             return export
         if options["dataset"] is None:
             raise CommandError(f"Say what is to be exported: {', '.join(Export.Dataset.values)}; or --resume ex_...")
+        fields = None if options["fields"] is None else [name for name in options["fields"].split(",") if name]
+        if fields == []:
+            groups = ", ".join(GROUPS[Export.Dataset.RESTAURANTS])
+            raise CommandError(f"fields: Name at least one field group: {groups}.")
         body = {
             "dataset": options["dataset"],
             "format": options["format"],
             "filter": {name: options[flag] for name, flag in FILTERS.items() if options[flag] is not None},
-            "fields": options["fields"] and options["fields"].split(","),
+            "fields": fields,
             "since_export": options["since"],
         }
         asked = NewExport(data={name: value for name, value in body.items() if value is not None})
@@ -212,7 +222,11 @@ class Command(BaseCommand):
             except Refusal as refusal:
                 raise CommandError(refusal.message, returncode=FAILED) from refusal
             except OSError as error:
-                raise CommandError(f"{options['to']}: {error.strerror}", returncode=FAILED) from error
+                raise CommandError(
+                    f"{options['to']}: {error.strerror}. The export has succeeded:"
+                    f" `manage.py export --resume {export.public_id} --to DIR` copies its files.",
+                    returncode=FAILED,
+                ) from error
         shown = record.show(export, now=now)
         size = sum(file.bytes for file in shown.files)
         pace = round(run.pace(last))
