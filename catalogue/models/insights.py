@@ -26,7 +26,10 @@ class Insight(models.Model):
         null=True, blank=True, help_text="When the provider failed, if it has not written since"
     )
     is_outdated = models.BooleanField(
-        default=False, db_default=False, editable=False, help_text="Something that it was written from has changed since"
+        default=False,
+        db_default=False,
+        editable=False,
+        help_text="Something that it was written from has changed since",
     )
     hidden = models.BooleanField(default=False, help_text="Not served")
     model = models.CharField(max_length=80, blank=True, help_text="Of the provider, where it has several")

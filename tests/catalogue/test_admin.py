@@ -33,8 +33,8 @@ pytestmark = pytest.mark.django_db
 
 # Session and user are the first two.
 BUDGET = 15
-# The database writes these by itself; restaurants show what they come from.
-UNSEEN = {"Kitchen", "Record", "ReviewChange", "SearchRow"}
+# The database writes these by itself, and an insight's page shows who asked for it.
+UNSEEN = {"InsightDemand", "Kitchen", "Record", "Removal", "ReviewChange", "SearchRow"}
 CATALOGUE: list[type[Model]] = [getattr(models, name) for name in models.__all__ if name not in UNSEEN]
 
 
@@ -58,6 +58,7 @@ def place() -> Restaurant:
     make.landmark("Tivoli Gardens", "Tivoli", market="copenhagen")
     Review.objects.create(restaurant=made, stars=5, author="Ada", source=record.source, created_at=NOW)
     make.insight(made)
+    made.insight_calls.create(provider="openai", model="small", cost_usd="0.01", started_at=NOW)
     make.photo(made)
     reports.file(made.slug, kind="closed", reporter="f" * 64, now=NOW)
     ImportRun.objects.create(source=record.source, file="cph.geojson", started_at=NOW)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +44,8 @@ def done(enterprise: Client) -> dict[str, Any]:
 
 
 def test_an_export_is_accepted_with_its_record_and_its_address(enterprise: Client) -> None:
-    with time_machine.travel(make.NOW, tick=False):
+    # Exports have a price by then.
+    with time_machine.travel(datetime(2027, 1, 1, 18, tzinfo=UTC), tick=False):
         answer = ask(enterprise, filter={"market": make.market().slug, "status": "open"})
     (export,) = Export.objects.all()
     assert (answer.status_code, answer["X-Tier"]) == (202, "enterprise")
@@ -60,7 +62,7 @@ def test_an_export_is_accepted_with_its_record_and_its_address(enterprise: Clien
         "rows": None,
         "removed": None,
         "payment": None,
-        "created_at": "2026-11-21T18:00:00Z",
+        "created_at": "2027-01-01T18:00:00Z",
         "snapshot_at": None,
         "changes_from": None,
         "files": [],

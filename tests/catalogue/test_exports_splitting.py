@@ -8,7 +8,7 @@ from pytest_django import Settings
 from catalogue.exports import datasets, splitting
 from catalogue.exports.datasets.dataset import parameters
 from catalogue.models import Export
-from tests.catalogue import exporting
+from tests.catalogue import exporting, make
 from tests.catalogue.exports_at_work import begun, reviewed
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -30,3 +30,12 @@ def test_what_is_split_by_the_index_alone_is_split_alike() -> None:
     assert (plain, len(plain)) == (filtered, 4)
     assert set(Export.objects.values_list("rows_total", flat=True)) == {13}
     assert parameters(Export.objects.all()[0])["since"] is None
+
+
+@pytest.mark.parametrize(("count", "parts"), [(0, [0]), (1, [1]), (3, [3]), (4, [3, 1]), (6, [3, 3]), (7, [3, 3, 1])])
+def test_the_keys_are_split_so_that_each_row_is_in_one_part(count: int, parts: list[int]) -> None:
+    for _ in range(count):
+        make.restaurant()
+    export = exporting.finished(rows_a_part=3)
+    assert list(export.parts.order_by("seq").values_list("seq", "rows")) == list(enumerate(parts, start=1))
+    assert (export.rows_total, export.rows, len(exporting.rows(export))) == (count, count, count)

@@ -187,7 +187,7 @@ def test_what_is_needed_is_asked_for_with_all_else_that_is_wrong(client: Client)
         (
             "get_export",
             {"export_id": "exp_x"},
-            "`export_id`: `exp_x` is not of the right form. It takes: `id` of start_export: exp_ and 26 letters.",
+            "`export_id`: `exp_x` is not of the right form. It takes: `id` of start_export: ex_...",
         ),
         ("list_reviews", {"slug": "noma", "stars": 5}, "`stars`: This must be an array, also of one value: [5]."),
         (
