@@ -54,9 +54,9 @@ def begin(export: Export, *, rows_a_part: int = write.ROWS_A_PART) -> None:
     export.refresh_from_db()
 
 
-def step(export: Export) -> int:
-    """What a task of no patience does with it, and how many it would ring for."""
-    rung = write.step(export, goes_on_s=0)
+def step(export: Export, *, goes_on_s: float = write.GOES_ON_S) -> int:
+    """What one task does with it, and how many it would ring for."""
+    rung = write.step(export, goes_on_s=goes_on_s)
     export.refresh_from_db()
     return rung
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from multiprocessing.process import BaseProcess
 from threading import Event, Thread
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from django.db import connection
 from django.utils import timezone
@@ -25,7 +25,12 @@ FAR = make.NOW.replace(year=2099)
 
 def ordered(dataset: str = "reviews", **fields: Any) -> Export:
     """A queued export that staff ordered."""
-    wanted = {"format": "jsonl.gz", "fingerprint": "x", "queue": "standard", "created_at": timezone.now()} | fields
+    wanted = {
+        "format": "jsonl.gz",
+        "fingerprint": uuid4().hex,
+        "queue": "standard",
+        "created_at": timezone.now(),
+    } | fields
     return Export.objects.create(dataset=dataset, **wanted)
 
 

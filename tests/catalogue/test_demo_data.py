@@ -49,21 +49,27 @@ PHONES = {
 }
 
 
-def rows() -> list[list[tuple[Any, ...]]]:
+def rows() -> list[list[Any]]:
     """All that a run wrote, without the serial numbers and the spans, which belong to the present moment."""
     return [
         list(Restaurant.objects.order_by("pk").values_list()),
-        list(Review.objects.order_by("pk").values_list()),
-        list(Photo.objects.order_by("pk").values_list()),
+        written(Review),
+        written(Photo),
         list(SourceRecord.objects.order_by("record").values_list("restaurant", "record", "digest", "updated_at")),
         list(
             Version.objects.order_by("restaurant", "version").values_list(
                 "restaurant", "version", "at", "actor", "kind", "patch"
             )
         ),
-        list(Record.objects.order_by("pk").values_list()),
+        written(Record),
         list(SearchRow.objects.order_by("pk").values_list("pk", "card", "document", "rank_stars", "rank_reviews")),
     ]
+
+
+def written(model: type[Review | Photo | Record]) -> list[dict[str, Any]]:
+    """All rows of a table, without the moment that the database keeps of their last change."""
+    rows = model.objects.order_by("pk").values()
+    return [{name: value for name, value in row.items() if name != "updated_at"} for row in rows]
 
 
 def definitions() -> list[tuple[str, str]]:

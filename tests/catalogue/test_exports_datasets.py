@@ -9,6 +9,7 @@ from datetime import date, timedelta
 from io import StringIO
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pyarrow.parquet as pq
 import pytest
@@ -44,7 +45,7 @@ def _files(settings: Settings, tmp_path: Path) -> None:
 def exported(dataset: str, kind: str = "jsonl.gz", **wanted: Any) -> Export:
     """An export with its files."""
     made = Export.objects.create(
-        dataset=dataset, format=kind, fingerprint="", queue="dedicated", created_at=timezone.now(), **wanted
+        dataset=dataset, format=kind, fingerprint=uuid4().hex, queue="dedicated", created_at=timezone.now(), **wanted
     )
     exporting.work(made)
     assert made.status == "succeeded", made.error

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.db import connection, transaction
@@ -62,7 +63,7 @@ def _files(settings: Settings, tmp_path: Path) -> None:
 def exported(**wanted: Any) -> Export:
     """An export with its files."""
     made = Export.objects.create(
-        format="jsonl.gz", fingerprint="", queue="dedicated", created_at=timezone.now(), **wanted
+        format="jsonl.gz", fingerprint=uuid4().hex, queue="dedicated", created_at=timezone.now(), **wanted
     )
     exporting.work(made)
     assert made.status == "succeeded", made.error
