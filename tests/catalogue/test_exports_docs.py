@@ -3,6 +3,7 @@
 import gzip
 import json
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -29,7 +30,7 @@ PYTHON = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
 def shell(up: Up, block: str, folder: Path, **environment: str) -> str:
     """What a block prints, on this product's address and in a folder of its own."""
     here = block.replace("http://127.0.0.1:8000", up.said["base_url"])
-    here = here.replace("manage.py", f"{sys.executable} {settings.BASE_DIR}/manage.py")
+    here = here.replace("manage.py", shlex.join([sys.executable, str(settings.BASE_DIR / "manage.py")]))
     done = subprocess.run(
         ["bash", "-euo", "pipefail", "-c", here],
         cwd=folder,
