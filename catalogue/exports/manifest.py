@@ -108,5 +108,5 @@ def moment(at: datetime | None) -> str | None:
 
 
 def digest(content: bytes) -> str:
-    """The SHA-256 of a rendered manifest."""
+    """The SHA-256 of a manifest or another file, in hexadecimal."""
     return hashlib.sha256(content).hexdigest()

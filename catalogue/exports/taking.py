@@ -1,6 +1,5 @@
 """Copies the files of a finished export into a folder, under the names that callers know."""
 
-import hashlib
 import os
 from datetime import datetime
 from pathlib import Path
@@ -35,10 +34,10 @@ def take(export: Export, folder: Path, *, now: datetime) -> list[Path]:
 
 
 def _copied(kept: links.Kept, path: Path) -> Path:
-    if path.is_file() and digest(path.read_bytes()) == kept.sha256:
+    if path.is_file() and manifest.digest(path.read_bytes()) == kept.sha256:
         return path
     content = kept.read(Span(0, kept.size - 1, kept.size))
-    if digest(content) != kept.sha256:
+    if manifest.digest(content) != kept.sha256:
         raise DifferentError(f"{path.name} is not as it was written: order the export again.")
     beside = path.with_name(f".{path.name}.part")
     try:
@@ -50,8 +49,3 @@ def _copied(kept: links.Kept, path: Path) -> Path:
     finally:
         beside.unlink(missing_ok=True)
     return path
-
-
-def digest(content: bytes) -> str:
-    """The SHA-256 of a file."""
-    return hashlib.sha256(content).hexdigest()

@@ -34,8 +34,7 @@ def wake_exports(**_: Any) -> None:
 def sweep_exports(**_: Any) -> None:
     """Put right what was paid, ring for the exports that wait for a worker, then clear up."""
     money.put_right(now=timezone.now())
-    for export in sweep.waiting(now=timezone.now()):
-        ring_for_export(export, expires_s=HEARD_WITHIN_S)
+    wake_exports()
     sweep.remove_leftovers()
 
 
