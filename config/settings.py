@@ -14,6 +14,7 @@ from typing import Any
 import django_stubs_ext
 
 from config import environment as env
+from config.api.wire import *  # noqa: F403  # nothing but settings
 from config.stack import PRICE_FEED, read_up
 
 # Lets annotations name what a generic class of Django holds (ModelAdmin[Order]).
@@ -99,6 +100,15 @@ INSTALLED_APPS = [
     "django.contrib.postgres",
     "django.contrib.sessions",
     "django.contrib.staticfiles",
+    "allauth",
+    "allauth.account",
+    "allauth.mfa",
+    "allauth.usersessions",
+    "csp",
+    "django_htmx",
+    "drf_spectacular_sidecar",
+    "pgtrigger",
+    "pghistory",
     "corsheaders",
     "rest_framework",
     "django_filters",
@@ -117,6 +127,7 @@ MIDDLEWARE = [
     "payments.limits.DataDoorway",
     "catalogue.mcp.doorway.McpDoorway",
     "django.middleware.security.SecurityMiddleware",
+    "csp.middleware.CSPMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -124,6 +135,9 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
+    "allauth.usersessions.middleware.UserSessionsMiddleware",
     "config.unreadable.UnreadableAddresses",
     "config.busy_rows.BusyRows",
 ]
@@ -140,6 +154,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
+                "accounts.pages.navigation.shell",
             ],
         },
     },
@@ -172,10 +187,34 @@ OPTIONS = CONNECTION_OPTIONS | ADDRESSED | {"options": f"{SESSION} {ADDRESSED.ge
 DATABASES = {"default": CONNECTION | DATABASE | {"OPTIONS": OPTIONS}}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 AUTH_USER_MODEL = "accounts.User"
+AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
     for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")
 ]
+
+# Signing in: by mail address and password, or by passkey; a second factor for who has set one up
+LOGIN_URL, LOGIN_REDIRECT_URL, ACCOUNT_LOGOUT_REDIRECT_URL = "account_login", "dashboard", "home"
+ACCOUNT_ADAPTER = "accounts.entrance.Entrance"
+ACCOUNT_USER_MODEL_USERNAME_FIELD = None
+ACCOUNT_LOGIN_METHODS = {"email"}
+ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*"]
+ACCOUNT_SIGNUP_FORM_CLASS = "accounts.forms.NewcomerForm"
+# A newcomer's first call must not wait for a mail; what needs a proven address asks for it (invitations do).
+ACCOUNT_EMAIL_VERIFICATION = "optional"
+ACCOUNT_EMAIL_SUBJECT_PREFIX = ""
+ACCOUNT_EMAIL_NOTIFICATIONS = True
+ACCOUNT_SESSION_REMEMBER = True
+ACCOUNT_DEFAULT_HTTP_PROTOCOL = PUBLIC_BASE_URL.partition(":")[0]
+ALLAUTH_TRUSTED_PROXY_COUNT = TRUSTED_PROXIES
+MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
+MFA_PASSKEY_LOGIN_ENABLED = True
+MFA_TOTP_ISSUER = "Tablewire"
+# Browsers themselves let passkeys be used over http on localhost alone.
+MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = PUBLIC_BASE_URL.startswith("http://")
+USERSESSIONS_TRACK_ACTIVITY = False
+# Row history: triggers write it, and who acted is said by config.acting.
+PGHISTORY_CREATED_AT_FUNCTION = "clock_timestamp()"
 
 # Valkey: counters of the rate limit
 CACHES = {
@@ -200,64 +239,19 @@ METRICS_TOKEN = env.text("METRICS_TOKEN", "")
 # HTTP
 MAX_BODY_BYTES = 1024 * 1024
 DATA_UPLOAD_MAX_MEMORY_SIZE = 10 * 1024 * 1024
-REST_FRAMEWORK = {
-    "DEFAULT_AUTHENTICATION_CLASSES": [],
-    "DEFAULT_PERMISSION_CLASSES": [],
-    "DEFAULT_PARSER_CLASSES": ["config.api.parsers.StrictJSONParser"],
-    "DEFAULT_RENDERER_CLASSES": ["config.api.renderers.JSON"],
-    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "config.api.renderers.OnlyJSON",
-    "DEFAULT_METADATA_CLASS": None,
-    "DEFAULT_SCHEMA_CLASS": "config.api.openapi.Operation",
-    "EXCEPTION_HANDLER": "config.api.errors.handle",
-    "UNAUTHENTICATED_USER": None,
-    "URL_FORMAT_OVERRIDE": None,
-    # Whole seconds: what people write and read.
-    "DATETIME_FORMAT": "%Y-%m-%dT%H:%M:%SZ",
-    "TEST_REQUEST_DEFAULT_FORMAT": "json",
-}
-SPECTACULAR_SETTINGS = {
-    "OAS_VERSION": "3.1.0",
-    "VERSION": "1",
-    "COMPONENT_SPLIT_REQUEST": True,
-    "SCHEMA_PATH_PREFIX": r"/(api/)?v1",
-    "SERVE_INCLUDE_SCHEMA": False,
-    "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
-    "ENUM_NAME_OVERRIDES": {
-        "ErrorCode": "config.api.refusal.Code",
-        "OrderStatus": "orders.models.Order.Status",
-        "ReservationStatus": "reservations.models.Reservation.Status",
-        "ExportStatus": "catalogue.models.Export.Status",
-        "RestaurantStatus": "catalogue.models.Restaurant.Status",
-        "ChangeKind": "catalogue.models.Version.Kind",
-        "LandmarkKind": "catalogue.models.Landmark.Kind",
-        "OfferStatus": "catalogue.flow.offers.Status",
-        "TierName": "payments.tiers.TIERS",
-        "PendingReason": "reservations.models.Reservation.PendingReason",
-    },
-    "POSTPROCESSING_HOOKS": [
-        "drf_spectacular.hooks.postprocess_schema_enums",
-        "config.api.openapi.finish",
-    ],
-}
-# Both APIs may be called from any page; neither takes cookies, so no page can act for who is signed in here.
-CORS_URLS_REGEX = r"^/(api|v1|mcp|\.well-known|docs|CHANGELOG\.md|llms\.txt|openapi\.json)(/|$)"
-CORS_ALLOW_ALL_ORIGINS = True
-CORS_ALLOW_METHODS = ["GET", "HEAD", "POST", "PUT", "DELETE"]
-CORS_ALLOW_HEADERS = [
-    *("authorization", "content-type", "idempotency-key", "if-match", "if-none-match"),
-    *("payment-signature", "x-payment", "x-receipt", "sign-in-with-x", "x-manage-token"),
-    *("range", "if-range"),
-    *("mcp-method", "mcp-name", "mcp-protocol-version", "mcp-session-id", "last-event-id"),
-    # Official x402 clients in a browser send it with a payment.
-    "access-control-expose-headers",
-]
-CORS_EXPOSE_HEADERS = [
-    *("x402", "PAYMENT-REQUIRED", "PAYMENT-RESPONSE", "X-PAYMENT-RESPONSE", "X-Receipt"),
-    *("Accept-Ranges", "Content-Disposition", "Content-Range", "ETag", "Link", "Location", "Retry-After"),
-    *("Idempotent-Replayed", "X-Request-Id", "X-Tier", "WWW-Authenticate", "Allow"),
-    *("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "RateLimit", "RateLimit-Policy"),
-]
 X_FRAME_OPTIONS = "DENY"
+# Of pages; what a page needs beyond it is said beside its view. The APIs answer no pages.
+CONTENT_SECURITY_POLICY = {
+    "EXCLUDE_URL_PREFIXES": ("/api/", "/v1/", "/mcp", "/.well-known/", "/metrics", "/photos"),
+    "DIRECTIVES": {
+        "default-src": ["'self'"],
+        "base-uri": ["'none'"],
+        "form-action": ["'self'"],
+        "frame-ancestors": ["'none'"],
+        "img-src": ["'self'", "data:"],
+        "object-src": ["'none'"],
+    },
+}
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = env.flag("SECURE_COOKIES", PUBLIC_BASE_URL.startswith("https://"))
 
 # Celery: PostgreSQL is the truth, the broker a doorbell

@@ -1,7 +1,8 @@
 """The composition root of paths."""
 
+from allauth.account.decorators import secure_admin_login
 from django.contrib import admin
-from django.urls import include, path, re_path
+from django.urls import URLPattern, URLResolver, include, path, re_path
 from django.views.generic import RedirectView
 
 from catalogue import discovery, mcp
@@ -16,7 +17,18 @@ handler404 = "config.api.errors.not_found"
 handler500 = "config.api.errors.broken"
 
 management = [path("api/v1/", include("orders.urls")), path("api/v1/", include("reservations.urls"))]
+dashboard: list[URLPattern | URLResolver] = [
+    path("", include("accounts.page_urls")),
+    path("", include("orders.page_urls")),
+    path("", include("reservations.page_urls")),
+    path("", include("payments.page_urls")),
+    path("", include("catalogue.page_urls")),
+    re_path("^(?P<rest>.+)/$", RedirectView.as_view(url="/dashboard/%(rest)s", query_string=True)),
+]
 data = [path("v1/", include("catalogue.urls")), path("v1/", include("payments.urls"))]
+
+# One door for all: with the second factor of who has one, and with the limits on guessing.
+admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
 
 urlpatterns = [
     *management,
@@ -28,6 +40,9 @@ urlpatterns = [
     path(".well-known/ai-catalog.json", serve_catalog),
     path("llms.txt", llms),
     re_path(r"^(?P<path>CHANGELOG\.md|docs/.+\.(?:md|svg))$", page),
+    path("dashboard/", include(dashboard)),
+    path("account/", include("allauth.urls")),
+    path("account/sessions/", include("allauth.usersessions.urls")),
     path("admin/", admin.site.urls),
     re_path("^photos(?:/|$)", include("catalogue.photo_urls")),
     path("guest/", include("reservations.guest_urls")),

@@ -25,5 +25,12 @@ def pytest_configure(config: pytest.Config) -> None:
     sys.setrecursionlimit(limit)
     os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
     django.setup()
-    for plugin in ("tests.wallets", "tests.actors", "tests.emptying", "tests.running", "tests.attacks.shops"):
+    for plugin in (
+        "tests.wallets",
+        "tests.actors",
+        "tests.emptying",
+        "tests.running",
+        "tests.browsing",
+        "tests.attacks.shops",
+    ):
         config.pluginmanager.import_plugin(plugin)

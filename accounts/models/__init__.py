@@ -16,7 +16,8 @@ from accounts.models.keys import (
     every_scope,
     looks_like_a_key,
 )
-from accounts.models.people import Account, Membership, User
+from accounts.models.people import Account, Invitation, Membership, Role, User
+from accounts.models.requests import ApiCall, ApiHour
 from accounts.models.tallies import Tally
 from accounts.models.venues import Venue
 
@@ -24,15 +25,19 @@ __all__ = [
     "BASE62",
     "OVERLAPS",
     "Account",
+    "ApiCall",
+    "ApiHour",
     "ApiKey",
     "CannotProlong",
     "CannotRotate",
     "Event",
     "EventType",
     "IdempotentCall",
+    "Invitation",
     "IssuedKey",
     "KeyChange",
     "Membership",
+    "Role",
     "Scope",
     "Tally",
     "User",

@@ -4,9 +4,9 @@ from typing import Any, ClassVar
 
 from django.contrib.auth.models import AbstractUser, BaseUserManager
 from django.db import models
-from django.db.models import F, Func
+from django.db.models import F, Func, Q
 
-from config.api.ids import new_id
+from config.api.ids import encode, new_id
 
 
 class People(BaseUserManager["User"]):
@@ -46,27 +46,80 @@ class Account(models.Model):
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     name = models.CharField(max_length=200)
     created_at = models.DateTimeField(auto_now_add=True)
+    closed_at = models.DateTimeField(
+        null=True, blank=True, editable=False, help_text="Its owner has closed it; what it has is deleted later"
+    )
     members = models.ManyToManyField(User, through="Membership", related_name="accounts")
 
     def __str__(self) -> str:
         return self.name
 
 
-class Membership(models.Model):
-    """A user's part in an account."""
+class Role(models.TextChoices):
+    """What somebody does for an account (accounts/rights.py says what each may)."""
 
-    class Role(models.TextChoices):
-        OWNER = "owner"
-        MANAGER = "manager"
-        HOST = "host"
-        KITCHEN = "kitchen"
+    OWNER = "owner"
+    MANAGER = "manager"
+    HOST = "host"
+    KITCHEN = "kitchen"
+
+
+class Membership(models.Model):
+    """A user's part in an account: at all of its venues, or at those that are named."""
+
+    Role = Role
 
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="memberships")
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="memberships")
     role = models.CharField(max_length=20, choices=Role)
+    venues = models.ManyToManyField(
+        "accounts.Venue",
+        blank=True,
+        related_name="memberships",
+        help_text="None: all of the account's, also later ones",
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["account", "user"], name="one_membership_per_user_and_account")]
 
     def __str__(self) -> str:
         return f"{self.user} of {self.account}"
+
+
+class Invitation(models.Model):
+    """A mail that lets whoever holds its link become a member, once. Only the SHA-256 of the link's token is kept."""
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="invitations")
+    email = models.EmailField()
+    role = models.CharField(max_length=20, choices=Role)
+    venues = models.ManyToManyField("accounts.Venue", blank=True, related_name="+", help_text="None: all")
+    invited_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, related_name="+")
+    digest = models.BinaryField(max_length=32, unique=True, editable=False)
+    created_at = models.DateTimeField()
+    expires_at = models.DateTimeField()
+    accepted_at = models.DateTimeField(null=True, blank=True)
+    withdrawn_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                "account",
+                Func(F("email"), function="lower"),
+                name="one_open_invitation_per_address_and_account",
+                condition=Q(accepted_at__isnull=True, withdrawn_at__isnull=True),
+            ),
+            models.CheckConstraint(
+                name="invitation_is_accepted_or_withdrawn",
+                condition=Q(accepted_at__isnull=True) | Q(withdrawn_at__isnull=True),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.email} to {self.account}"
+
+    @property
+    def public_id(self) -> str:
+        """`inv_` and 26 letters."""
+        return encode("inv", self.pk)

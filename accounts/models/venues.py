@@ -1,19 +1,38 @@
 """Venues: the restaurants of accounts, and how each works."""
 
+from typing import Self
+
 from django.contrib.postgres.fields import ArrayField
 from django.core.validators import RegexValidator
 from django.db import models
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
 
-from accounts.models.people import Account
-from config.api.ids import new_id
+from accounts.models.people import Account, Membership, User
+from config.api.ids import encode, new_id
 from config.api.zones import is_a_zone
 
 # What a payment method may be called, in the APIs too.
 PAYMENT_LABEL = r"^[a-z][a-z0-9_-]{0,39}$"
+PREFIX = "ven"
 is_a_payment_label = RegexValidator(
     PAYMENT_LABEL, "A label has small letters, digits, _ and -, and begins with a letter: card."
 )
+
+
+class Venues(models.QuerySet["Venue"]):
+    """Questions to the venues."""
+
+    def worked_at_by(self, user: User) -> Self:
+        """Keep those where the user works: of open accounts, all of the account's or those that are named."""
+        limits = Membership.venues.through.objects.filter(membership=OuterRef("pk"))
+        here = Membership.objects.filter(
+            Q(~Exists(limits)) | Q(venues=OuterRef("pk")), account=OuterRef("account"), user=user
+        )
+        return self.filter(Exists(here), account__closed_at=None)
+
+    def by_name(self) -> Self:
+        """Order as people look for them; what is for trying out comes last."""
+        return self.order_by("is_sandbox", "name", "id")
 
 
 class Venue(models.Model):
@@ -53,7 +72,19 @@ class Venue(models.Model):
         blank=True,
         help_text="Labels that orders may carry, separated by commas; empty: any",
     )
+    address = models.CharField(max_length=300, blank=True, default="", db_default="", help_text="Where guests come to")
+    phone = models.CharField(max_length=40, blank=True, default="", db_default="", help_text="What guests may call")
+    is_bookable_online = models.BooleanField(
+        "bookable online", default=False, db_default=False, help_text="Guests may reserve on the page of this venue"
+    )
+    proves_guests = models.BooleanField(
+        default=False,
+        db_default=False,
+        help_text="What is booked on that page is kept for 15 minutes, until the guest follows a mailed link",
+    )
     created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = Venues.as_manager()
 
     class Meta:
         constraints = [
@@ -69,3 +100,8 @@ class Venue(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def public_id(self) -> str:
+        """`ven_` and 26 letters."""
+        return encode(PREFIX, self.pk)

@@ -101,10 +101,17 @@ def all_served(directory: Path, processes: int, environment: Mapping[str, str]) 
 
 
 def workers(web: str) -> list[psutil.Process]:
-    """The processes that answer for this address."""
+    """The processes that answer for this address; none once their server has ended."""
     port = web.rpartition(":")[2]
-    (parent,) = (one for one in psutil.Process().children() if {"granian", port} <= {*one.cmdline()})
-    return parent.children()
+    return [worker for child in psutil.Process().children() if is_granian(child, port) for worker in child.children()]
+
+
+def is_granian(process: psutil.Process, port: str) -> bool:
+    """Whether it serves at this port. What has ended, and waits to be reaped, has no command any more."""
+    try:
+        return {"granian", port} <= {*process.cmdline()}
+    except psutil.NoSuchProcess:
+        return False
 
 
 def kill(web: str) -> None:

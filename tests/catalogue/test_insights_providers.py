@@ -340,7 +340,8 @@ def test_a_missing_extra_is_told_by_its_name(
 ) -> None:
     settings.INSIGHT_PROVIDER, settings.INSIGHT_MODEL, settings.INSIGHT_API_KEY = protocol.name, MODEL, KEY
     monkeypatch.setattr(sys, "path", [])
-    monkeypatch.delitem(sys.modules, protocol.name)
+    # None stands for a module that cannot be imported, whether it was before or not.
+    monkeypatch.setitem(sys.modules, protocol.name, None)
     monkeypatch.setattr(sys, "path_importer_cache", {})
     made = MADE[protocol.name]
     with pytest.raises(ImproperlyConfigured) as raised:
