@@ -40,6 +40,7 @@ urlpatterns = [
     path(".well-known/ai-catalog.json", serve_catalog),
     path("llms.txt", llms),
     re_path(r"^(?P<path>CHANGELOG\.md|docs/.+\.(?:md|svg))$", page),
+    path("dashboard", RedirectView.as_view(pattern_name="dashboard", query_string=True)),
     path("dashboard/", include(dashboard)),
     path("account/", include("allauth.urls")),
     path("account/sessions/", include("allauth.usersessions.urls")),
