@@ -1,0 +1,169 @@
+"""How long the back office takes to answer over a full-size database, and how many queries it asks.
+
+    uv run manage.py up --restaurants 354000 --state-dir .state        # in another terminal
+    uv run python -m benchmarks.back_office --state-dir .state
+
+Every list that is registered is opened; then its later pages, each filter that it offers, each heading that sorts,
+searches for words that are there and that are not, forms of change, and what fields with suggestions suggest. Each
+answer is made in this process by the whole product but its web server, so the time is the server's; the median of
+three counts. The reference is the list of markets, which has twelve rows: what the frame of a page costs by itself.
+"""
+
+import argparse
+import os
+import re
+import statistics
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from html import unescape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import django
+from rich.console import Console
+from rich.table import Table
+
+if TYPE_CHECKING:
+    from django.contrib.admin import ModelAdmin
+    from django.db.models import Model
+    from django.test import Client
+
+MOST_MS = 150.0
+MOST_QUERIES = 15
+TRIES = 3
+MOST_FILTERS = 15
+# Of words that are nowhere, in very many rows, and of a letter alone.
+WORDS = ("qqzzxqj", "restaurant", "a")
+REFERENCE = "/admin/catalogue/market/"
+LINK = re.compile(r'href="(\?[^"]+)"')
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A page that was opened: what it is, its status, its median time, and the most queries."""
+
+    what: str
+    path: str
+    status: int
+    ms: float
+    queries: int
+
+    @property
+    def is_good(self) -> bool:
+        """Whether it was answered, within both budgets."""
+        return self.status == 200 and self.ms <= MOST_MS and self.queries <= MOST_QUERIES
+
+
+def opened(client: "Client", what: str, path: str) -> Opened:
+    """Open it as often as it counts."""
+    from django.db import connection
+    from django.test.utils import CaptureQueriesContext
+
+    times, most, status = [], 0, 0
+    for _ in range(TRIES):
+        with CaptureQueriesContext(connection) as asked:
+            began = time.perf_counter()
+            response = client.get(path)
+            status = response.status_code
+            _ = response.content
+            times.append((time.perf_counter() - began) * 1000)
+        most = max(most, len(asked))
+    return Opened(what, path, status, statistics.median(times), most)
+
+
+def links(page: str, start: str, end: str) -> list[str]:
+    """The queries that a part of a page leads to."""
+    part = page.partition(start)[2].partition(end)[0]
+    return list(dict.fromkeys(unescape(found) for found in LINK.findall(part)))
+
+
+def pages_of(client: "Client", model: "type[Model]", admin: "ModelAdmin[Any]") -> Iterator[Opened]:
+    """Every kind of page of one model."""
+    from django.urls import reverse
+
+    names = model._meta  # noqa: SLF001  # documented by Django, underscore and all
+    base = reverse(f"admin:{names.app_label}_{names.model_name}_changelist")
+    first = opened(client, "list", base)
+    yield first
+    if first.status != 200:
+        return
+    page = client.get(base).content.decode()
+    for query in links(page, 'id="changelist-filter"', "</nav>")[:MOST_FILTERS]:
+        yield opened(client, "filter", base + query)
+    for query in links(page, "<thead>", "</thead>"):
+        yield opened(client, "sorted", base + query)
+    for query in links(page, 'class="paginator"', "</nav>")[-1:]:
+        yield opened(client, "last page", base + query)
+    if admin.search_fields:
+        for words in (*WORDS, *words_of(model, admin)):
+            yield opened(client, "search", f"{base}?q={words}")
+    rows = model._default_manager  # noqa: SLF001  # documented by Django, underscore and all
+    keys = list(rows.order_by("pk").values_list("pk", flat=True)[:40:39])
+    for key in keys:
+        yield opened(client, "change", reverse(f"admin:{names.app_label}_{names.model_name}_change", args=[key]))
+    for field in admin.autocomplete_fields:
+        for words in WORDS[1:]:
+            asked = f"app_label={names.app_label}&model_name={names.model_name}&field_name={field}&term={words}"
+            yield opened(client, f"suggest {field}", f"/admin/autocomplete/?{asked}")
+
+
+def words_of(model: "type[Model]", admin: "ModelAdmin[Any]") -> Iterator[str]:
+    """What one row says in its own fields that are searched."""
+    rows = model._default_manager  # noqa: SLF001  # documented by Django, underscore and all
+    row = rows.order_by("pk").first()
+    for field in admin.search_fields:
+        value = getattr(row, field.lstrip("^=@").partition("__")[0], None)
+        if isinstance(value, str) and value:
+            yield value.partition(" ")[0]
+
+
+def main() -> int:
+    """Open everything, tell the slowest of each kind, and fail where a budget is not kept."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--state-dir", type=Path, default=Path(".state"))
+    parser.add_argument("--only", default="", help="a part of the models' names")
+    parser.add_argument("--all", action="store_true", help="tell every page, not only the slowest of each kind")
+    asked = parser.parse_args()
+    os.environ["TABLEWIRE_STATE_DIR"] = str(asked.state_dir.absolute())
+    os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
+    django.setup()
+    from django.apps import apps
+    from django.contrib import admin
+    from django.test import Client
+
+    from accounts.models import User
+
+    client = Client(headers={"host": "localhost"}, raise_request_exception=False)
+    client.force_login(User.objects.filter(is_superuser=True).earliest("pk"))
+    reference = opened(client, "reference", REFERENCE)
+    reference = opened(client, "reference", REFERENCE)
+    table = Table("page", "model", "status", "ms", "ratio", "queries", "address")
+    bad = count = 0
+    for model in apps.get_models():
+        label = model._meta.label  # noqa: SLF001  # documented by Django, underscore and all
+        if not admin.site.is_registered(model) or asked.only.lower() not in label.lower():
+            continue
+        slowest: dict[str, Opened] = {}
+        for one in pages_of(client, model, admin.site.get_model_admin(model)):
+            count += 1
+            bad += not one.is_good
+            key = one.path if asked.all or not one.is_good else one.what
+            if key not in slowest or slowest[key].ms < one.ms:
+                slowest[key] = one
+        for one in slowest.values():
+            style = "" if one.is_good else "bold red"
+            ratio = f"{one.ms / reference.ms:.1f}"
+            told = (one.what, label, str(one.status), f"{one.ms:.0f}", ratio, str(one.queries))
+            table.add_row(*told, one.path[:90], style=style)
+    console = Console(width=200)
+    console.print(table)
+    console.print(
+        f"{count} pages; {bad} beyond {MOST_MS:.0f} ms or {MOST_QUERIES} queries; reference {reference.ms:.1f} ms"
+    )
+    return bool(bad)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
