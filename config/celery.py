@@ -102,6 +102,11 @@ app.conf.beat_schedule = {
         "task": "accounts.tasks.purge_calls",
         "schedule": crontab(minute="53"),
     },
+    "mail to people who sign in that nobody was rung for, or that is tried again": {
+        "task": "accounts.tasks.send_letters",
+        "schedule": 30.0,
+        "options": {"expires": 30},
+    },
     "webhooks that are due": {
         "task": "accounts.tasks.sweep_webhooks",
         "schedule": 10.0,
@@ -123,6 +128,11 @@ app.conf.beat_schedule = {
     "waiting lists: offers that are over, tables that are free": {
         "task": "reservations.tasks.sweep_waiting_lists",
         "schedule": 60.0,
+    },
+    "tables that are kept for guests who have not followed the mailed link": {
+        "task": "reservations.tasks.release_unproven",
+        "schedule": 60.0,
+        "options": {"expires": 60},
     },
     "reminders of tables in a day": {
         "task": "reservations.tasks.write_reminders",

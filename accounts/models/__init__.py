@@ -16,6 +16,7 @@ from accounts.models.keys import (
     every_scope,
     looks_like_a_key,
 )
+from accounts.models.letters import Letter
 from accounts.models.people import Account, Invitation, Membership, Role, User
 from accounts.models.requests import ApiCall, ApiHour
 from accounts.models.tallies import Tally
@@ -36,6 +37,7 @@ __all__ = [
     "Invitation",
     "IssuedKey",
     "KeyChange",
+    "Letter",
     "Membership",
     "Role",
     "Scope",

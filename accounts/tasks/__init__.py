@@ -1,6 +1,7 @@
 """Celery tasks of accounts. Celery finds what is imported here."""
 
 from accounts.tasks.calls import purge_calls
+from accounts.tasks.letters import ring_for_letters, send_letters
 from accounts.tasks.webhooks import (
     deliver_webhooks,
     purge_events,
@@ -14,6 +15,8 @@ __all__ = [
     "purge_calls",
     "purge_events",
     "retire_webhook_endpoints",
+    "ring_for_letters",
     "ring_for_webhooks",
+    "send_letters",
     "sweep_webhooks",
 ]

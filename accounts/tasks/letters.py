@@ -1,0 +1,21 @@
+"""Mail to people who sign in."""
+
+from typing import Any
+
+from accounts import letters
+from config import bell
+from config.celery import app
+
+# As often as the beat rings (config/celery.py).
+SWEEP_S = 30
+
+
+@app.task(name="accounts.tasks.send_letters")
+def send_letters(**_: Any) -> None:
+    """Send what is due: what was just written, and what is tried again."""
+    letters.post()
+
+
+def ring_for_letters() -> None:
+    """Ask a worker to send what is due; call it after the commit."""
+    bell.ring(send_letters, otherwise="letters wait for the next sweep", expires_s=SWEEP_S)
