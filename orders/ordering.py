@@ -78,11 +78,25 @@ def price(order: Order, lines: Sequence[OrderItem], chosen: Sequence[MenuItem]) 
     order.subtotal, order.tax, order.total = bill.subtotal, bill.tax, bill.total
 
 
-def move(order: Order, status: str, *, now: datetime, actor: str, versions: Collection[int] | None = None) -> None:
-    """Complete or cancel a pending order. Raises VersionConflict, IllegalMove (see Order.move_to)."""
+def move(
+    order: Order,
+    status: str,
+    *,
+    now: datetime,
+    actor: str,
+    versions: Collection[int] | None = None,
+    because: str = "",
+) -> bool:
+    """Complete or cancel a pending order, and say whether that changed it.
+
+    `because` is why it is cancelled, which callers of the API are not told. Raises VersionConflict, IllegalMove (see
+    Order.move_to).
+    """
     with transaction.atomic():
-        if order.move_to(status, now=now, versions=versions):
+        moved = order.move_to(status, now=now, versions=versions, because=because)
+        if moved:
             record(order, EventType(f"order.{status}"), actor=actor, now=now)
+    return moved
 
 
 def reopen(order: Order, *, now: datetime, actor: str) -> None:

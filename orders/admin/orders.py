@@ -110,6 +110,7 @@ class OrderAdmin(LongTableAdmin):
         ("currency", "before_tax", "of_tax", "in_total"),
         "metadata",
         ("created_at", "updated_at", "completed_at", "cancelled_at"),
+        "cancelled_because",
         "events",
     ]
 

@@ -46,6 +46,18 @@ class Orders(models.QuerySet["Order"]):
         """Order by the moment of creation, which UUIDv7 keys are ordered by too."""
         return self.order_by("-created_at", "-id")
 
+    def waiting(self) -> Self:
+        """Keep those that are to be made, the oldest first."""
+        return self.filter(status=Order.Status.PENDING).order_by("created_at", "id")
+
+    def completed_since(self, moment: datetime) -> Self:
+        """Keep those that were completed then or later, the last first."""
+        return self.filter(completed_at__gte=moment).order_by("-completed_at", "-id")
+
+    def cancelled_since(self, moment: datetime) -> Self:
+        """Keep those that were cancelled then or later, the last first."""
+        return self.filter(cancelled_at__gte=moment).order_by("-cancelled_at", "-id")
+
     def known_as(self, public_id: str) -> Self:
         """Keep the order of this public id; none for an id that is malformed."""
         key = decode(PREFIX, public_id)
@@ -80,6 +92,9 @@ class Order(models.Model):
     updated_at = models.DateTimeField()
     completed_at = models.DateTimeField(null=True, blank=True)
     cancelled_at = models.DateTimeField(null=True, blank=True)
+    cancelled_because = models.CharField(
+        max_length=300, blank=True, default="", db_default="", help_text="For the venue's people alone"
+    )
 
     objects = Orders.as_manager()
 
@@ -92,10 +107,25 @@ class Order(models.Model):
                 | Q(status="completed", completed_at__isnull=False, cancelled_at__isnull=True)
                 | Q(status="cancelled", completed_at__isnull=True, cancelled_at__isnull=False),
             ),
+            models.CheckConstraint(
+                name="order_tells_why_it_is_cancelled_only_then",
+                condition=Q(status="cancelled") | Q(cancelled_because=""),
+            ),
         ]
         indexes = [
             models.Index(fields=["venue", "-created_at", "-id"], name="order_newest_of_venue"),
             models.Index(fields=["venue", "status", "-created_at", "-id"], name="order_newest_of_status"),
+            # The board asks for those of today; an order that is placed touches neither.
+            models.Index(
+                fields=["venue", "-completed_at", "-id"],
+                name="order_last_completed",
+                condition=Q(completed_at__isnull=False),
+            ),
+            models.Index(
+                fields=["venue", "-cancelled_at", "-id"],
+                name="order_last_cancelled",
+                condition=Q(cancelled_at__isnull=False),
+            ),
         ]
 
     def __str__(self) -> str:
@@ -106,13 +136,16 @@ class Order(models.Model):
         """`ord_` and 26 letters."""
         return encode(PREFIX, self.pk)
 
-    def move_to(self, status: str, *, now: datetime, versions: Collection[int] | None = None) -> bool:
+    def move_to(
+        self, status: str, *, now: datetime, versions: Collection[int] | None = None, because: str = ""
+    ) -> bool:
         """Leave `pending` for `status`, and say whether that changed it; to stay where it is changes nothing.
 
         Orders are moved by orders.ordering.move, which writes the event too.
 
         One conditional UPDATE, so of two concurrent moves exactly one wins. `versions` are those that the order may
-        have, None for any. Raises VersionConflict when it has another, IllegalMove when it is not pending any more.
+        have, None for any; `because` is why it is cancelled, which the venue's people alone see. Raises
+        VersionConflict when it has another, IllegalMove when it is not pending any more.
         """
         moved = 0
         if status != self.Status.PENDING:
@@ -121,9 +154,12 @@ class Order(models.Model):
                 status=status,
                 version=F("version") + 1,
                 updated_at=now,
+                cancelled_because=because,
                 **{f"{status}_at": now},
             )
-        self.refresh_from_db(fields=["status", "version", "updated_at", "completed_at", "cancelled_at"])
+        self.refresh_from_db(
+            fields=["status", "version", "updated_at", "completed_at", "cancelled_at", "cancelled_because"]
+        )
         if not moved and versions is not None and self.version not in versions:
             raise VersionConflict(f"This order is of version {self.version}.")
         if not moved and self.status != status:

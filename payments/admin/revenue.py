@@ -12,7 +12,8 @@ from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.template.response import TemplateResponse
 from django.utils import timezone
 
-from payments import chart, revenue, sheets
+from config import sheets
+from payments import chart, revenue
 from payments.admin.reading import ForReading
 from payments.models import Payment, Revenue
 from payments.revenue import FIRST_DAY, LAST_DAY, MOST_STEPS, PER, TABLES, Period, Sum

@@ -13,7 +13,8 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from accounts.models import User
-from payments import chart, revenue, sheets
+from config import sheets
+from payments import chart, revenue
 from payments.models import Payment
 from payments.revenue import Period, Sum
 from tests import make
