@@ -107,6 +107,10 @@ app.conf.beat_schedule = {
         "schedule": 30.0,
         "options": {"expires": 30},
     },
+    "the request log of a month ago": {
+        "task": "accounts.tasks.purge_request_log",
+        "schedule": crontab(hour="3", minute="13"),
+    },
     "webhooks that are due": {
         "task": "accounts.tasks.sweep_webhooks",
         "schedule": 10.0,

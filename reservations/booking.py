@@ -25,12 +25,13 @@ NOTICES: Mapping[str | None, Notice.Kind] = {
     Reservation.PendingReason.MANUAL: Notice.Kind.REQUESTED,
     Reservation.PendingReason.LARGE_PARTY: Notice.Kind.REQUESTED,
     WAITLIST: Notice.Kind.WAITLISTED,
+    Reservation.PendingReason.PROOF: Notice.Kind.PROOF,
 }
 # What may become of a stored reservation; how it moves from status to status is Reservation.move_to.
 REWRITTEN = [
     *("customer_name", "customer_email", "customer_phone", "special_requests"),
     *("date", "time", "starts_at", "ends_at", "party_size", "tables"),
-    *("status", "pending_reason", "offered_until", "version", "updated_at"),
+    *("status", "pending_reason", "offered_until", "prove_by", "version", "updated_at"),
 ]
 
 
@@ -68,9 +69,11 @@ def book(
     customer_phone: str | None = None,
     special_requests: str = "",
     metadata: Mapping[str, str] | None = None,
+    prove_by: datetime | None = None,
 ) -> Reservation:
     """Take a reservation as the venue is set up (docs/booking.md): confirmed with its tables, or pending and why.
 
+    With `prove_by` it is kept until then, tables and all, for a guest who is to follow a mailed link (`proving`).
     Raises NoSuchTime, InThePast, TooFarAhead, OutsideServiceHours, SlotUnavailable; then nothing is stored. Where the
     venue has tables: some ten statements, and two more with pacing.
     """
@@ -85,6 +88,7 @@ def book(
         party_size=party_size,
         special_requests=special_requests,
         metadata=dict(metadata or {}),
+        prove_by=prove_by,
     )
     slot = slot_of(reservation, now=now)
     if slot and venue.when_full == Venue.WhenFull.WAITLIST:
@@ -92,6 +96,8 @@ def book(
         waiting.look(venue, now=now, day=day)
     with transaction.atomic():
         if decide(reservation, slot):
+            if prove_by is not None:
+                reservation.status, reservation.pending_reason = PENDING, Reservation.PendingReason.PROOF
             notice = NOTICES[reservation.pending_reason]
             add(reservation, notice=notice, actor=actor, now=now)
             return reservation
@@ -195,6 +201,9 @@ def change(
             is_offered = reservation.pending_reason == WAITLIST and reservation.tables
             until = min(reservation.offered_until, reservation.starts_at)
             reservation.offered_until = until if is_offered else None
+        if reservation.pending_reason != Reservation.PendingReason.PROOF:
+            # The staff have taken it in hand: who gave it a table knows the guest.
+            reservation.prove_by = None
         rewrite(reservation, is_moved=is_moved, actor=actor, now=now)
         if is_freed:
             waiting.look_again(reservation.venue)

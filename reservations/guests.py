@@ -20,11 +20,12 @@ class Standing(StrEnum):
     BEGUN = auto()
     CONFIRMED = auto()
     OFFERED = auto()
+    UNPROVEN = auto()
     WAITING = auto()
     REQUESTED = auto()
 
 
-CANCELLABLE = {Standing.CONFIRMED, Standing.OFFERED, Standing.WAITING, Standing.REQUESTED}
+CANCELLABLE = {Standing.CONFIRMED, Standing.OFFERED, Standing.UNPROVEN, Standing.WAITING, Standing.REQUESTED}
 
 
 class TooLate(Refusal):
@@ -43,6 +44,9 @@ def standing(reservation: Reservation, *, now: datetime) -> Standing:
         return Standing.BEGUN
     if reservation.status == Status.CONFIRMED:
         return Standing.CONFIRMED
+    if reservation.prove_by is not None:
+        # Late by a moment is late: the worker that gives it up comes each minute.
+        return Standing.UNPROVEN if reservation.prove_by > now else Standing.CANCELLED
     if waiting.is_held(reservation, now=now):
         return Standing.OFFERED
     return Standing.WAITING if waiting.is_waiting(reservation) else Standing.REQUESTED

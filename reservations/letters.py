@@ -42,6 +42,12 @@ WORDS = {
         " will write to you and hold it for a while.",
         closing="See where you stand, or leave the list:",
     ),
+    Kind.PROOF: Words(
+        subject="Confirm your booking at {venue}",
+        opening="Somebody asked for this table with your mail address. It is kept until {until}; then it is given to"
+        " others unless you confirm.",
+        closing="If it was you, confirm on this page. If not, there is nothing to do:",
+    ),
     Kind.OFFERED: Words(
         subject="A table at {venue} is free for you",
         opening="A table has become free. It is held for you until {until}.",
@@ -78,7 +84,7 @@ def write(notice: Notice) -> EmailMultiAlternatives:
     """The mail of this notice, by what the reservation says now. Needs its reservation and venue; no query."""
     reservation = notice.reservation
     words, venue = words_of(notice), one_line(reservation.venue.name)
-    until = waiting.held_until(reservation)
+    until = reservation.prove_by or waiting.held_until(reservation)
     known = {"venue": venue, "until": hour_of(until, reservation.venue.timezone) if until else ""}
     subject = words.subject.format(**known)
     context = {

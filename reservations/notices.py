@@ -16,6 +16,7 @@ from django.db import connection
 
 from reservations import letters, waiting
 from reservations.models import Notice, Reservation
+from reservations.telling import is_mailed
 
 logger = logging.getLogger("tablewire.worker")
 
@@ -113,15 +114,15 @@ def is_true(notice: Notice, *, now: datetime) -> bool:
     waits = waiting.is_waiting(reservation)
     holds = {
         Kind.CONFIRMED: reservation.status == Status.CONFIRMED,
-        Kind.REQUESTED: reservation.status == Status.PENDING and not waits,
+        Kind.REQUESTED: reservation.status == Status.PENDING and not waits and reservation.prove_by is None,
         Kind.WAITLISTED: waits,
+        Kind.PROOF: reservation.prove_by is not None and reservation.prove_by > now,
         Kind.OFFERED: waiting.is_held(reservation, now=now),
         Kind.CANCELLED: reservation.status == Status.CANCELLED,
         Kind.MOVED: reservation.status != Status.CANCELLED,
         Kind.REMINDER: reservation.status == Status.CONFIRMED,
     }[Kind(notice.kind)]
-    mailed = reservation.customer_email and reservation.venue.mails_guests and reservation.starts_at > now
-    return bool(holds and mailed) and not newer_than(notice)
+    return holds and is_mailed(reservation, notice.kind, now=now) and not newer_than(notice)
 
 
 def newer_than(notice: Notice) -> bool:

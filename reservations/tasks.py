@@ -6,7 +6,7 @@ from django.utils import timezone
 
 from accounts.models import Venue
 from config.celery import app
-from reservations import bells, notices, reminders, renaming, waiting
+from reservations import bells, notices, proving, reminders, renaming, waiting
 
 
 @app.task(name=bells.SEND_NOTICES)
@@ -26,6 +26,12 @@ def write_reminders(**_: Any) -> None:
 def offer_tables(*, venue: str, **_: Any) -> None:
     """Look through the waiting list of one venue."""
     waiting.look(Venue.objects.get(pk=venue), now=timezone.now())
+
+
+@app.task(name="reservations.tasks.release_unproven")
+def release_unproven(**_: Any) -> None:
+    """Give up what no guest has proven in time."""
+    proving.release(now=timezone.now())
 
 
 @app.task(name="reservations.tasks.sweep_waiting_lists")

@@ -26,12 +26,16 @@ def tell(reservation: Reservation, event: EventType, *, notice: Notice.Kind | No
         actor=actor,
         now=now,
     )
-    if notice is None or not is_mailed(reservation, now=now):
+    if notice is None or not is_mailed(reservation, notice, now=now):
         return
     Notice.objects.create(reservation=reservation, kind=notice, next_try_at=now, created_at=now)
     transaction.on_commit(ring_for_notices)
 
 
-def is_mailed(reservation: Reservation, *, now: datetime) -> bool:
-    """Whether this guest can be written to, and there is still something to say."""
-    return bool(reservation.venue.mails_guests and reservation.customer_email and reservation.starts_at > now)
+def is_mailed(reservation: Reservation, notice: str, *, now: datetime) -> bool:
+    """Whether this guest can be written to, and there is still something to say.
+
+    A venue that sends no mail and asks for proof is asked to send that one.
+    """
+    is_sent = reservation.venue.mails_guests or notice == Notice.Kind.PROOF
+    return bool(is_sent and reservation.customer_email and reservation.starts_at > now)

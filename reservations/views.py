@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.views.csrf import csrf_failure
 
 from config.api.refusal import Refusal
-from reservations import guests, letters, links, waiting
+from reservations import guests, letters, links, proving, waiting
 from reservations.models import Reservation
 
 logger = logging.getLogger("tablewire.guests")
@@ -93,6 +93,12 @@ def cancel(request: HttpRequest, found: Reservation) -> HttpResponse:
 
 
 @by_link("POST")
+def confirm(request: HttpRequest, found: Reservation) -> HttpResponse:
+    """Say that it was this guest who booked."""
+    return act(request, found, proving.prove)
+
+
+@by_link("POST")
 def accept(request: HttpRequest, found: Reservation) -> HttpResponse:
     """Take the table that is held."""
     return act(request, found, waiting.accept, actor="guest")
@@ -119,7 +125,7 @@ def show(
     """One of the pages, in the words of the mail. 410 when the reservation is over, 409 when a wish was refused."""
     standing = guests.standing(found, now=timezone.now())
     is_over = standing == guests.Standing.OVER
-    until = waiting.held_until(found)
+    until = found.prove_by or waiting.held_until(found)
     context = {
         "reservation": found,
         "token": links.token_of(found),

@@ -8,7 +8,6 @@ from datetime import date, datetime, time
 from uuid import UUID
 
 from django.db import connection, transaction
-from django.utils.crypto import salted_hmac
 
 from catalogue.flow import slots
 from catalogue.flow.offers import IS_BOOKABLE, IS_OFFERING, PREFIX
@@ -17,10 +16,8 @@ from config.api.ids import decode, encode
 from config.api.refusal import Code, InvalidRequest, NotFound, Refusal
 from reservations import booking, guests, links
 from reservations.availability import OutsideServiceHours, SlotUnavailable
+from reservations.contacts import MOST_UPCOMING, contact_of, queue_as
 from reservations.models import Reservation
-
-# Of one contact, still to come.
-MOST_UPCOMING = 3
 
 CAN_BE_TAKEN = f"""slot.id = %(slot)s AND {IS_BOOKABLE} AND slot.seats_left >= %(seats)s
   AND %(seats)s BETWEEN slot.party_min AND slot.party_max
@@ -99,19 +96,6 @@ def offer_key(public_id: str) -> UUID:
     return key
 
 
-def contact_of(*, customer_email: str | None, customer_phone: str | None) -> str:
-    """What the bookings of one guest are counted by: a keyed hash of the mail address, or else of the number.
-
-    What stands behind a plus in an address is left out: it reaches the same guest.
-    """
-    if customer_email:
-        name, _, domain = customer_email.casefold().rpartition("@")
-        contact = f"{name.partition('+')[0] or name}@{domain}"
-    else:
-        contact = customer_phone or ""
-    return salted_hmac("catalogue.flow.contact", contact, algorithm="sha256").hexdigest()
-
-
 def book(
     offer: UUID,
     *,
@@ -168,8 +152,7 @@ def check_contact(contact: str, *, now: datetime, only_at: UUID | None = None) -
     With `only_at` also who holds one at the restaurant and minute of this offer. Raises TooManyBookings. Two
     statements, three with `only_at`.
     """
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"flow contact {contact}"])
+    queue_as(f"flow contact {contact}")
     upcoming = FlowBooking.objects.filter(contact=contact, released_at=None, slot__starts_at__gt=now)
     # One that the venue cancelled a moment ago may still wait for its seats to be given back.
     upcoming = upcoming.exclude(reservation__status=Reservation.Status.CANCELLED)

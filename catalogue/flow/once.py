@@ -19,6 +19,7 @@ from catalogue.flow import booking, choosing
 from catalogue.flow.booking import Booked, NoSuchBooking
 from catalogue.models import FlowBooking
 from config.api.ids import decode
+from reservations import contacts
 from reservations.models import Reservation
 
 
@@ -47,7 +48,7 @@ class Wish:
     @property
     def contact(self) -> str:
         """What the bookings of this guest are counted by."""
-        return booking.contact_of(
+        return contacts.contact_of(
             customer_email=self.guest.get("customer_email"), customer_phone=self.guest.get("customer_phone")
         )
 

@@ -1,6 +1,7 @@
 """Table reservations of a venue, its tables, and when it takes guests."""
 
 from reservations.models.notices import Notice
+from reservations.models.online import OnlineBooking
 from reservations.models.periods import Closure, ServicePeriod
 from reservations.models.reservations import (
     CODE_LENGTH,
@@ -20,6 +21,7 @@ __all__ = [
     "Combination",
     "IllegalMove",
     "Notice",
+    "OnlineBooking",
     "Reservation",
     "Reservations",
     "Seating",

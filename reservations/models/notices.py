@@ -16,6 +16,7 @@ class Notice(models.Model):
         WAITLISTED = "waitlisted", "you are on the waiting list"
         OFFERED = "offered", "a table has become free"
         CANCELLED = "cancelled", "the reservation is cancelled"
+        PROOF = "proof", "is it you?"
         MOVED = "moved", "the reservation has changed"
         REMINDER = "reminder", "see you tomorrow"
 

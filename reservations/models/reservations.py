@@ -63,6 +63,7 @@ class Reservation(models.Model):
         MANUAL = "manual", "staff confirm each one"
         LARGE_PARTY = "large_party", "the party is large"
         WAITLIST = "waitlist", "no table is free"
+        PROOF = "proof", "the guest has not followed the mailed link yet"
 
     class Arrival(models.TextChoices):
         ARRIVED = "arrived"
@@ -104,6 +105,12 @@ class Reservation(models.Model):
         editable=False,
         help_text="A table is held for this party of the waiting list until then",
     )
+    prove_by = models.DateTimeField(
+        null=True,
+        blank=True,
+        editable=False,
+        help_text="It is kept until then for a guest who is to follow a mailed link",
+    )
     offers = models.PositiveSmallIntegerField(default=0, editable=False, help_text="How often it was offered a table")
 
     objects = Reservations.as_manager()
@@ -135,6 +142,11 @@ class Reservation(models.Model):
                 name="reservation_is_offered_a_table_on_the_waiting_list",
                 condition=Q(offered_until__isnull=True) | Q(status="pending", pending_reason="waitlist"),
             ),
+            models.CheckConstraint(
+                name="reservation_says_until_when_it_waits_for_proof",
+                condition=Q(prove_by__isnull=False, pending_reason="proof")
+                | (Q(prove_by__isnull=True) & (Q(pending_reason__isnull=True) | ~Q(pending_reason="proof"))),
+            ),
         ]
         indexes = [
             models.Index(fields=["venue", "starts_at", "id"], name="reservation_soonest_of_venue"),
@@ -144,6 +156,7 @@ class Reservation(models.Model):
                 name="reservation_waiting",
                 condition=Q(status="pending", pending_reason="waitlist"),
             ),
+            models.Index(fields=["prove_by"], name="reservation_unproven", condition=Q(prove_by__isnull=False)),
         ]
 
     def __str__(self) -> str:
@@ -169,13 +182,17 @@ class Reservation(models.Model):
             status=status,
             pending_reason=None,
             offered_until=None,
+            prove_by=None,
             arrival=None if status == self.Status.CANCELLED else F("arrival"),
             cancelled_at=now if status == self.Status.CANCELLED else None,
             version=F("version") + 1,
             updated_at=now,
         )
         self.refresh_from_db(
-            fields=["status", "pending_reason", "offered_until", "arrival", "version", "updated_at", "cancelled_at"]
+            fields=[
+                *("status", "pending_reason", "offered_until", "prove_by", "arrival"),
+                *("version", "updated_at", "cancelled_at"),
+            ]
         )
         if not moved and self.status != status:
             raise IllegalMove(f"This reservation is {self.status} and cannot become {status}.", param="status")
