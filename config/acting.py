@@ -1,6 +1,17 @@
-"""Who acts: the name that triggers write beside what a transaction changes."""
+"""Who acts: the name that triggers write beside what is changed."""
 
-from django.db import connection
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from django.db import connection, transaction
+from psycopg.pq import TransactionStatus
+
+# In one statement what both kinds of triggers read: those of the catalogue's versions, and those of row history.
+NAME = "SELECT set_config('tablewire.actor', %s, true), set_config('pghistory.context_metadata', %s, true)"
+# Statements that change nothing that history is kept of.
+READING = ("SELECT", "SHOW", "EXPLAIN", "SET", "DECLARE", "FETCH", "CLOSE", "SAVEPOINT", "RELEASE", "ROLLBACK")
 
 
 def by(actor: str) -> None:
@@ -11,4 +22,53 @@ def by(actor: str) -> None:
     if not connection.in_atomic_block:
         raise RuntimeError("by() needs the transaction that makes the changes")
     with connection.cursor() as cursor:
-        cursor.execute("SELECT set_config('tablewire.actor', %s, true)", [actor[:80]])
+        cursor.execute(NAME, [actor[:80], json.dumps({"actor": actor[:300]}) if actor else ""])
+
+
+@contextmanager
+def as_(actor: str) -> Iterator[None]:
+    """Name who acts in every transaction that this block begins, or that it is within.
+
+    For the edges, around the one call of a verb: `with acting.as_(request.access.actor): verb(...)`. The doorway of
+    the dashboard and the back office do so for each POST, so that their pages need nothing of it. Costs one statement
+    in each transaction; what is written outside of one gets one of its own.
+    """
+    naming = _Naming(actor)
+    with connection.execute_wrapper(naming):
+        yield
+    if naming.is_named and connection.in_atomic_block and not connection.needs_rollback:
+        by("")
+
+
+class _Naming:
+    """Stands before each statement of the block; the first of a transaction is preceded by the name.
+
+    The name is written before the first savepoint of a transaction, so that rolling back to one keeps it.
+    """
+
+    def __init__(self, actor: str) -> None:
+        self.actor = actor
+        self.is_named = False
+        self.is_naming = False
+
+    def __call__(self, execute: Callable[..., Any], sql: Any, params: Any, many: bool, context: dict[str, Any]) -> Any:
+        if self.is_naming:
+            return execute(sql, params, many, context)
+        if connection.in_atomic_block:
+            begins = connection.connection.info.transaction_status == TransactionStatus.IDLE
+            if (begins or not self.is_named) and not connection.needs_rollback:
+                self._name()
+            return execute(sql, params, many, context)
+        if str(sql).lstrip(" (\n").upper().startswith(READING):
+            return execute(sql, params, many, context)
+        with transaction.atomic():
+            self._name()
+            return execute(sql, params, many, context)
+
+    def _name(self) -> None:
+        self.is_naming = True
+        try:
+            by(self.actor)
+        finally:
+            self.is_naming = False
+        self.is_named = True

@@ -7,6 +7,7 @@ from django.db.models import Q
 from accounts.models.people import Account
 from accounts.models.venues import Venue
 from config.api.ids import encode, new_id
+from config.row_history import kept
 
 
 class EventType(models.TextChoices):
@@ -83,6 +84,7 @@ class Event(models.Model):
         return encode("evt", self.pk)
 
 
+@kept(without=("secret", "old_secret", "is_slow", "failing_since"))
 class WebhookEndpoint(models.Model):
     """An address of the customer's that is told of events."""
 

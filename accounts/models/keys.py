@@ -17,6 +17,7 @@ from django.db.models.functions import Coalesce, Least
 from accounts.models.venues import Venue
 from config.api.ids import decode, encode, new_id
 from config.api.refusal import InvalidRequest
+from config.row_history import kept
 
 PREFIX = "key"
 BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -110,6 +111,7 @@ class ApiKeys(models.QuerySet["ApiKey"]):
         return self.filter(revoked_at=None).update(revoked_at=now)
 
 
+@kept(without=("digest", "last_used_at", "last_used_ip"))
 class ApiKey(models.Model):
     """A Bearer credential of one venue. Only its SHA-256 is kept."""
 

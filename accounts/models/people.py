@@ -7,6 +7,7 @@ from django.db import models
 from django.db.models import F, Func, Q
 
 from config.api.ids import encode, new_id
+from config.row_history import kept
 
 
 class People(BaseUserManager["User"]):
@@ -64,6 +65,7 @@ class Role(models.TextChoices):
     KITCHEN = "kitchen"
 
 
+@kept()
 class Membership(models.Model):
     """A user's part in an account: at all of its venues, or at those that are named."""
 

@@ -10,6 +10,7 @@ from django.db.models import Exists, OuterRef, Q
 from accounts.models.people import Account, Membership, User
 from config.api.ids import encode, new_id
 from config.api.zones import is_a_zone
+from config.row_history import kept
 
 # What a payment method may be called, in the APIs too.
 PAYMENT_LABEL = r"^[a-z][a-z0-9_-]{0,39}$"
@@ -35,6 +36,7 @@ class Venues(models.QuerySet["Venue"]):
         return self.order_by("is_sandbox", "name", "id")
 
 
+@kept()
 class Venue(models.Model):
     """A restaurant of an account: what an API key stands for, and the owner of orders and reservations."""
 

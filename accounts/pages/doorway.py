@@ -13,8 +13,10 @@ from django_htmx.http import HttpResponseClientRedirect
 
 from accounts.models.venues import PREFIX
 from accounts.rights import Access, Right, access
+from config import acting
 from config.api.ids import decode
 
+SAFE = ("GET", "HEAD")
 PageView = Callable[..., HttpResponse]
 
 
@@ -25,9 +27,7 @@ class PageRequest(HttpRequest):
     section: str
 
 
-def page(
-    *rights: Right, section: str = "", methods: tuple[str, ...] = ("GET", "HEAD")
-) -> Callable[[PageView], PageView]:
+def page(*rights: Right, section: str = "", methods: tuple[str, ...] = SAFE) -> Callable[[PageView], PageView]:
     """Hand the view a request with `access`, for people who have one of these rights; with none named, for all there.
 
     The view's address names the venue: `ven_...`. Strangers are sent to sign in; who has no part there is answered
@@ -52,7 +52,10 @@ def page(
                 return refused
             mine = cast("PageRequest", request)
             mine.access, mine.section = found, section
-            return view(mine, **named)
+            if request.method in SAFE:
+                return view(mine, **named)
+            with acting.as_(found.actor):
+                return view(mine, **named)
 
         return answer
 

@@ -12,6 +12,7 @@ from django.db.models import F, Q
 
 from accounts.models import Venue
 from config.api.ids import new_id
+from config.row_history import kept
 from orders.pricing import digits, rounded
 
 
@@ -28,6 +29,7 @@ class Menus(models.QuerySet["Menu"]):
         return self.prefetch_related(models.Prefetch("items", named))
 
 
+@kept()
 class Menu(models.Model):
     """What a venue sells. While it is published, orders hold nothing else, and the server prices them."""
 
@@ -46,6 +48,7 @@ class Menu(models.Model):
         return f"Menu of {self.venue}"
 
 
+@kept()
 class MenuCategory(models.Model):
     """A part of the menu, such as the lunch dishes."""
 
@@ -101,6 +104,7 @@ class MenuItems(models.QuerySet["MenuItem"]):
         return self.update(sold_out_on=None, is_available=True)
 
 
+@kept()
 class MenuItem(models.Model):
     """A dish or a drink. `ref` is the `menu_item_id` by which callers order it."""
 

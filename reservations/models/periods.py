@@ -8,8 +8,10 @@ from django.db.models import F, Q
 
 from accounts.models import Venue
 from config.api.ids import new_id
+from config.row_history import kept
 
 
+@kept()
 class ServicePeriod(models.Model):
     """Lunch, dinner: from the first to the last seating, on some days of the week.
 
@@ -79,6 +81,7 @@ class ServicePeriod(models.Model):
         ]
 
 
+@kept()
 class Closure(models.Model):
     """Days on which a venue takes nobody, whatever its service periods say."""
 

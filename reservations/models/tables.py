@@ -7,6 +7,7 @@ from django.db.models import F, Q
 
 from accounts.models import Venue
 from config.api.ids import new_id
+from config.row_history import kept
 from reservations.models.reservations import Reservation
 
 
@@ -25,6 +26,7 @@ class Area(models.Model):
         return self.name
 
 
+@kept()
 class Table(models.Model):
     """A table that can be reserved."""
 
