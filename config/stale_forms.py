@@ -19,6 +19,8 @@ class ShownField(BoundField):
         hidden = widget or self.field.hidden_widget()
         name = self.html_initial_name
         shown = hidden.value_from_datadict(self.form.data, self.form.files, name)
+        if self.name in getattr(self.form, "overtaken", ()):
+            shown = self.field.prepare_value(self.initial)
         return hidden.render(name, shown, attrs={"id": self.html_initial_id}, renderer=self.form.renderer)
 
 
@@ -60,6 +62,40 @@ class StaleForm(ModelForm[Any]):
         columns = {field.name for field in self.instance._meta.concrete_fields}  # noqa: SLF001  # documented by Django, underscore and all
         changed = [name for name in self.changed_data if name in columns]
         self.instance.save(update_fields=None if self.instance._state.adding else changed)  # noqa: SLF001  # the same
+
+
+class ToldForm(StaleForm):
+    """Also tells who changes what somebody else has changed meanwhile; sent once more, the form is meant so."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.overtaken: list[str] = []
+
+    def clean(self) -> dict[str, Any]:
+        """Refuse what was written over a value that its writer has not seen, and show that value."""
+        values = super().clean()
+        self.overtaken = [name for name in values if self.is_overtaken(name)]
+        for name in self.overtaken:
+            self.add_error(name, f"Somebody else has changed this to {self.spoken(name)}. Save again to have yours.")
+        return values
+
+    def is_overtaken(self, name: str) -> bool:
+        """Whether the row has another value by now than the one that was shown, and than the one that is wanted."""
+        field = self.fields.get(name)
+        if field is None or not field.show_hidden_initial or name not in self.changed_data:
+            return False
+        bound = self[name]
+        shown = field.hidden_widget().value_from_datadict(self.data, self.files, bound.html_initial_name)
+        return field.has_changed(bound.initial, shown) and field.has_changed(bound.initial, bound.data)
+
+    def spoken(self, name: str) -> str:
+        """The value in the row, in words."""
+        now = self[name].initial
+        if isinstance(now, bool):
+            return "yes" if now else "no"
+        names = dict(getattr(self.fields[name], "choices", None) or {})
+        words = ", ".join(str(names.get(one, one)) for one in (now if isinstance(now, list) else [now]))
+        return "nothing" if now in (None, "", []) else f"“{words}”"
 
 
 class StaleFormAdmin(admin.ModelAdmin[Any]):

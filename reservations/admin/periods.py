@@ -1,23 +1,10 @@
 """Where staff say when they take guests."""
 
-from django import forms
 from django.contrib import admin
 
 from reservations.admin.tables import WithinOneVenue
 from reservations.models import Closure, ServicePeriod
-
-WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-
-
-class ServicePeriodForm(forms.ModelForm[ServicePeriod]):
-    """A service period, its weekdays ticked."""
-
-    weekdays = forms.TypedMultipleChoiceField(
-        choices=list(enumerate(WEEKDAYS)),
-        coerce=int,
-        widget=forms.CheckboxSelectMultiple,
-        help_text="The days on which it begins",
-    )
+from reservations.setup_forms import WEEKDAYS, ServicePeriodForm
 
 
 @admin.register(ServicePeriod)

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from django import forms
 from django.contrib import admin
 from django.http import HttpRequest
 from django.utils import timezone
@@ -10,6 +9,7 @@ from django.utils import timezone
 from accounts.authentication import staff
 from reservations import renaming
 from reservations.models import Area, Combination, Table
+from reservations.setup_forms import CombinationForm, TableForm
 
 
 class WithinOneVenue:
@@ -30,19 +30,6 @@ class AreaAdmin(WithinOneVenue, admin.ModelAdmin[Area]):
     ordering = ["venue_id", "position", "id"]
     autocomplete_fields = ["venue"]
     fields = ["venue", "name", "position"]
-
-
-class TableForm(forms.ModelForm[Table]):
-    """A table and the part of the same venue that it stands in."""
-
-    def clean(self) -> dict[str, Any]:
-        """Refuse an area of another venue."""
-        wanted: dict[str, Any] = super().clean() or {}
-        venue = wanted.get("venue") or (None if self.instance._state.adding else self.instance.venue)  # noqa: SLF001  # Django's documented attribute
-        area = wanted.get("area")
-        if venue and area and area.venue_id != venue.pk:
-            self.add_error("area", "This area is of another venue.")
-        return wanted
 
 
 @admin.register(Table)
@@ -72,23 +59,6 @@ class TableAdmin(WithinOneVenue, admin.ModelAdmin[Table]):
             renaming.rename(obj, now=timezone.now(), actor=staff(request))
             return
         super().save_model(request, obj, form, change)
-
-
-class CombinationForm(forms.ModelForm[Combination]):
-    """Two tables or more of one venue."""
-
-    def clean(self) -> dict[str, Any]:
-        """Refuse a table of another venue, and one alone."""
-        wanted: dict[str, Any] = super().clean() or {}
-        venue = wanted.get("venue") or (None if self.instance._state.adding else self.instance.venue)  # noqa: SLF001  # Django's documented attribute
-        tables = wanted.get("tables")
-        if venue and tables:
-            strangers = [table.name for table in tables if table.venue_id != venue.pk]
-            if strangers:
-                self.add_error("tables", f"Of another venue: {', '.join(strangers)}.")
-            elif len(tables) == 1:
-                self.add_error("tables", "A combination has two tables or more.")
-        return wanted
 
 
 @admin.register(Combination)
