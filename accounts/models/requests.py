@@ -1,7 +1,7 @@
 """The request log: what was asked of the management API with a venue's keys, for a month."""
 
-from datetime import timedelta
-from typing import ClassVar
+from datetime import datetime, timedelta
+from typing import ClassVar, Self
 
 from django.db import models
 from django.db.models import Q
@@ -9,6 +9,42 @@ from django.db.models import Q
 from accounts.models.keys import ApiKey
 from accounts.models.venues import Venue
 from config.api.ids import encode
+
+PIECE = 5_000
+
+
+class ApiCalls(models.QuerySet["ApiCall"]):
+    """Questions to the log."""
+
+    def before(self, call: "ApiCall") -> Self:
+        """Keep what comes after this call in `newest_first`."""
+        return self.filter(Q(created_at__lt=call.created_at) | Q(pk__lt=call.pk), created_at__lte=call.created_at)
+
+    def newest_first(self) -> Self:
+        """Order as the log is read."""
+        return self.order_by("-created_at", "-id")
+
+    def purge(self, *, now: datetime) -> int:
+        """Delete what is older than ApiCall.KEPT; return how many calls that were. In pieces, each a statement."""
+        old = self.filter(created_at__lte=now - ApiCall.KEPT).order_by("created_at")
+        deleted, piece = 0, PIECE
+        while piece == PIECE:
+            piece, _ = ApiCall.objects.filter(pk__in=old.values("pk")[:PIECE]).delete()
+            deleted += piece
+        return deleted
+
+
+class ApiHours(models.QuerySet["ApiHour"]):
+    """Questions to the counts."""
+
+    def purge(self, *, now: datetime) -> int:
+        """Delete what is older than ApiHour.KEPT; return how many hours that were. In pieces, each a statement."""
+        old = self.filter(hour__lte=now - ApiHour.KEPT).order_by("hour")
+        deleted, piece = 0, PIECE
+        while piece == PIECE:
+            piece, _ = ApiHour.objects.filter(pk__in=old.values("pk")[:PIECE]).delete()
+            deleted += piece
+        return deleted
 
 
 class ApiCall(models.Model):
@@ -39,6 +75,8 @@ class ApiCall(models.Model):
     answer = models.TextField(blank=True, default="", help_text="Of a refused call (4xx) alone")
     created_at = models.DateTimeField()
 
+    objects = ApiCalls.as_manager()
+
     class Meta:
         verbose_name = "API call"
         indexes = [
@@ -46,6 +84,10 @@ class ApiCall(models.Model):
             models.Index(
                 fields=["venue", "-created_at", "-id"], name="api_call_failed_of_venue", condition=Q(status__gte=400)
             ),
+            models.Index(
+                fields=["venue", "-created_at", "-id"], name="api_call_broken_of_venue", condition=Q(status__gte=500)
+            ),
+            models.Index(fields=["key", "-created_at", "-id"], name="api_call_newest_of_key"),
             models.Index(fields=["created_at"], name="api_call_by_age"),
         ]
 
@@ -61,6 +103,8 @@ class ApiCall(models.Model):
 class ApiHour(models.Model):
     """How many calls a venue's keys made in an hour: what charts read, where counting the log would take long."""
 
+    KEPT: ClassVar[timedelta] = timedelta(days=400)
+
     venue = models.ForeignKey(
         Venue, on_delete=models.CASCADE, related_name="api_hours", db_index=False, db_constraint=False
     )
@@ -68,6 +112,8 @@ class ApiHour(models.Model):
     calls = models.PositiveIntegerField(default=0)
     refused = models.PositiveIntegerField(default=0, help_text="Answered with 4xx")
     broken = models.PositiveIntegerField(default=0, help_text="Answered with 5xx")
+
+    objects = ApiHours.as_manager()
 
     class Meta:
         verbose_name = "API hour"

@@ -1,6 +1,6 @@
 """Celery tasks of accounts. Celery finds what is imported here."""
 
-from accounts.tasks.calls import purge_calls
+from accounts.tasks.calls import purge_calls, purge_request_log
 from accounts.tasks.letters import ring_for_letters, send_letters
 from accounts.tasks.webhooks import (
     deliver_webhooks,
@@ -14,6 +14,7 @@ __all__ = [
     "deliver_webhooks",
     "purge_calls",
     "purge_events",
+    "purge_request_log",
     "retire_webhook_endpoints",
     "ring_for_letters",
     "ring_for_webhooks",

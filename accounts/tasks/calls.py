@@ -1,10 +1,10 @@
-"""Tasks about calls with an Idempotency-Key."""
+"""Tasks about calls: those with an Idempotency-Key, and the request log."""
 
 from typing import Any
 
 from django.utils import timezone
 
-from accounts.models import IdempotentCall
+from accounts.models import ApiCall, ApiHour, IdempotentCall
 from config.celery import app
 
 
@@ -12,3 +12,11 @@ from config.celery import app
 def purge_calls(**_: Any) -> None:
     """Forget the answers to calls of yesterday."""
     IdempotentCall.objects.purge(now=timezone.now())
+
+
+@app.task(name="accounts.tasks.purge_request_log")
+def purge_request_log(**_: Any) -> None:
+    """Delete lines of the request log, and counts of its hours, that were kept for long enough."""
+    now = timezone.now()
+    ApiCall.objects.purge(now=now)
+    ApiHour.objects.purge(now=now)
