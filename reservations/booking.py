@@ -7,7 +7,7 @@ from typing import TypedDict
 from django.db import IntegrityError, transaction
 
 from accounts.models import EventType, Venue
-from config.api.refusal import InvalidRequest
+from config.api.refusal import Code, InvalidRequest, Refusal
 from reservations import seating, waiting
 from reservations.arrivals import GONE
 from reservations.availability import Hours, Slot, could_seat, full, outside, places_of
@@ -54,6 +54,12 @@ class TooFarAhead(InvalidRequest):
 
 class NoContact(InvalidRequest):
     """Nobody could tell the guest anything."""
+
+
+class Changed(Refusal):
+    """The reservation is not of the version that was seen: somebody else has changed it meanwhile."""
+
+    code = Code.VERSION_CONFLICT
 
 
 def book(
@@ -155,6 +161,7 @@ def change(
     party_size: int | None = None,
     tables: Sequence[str] | None = None,
     guest: Guest | None = None,
+    version: int | None = None,
     now: datetime,
     actor: str,
 ) -> None:
@@ -166,17 +173,21 @@ def change(
     without, and so does a party that is gone. A party that waits and is given a table waits for the staff's word only.
     Where all is so already, nothing is told.
 
-    Raises NoContact, NoSuchTime, NoSuchTable, TableTaken; SlotUnavailable when a party that had a table finds none;
-    IllegalMove when it is cancelled, or is gone and to be given a table. Then nothing is changed.
+    `version` is the one that was seen, where another one is not to be changed.
+
+    Raises Changed, NoContact, NoSuchTime, NoSuchTable, TableTaken; SlotUnavailable when a party that had a table finds
+    none; IllegalMove when it is cancelled, or is gone and to be given a table. Then nothing is changed.
     """
     with transaction.atomic():
         seating.lock(reservation)
+        if version is not None and reservation.version != version:
+            raise Changed("Somebody else has changed this reservation meanwhile. Look at it again.", param="version")
         if reservation.status == CANCELLED:
             raise IllegalMove("This reservation is cancelled and cannot be changed.", param="status")
         before = {name: getattr(reservation, name) for name in REWRITTEN}
         for name, value in (guest or {}).items():
             setattr(reservation, name, value)
-        if not (reservation.customer_email or reservation.customer_phone):
+        if reservation.needs_contact and not (reservation.customer_email or reservation.customer_phone):
             raise NoContact("Give an e-mail address or a phone number.", param="customer_email")
         held = seating.held(reservation)
         is_by_the_book = seating.has_tables(reservation.venue_id) or reservation.seatings.exists()

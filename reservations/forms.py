@@ -1,7 +1,8 @@
 """The form in which staff write a reservation down."""
 
+from collections.abc import Sequence
 from datetime import time
-from typing import Any
+from typing import Any, ClassVar
 
 from django import forms
 from rest_framework import serializers
@@ -54,7 +55,8 @@ class ReservationForm(RefusedForm, StaleForm):
         wanted = super().clean()
         wanted["customer_email"] = wanted.get("customer_email") or None
         wanted["customer_phone"] = wanted.get("customer_phone") or None
-        if not (wanted["customer_email"] or wanted["customer_phone"] or self.errors):
+        has_contact = wanted["customer_email"] or wanted["customer_phone"]
+        if self.instance.needs_contact and not (has_contact or self.errors):
             self.add_error("customer_email", "Give an e-mail address or a phone number.")
         # Chosen for a new reservation, unless the choice was wrong; fixed for an old one.
         venue = wanted.get("venue") if self.instance._state.adding else self.instance.venue  # noqa: SLF001  # Django's documented attribute
@@ -71,6 +73,57 @@ class NewReservationForm(ReservationForm):
 
     is_confirmed = forms.BooleanField(
         required=False, label="Confirmed", help_text="The guest gets a mail. Otherwise it is pending."
+    )
+
+
+class StaffReservationForm(ReservationForm):
+    """A reservation on the pages of its venue, which names its tables to choose from."""
+
+    class Meta(ReservationForm.Meta):
+        fields = [*ASKED, "tables"]
+        widgets: ClassVar = {
+            "date": forms.DateInput({"type": "date"}, format="%Y-%m-%d"),
+            "time": forms.TimeInput({"type": "time"}, format="%H:%M"),
+            "party_size": forms.NumberInput({"min": 1, "max": 500, "inputmode": "numeric"}),
+            "special_requests": forms.Textarea({"rows": 3}),
+        }
+        labels: ClassVar = {
+            "customer_name": "Name",
+            "customer_email": "Email",
+            "date": "Day",
+            "party_size": "Guests",
+            "special_requests": "Notes",
+        }
+        help_texts: ClassVar = {"date": "", "time": "By the clock of the venue", "tables": ""}
+
+    customer_phone = forms.CharField(
+        label="Phone", required=False, max_length=40, help_text="International, with a plus: +39 06 1234567"
+    )
+    tables_help = "None ticked: it has no table."
+
+    def __init__(self, *args: Any, tables: Sequence[str], **options: Any) -> None:
+        super().__init__(*args, **options)
+        its = self.fields["tables"]
+        if tables:
+            known = sorted({*tables, *self.instance.tables})
+            chosen = forms.MultipleChoiceField(
+                choices=[(name, name) for name in known],
+                required=False,
+                widget=forms.CheckboxSelectMultiple,
+                help_text=self.tables_help,
+            )
+            chosen.show_hidden_initial = its.show_hidden_initial
+            self.fields["tables"] = chosen
+        else:
+            its.help_text = "In your own words, separated by commas"
+
+
+class NewStaffReservationForm(StaffReservationForm):
+    """A reservation that is taken on the phone or at the door of the venue."""
+
+    tables_help = "None ticked: the best that is free."
+    is_confirmed = forms.BooleanField(
+        required=False, label="Confirmed", help_text="The guest gets a mail. Otherwise it waits for your word."
     )
 
 

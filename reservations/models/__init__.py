@@ -12,6 +12,7 @@ from reservations.models.reservations import (
     new_code,
 )
 from reservations.models.tables import Area, Combination, Seating, Table
+from reservations.models.visitors import Contact, Visitor
 
 __all__ = [
     "CODE_LENGTH",
@@ -19,6 +20,7 @@ __all__ = [
     "Area",
     "Closure",
     "Combination",
+    "Contact",
     "IllegalMove",
     "Notice",
     "OnlineBooking",
@@ -27,5 +29,6 @@ __all__ = [
     "Seating",
     "ServicePeriod",
     "Table",
+    "Visitor",
     "new_code",
 ]

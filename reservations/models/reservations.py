@@ -5,8 +5,10 @@ from datetime import datetime
 from typing import Self
 
 from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.indexes import GinIndex, OpClass
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import F, Q, Value
+from django.db.models.functions import Concat, Lower, Upper
 from django.utils.text import Truncator
 
 from accounts.models import Venue
@@ -31,6 +33,14 @@ TURNS = {turn: f"[U+{turn:04X}]" for turn in (0x61C, 0x200E, 0x200F, *range(0x20
 def legible(name: str) -> str:
     """A guest's name as staff read it in a line: cut, and with the marks that would turn what is behind it."""
     return Truncator(name.translate(TURNS)).chars(40)
+
+
+# What staff look for a guest by; the index of trigrams holds just this.
+GUEST = Upper(
+    Concat(
+        "customer_name", Value("\n"), "customer_email", Value("\n"), "customer_phone", output_field=models.TextField()
+    )
+)
 
 
 class IllegalMove(Refusal):
@@ -113,6 +123,13 @@ class Reservation(models.Model):
     )
     offers = models.PositiveSmallIntegerField(default=0, editable=False, help_text="How often it was offered a table")
 
+    is_walk_in = models.BooleanField(
+        "walk-in", default=False, db_default=False, editable=False, help_text="Came in without a reservation"
+    )
+    erased_at = models.DateTimeField(
+        null=True, blank=True, editable=False, help_text="Since then nothing here says who the guest was"
+    )
+
     objects = Reservations.as_manager()
 
     class Meta:
@@ -122,7 +139,10 @@ class Reservation(models.Model):
             models.CheckConstraint(name="reservation_ends_after_it_starts", condition=Q(ends_at__gt=F("starts_at"))),
             models.CheckConstraint(
                 name="reservation_has_a_contact",
-                condition=Q(customer_email__isnull=False) | Q(customer_phone__isnull=False),
+                condition=Q(customer_email__isnull=False)
+                | Q(customer_phone__isnull=False)
+                | Q(is_walk_in=True)
+                | Q(erased_at__isnull=False),
             ),
             models.CheckConstraint(
                 name="reservation_says_why_it_is_pending",
@@ -157,6 +177,9 @@ class Reservation(models.Model):
                 condition=Q(status="pending", pending_reason="waitlist"),
             ),
             models.Index(fields=["prove_by"], name="reservation_unproven", condition=Q(prove_by__isnull=False)),
+            models.Index("venue", Lower("customer_email"), name="reservation_of_guest_by_mail"),
+            models.Index(fields=["venue", "customer_phone"], name="reservation_of_guest_by_phone"),
+            GinIndex("venue", OpClass(GUEST, name="gin_trgm_ops"), name="reservation_by_guest_trigrams"),
         ]
 
     def __str__(self) -> str:
@@ -166,6 +189,11 @@ class Reservation(models.Model):
     def public_id(self) -> str:
         """`res_` and 26 letters."""
         return encode(PREFIX, self.pk)
+
+    @property
+    def needs_contact(self) -> bool:
+        """Whether it must say how its guest is reached."""
+        return not self.is_walk_in and self.erased_at is None
 
     def move_to(self, status: str, *, now: datetime) -> bool:
         """Confirm or cancel, and say whether that changed it; to stay where it is changes nothing.
