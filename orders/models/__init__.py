@@ -10,12 +10,14 @@ from orders.models.orders import (
     VersionConflict,
     lines_in_order,
 )
+from orders.models.uploads import MenuUpload
 
 __all__ = [
     "IllegalMove",
     "Menu",
     "MenuCategory",
     "MenuItem",
+    "MenuUpload",
     "Order",
     "OrderItem",
     "OrderNumber",
