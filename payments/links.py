@@ -6,6 +6,7 @@ from datetime import datetime
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import Q
 
 from accounts.authentication import MissingCredentials
 from accounts.models import Account, every_scope
@@ -22,6 +23,10 @@ MOST = 10
 
 class TooManyWallets(InvalidRequest):
     """The account has as many wallets as it may have."""
+
+
+class WalletTaken(InvalidRequest):
+    """The wallet is linked to another account, which keeps it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,22 +63,32 @@ def account_of(caller: Caller) -> UUID:
 def link(address: str, *, account: UUID, now: datetime) -> Linked:
     """Link a wallet that has proven itself; it leaves the account that it was linked to.
 
-    One statement moves it, so of two accounts at once the last has it and never both. The account's row is locked
+    One UPDATE moves it, so of two accounts at once the last has it and never both. The account's row is locked
     meanwhile, so that its wallets are counted true. Then its holding is read, for a trip to the chain where it is not
     believed; while the chain is away it is linked all the same. Raises TooManyWallets.
     """
-    with transaction.atomic():
-        Account.objects.select_for_update(no_key=True).get(pk=account)
-        theirs = set(Wallet.objects.filter(account=account).values_list("address", flat=True))
-        if len(theirs - {address}) >= MOST:
-            raise TooManyWallets(f"An account has at most {MOST} wallets: unlink one of them first.")
-        Wallet.objects.bulk_create(
-            [Wallet(address=address, account_id=account)],
-            update_conflicts=True,
-            unique_fields=["address"],
-            update_fields=["account"],
-        )
-    return Linked(wallet=as_read(address, now=now), is_new=address not in theirs)
+    is_new = attach(address, account=account, takes_over=True)
+    return Linked(wallet=as_read(address, now=now), is_new=is_new)
+
+
+@transaction.atomic
+def attach(address: str, *, account: UUID, takes_over: bool) -> bool:
+    """Link a wallet that has proven itself; whether it was not linked to this account before. Four statements.
+
+    One that is linked to another account moves where it `takes_over`, and stays there otherwise, by the condition of
+    the UPDATE. Raises TooManyWallets and WalletTaken.
+    """
+    Account.objects.select_for_update(no_key=True).get(pk=account)
+    theirs = set(Wallet.objects.filter(account=account).values_list("address", flat=True))
+    if len(theirs - {address}) >= MOST:
+        raise TooManyWallets(f"An account has at most {MOST} wallets: unlink one of them first.")
+    Wallet.objects.bulk_create([Wallet(address=address)], ignore_conflicts=True)
+    mine = Wallet.objects.filter(pk=address)
+    if not takes_over:
+        mine = mine.filter(Q(account=None) | Q(account=account))
+    if not mine.update(account=account):
+        raise WalletTaken("This wallet is linked to another account. It has to be unlinked there first.")
+    return address not in theirs
 
 
 def as_read(address: str, *, now: datetime) -> Wallet:
@@ -95,4 +110,10 @@ def unlink(address: str, *, caller: Caller) -> None:
     if address != itself:
         theirs = theirs.filter(account=account_of(caller)) if caller.key or itself is None else theirs.none()
     if not theirs.update(account=None):
+        raise NotFound("There is no such linked wallet.")
+
+
+def detach(address: str, *, account: UUID) -> None:
+    """End the link of one of the account's wallets. One statement. Raises NotFound for what is not linked to it."""
+    if not Wallet.objects.filter(pk=address, account=account).update(account=None):
         raise NotFound("There is no such linked wallet.")

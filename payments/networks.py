@@ -6,6 +6,8 @@ from decimal import Decimal
 
 from django.conf import settings
 
+LOOPBACK = ("http://127.0.0.1:", "http://localhost:", "http://[::1]:")
+
 
 @dataclass(frozen=True, slots=True)
 class Network:
@@ -49,6 +51,15 @@ BASE_SEPOLIA = Network(
     caip2="eip155:84532", name="base-sepolia", chain_id=84532, asset="0x036cbd53842c5426634e7929541ec2318f3dcf7e"
 )
 NETWORKS: Mapping[str, Network] = {network.caip2: network for network in (BASE, BASE_SEPOLIA)}
+
+
+# Where anybody can look a transaction up, by network.
+EXPLORERS: Mapping[str, str] = {BASE.caip2: "https://basescan.org", BASE_SEPOLIA.caip2: "https://sepolia.basescan.org"}
+
+
+def explorer_of(caip2: str) -> str | None:
+    """The explorer of a public network; None for another, and for the development chain, which bears a public name."""
+    return None if settings.RPC_URL.startswith(LOOPBACK) else EXPLORERS.get(caip2)
 
 
 def ours() -> Network:

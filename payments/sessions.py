@@ -3,12 +3,15 @@
 import hashlib
 import re
 import secrets
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from uuid import UUID
 
 from django.db import transaction
 
 from accounts.authentication import MissingCredentials, Unauthorized
+from config.api.refusal import NotFound
 from payments import holdings, proving
 from payments.models import Wallet, WalletSession
 from payments.siwx import SignIn
@@ -16,6 +19,8 @@ from payments.siwx import SignIn
 LASTS = timedelta(hours=12)
 # So long after its end a session still says that it has expired; then nothing is known of it.
 KEPT = timedelta(days=1)
+# On a page; nobody has more but who forgets to end them.
+MOST_SHOWN = 50
 TOKEN = re.compile(r"ws_[A-Za-z0-9_-]{43}")
 
 
@@ -64,6 +69,25 @@ def close(token: str | None, *, now: datetime) -> None:
     if token is None:
         raise MissingCredentials("Send the token of the session: `Authorization: Bearer ws_...`.")
     WalletSession.objects.filter(pk=of_token(token, now=now).pk, revoked_at__isnull=True).update(revoked_at=now)
+
+
+def open_of(wallets: Collection[str], *, now: datetime) -> list[WalletSession]:
+    """The sessions of these wallets that are open, newest first; fifty at most. One query."""
+    theirs = WalletSession.objects.filter(wallet__in=wallets, revoked_at=None, expires_at__gt=now)
+    return list(theirs.order_by("-created_at", "-pk")[:MOST_SHOWN])
+
+
+def end(session: UUID, *, wallets: Collection[str], now: datetime) -> bool:
+    """End one of these wallets' sessions; False where it had ended. One UPDATE, two queries where it changes nothing.
+
+    Raises NotFound for a session that is not theirs.
+    """
+    mine = WalletSession.objects.filter(pk=session, wallet__in=wallets)
+    if mine.filter(revoked_at=None, expires_at__gt=now).update(revoked_at=now):
+        return True
+    if not mine.exists():
+        raise NotFound("There is no such wallet session.")
+    return False
 
 
 def purge(now: datetime) -> int:

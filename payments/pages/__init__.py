@@ -1,0 +1,1 @@
+"""The dashboard's pages of the data service: wallets, tier, payments."""

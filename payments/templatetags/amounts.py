@@ -1,0 +1,50 @@
+"""Amounts and addresses as people read them."""
+
+from datetime import datetime
+from decimal import Decimal
+
+from django import template
+from django.utils import timezone
+from django.utils.timesince import timesince
+
+from payments import evm
+from payments.models import shortened
+
+register = template.Library()
+
+
+@register.filter
+def amount(number: Decimal | None) -> str:
+    """Without needless zeros: 0.004; a dash where there is none."""
+    return "-" if number is None else f"{number.normalize():f}"
+
+
+@register.filter
+def dollars(number: Decimal) -> str:
+    """To the cent, in groups of three: 1,250.00."""
+    return f"{number:,.2f}"
+
+
+@register.filter
+def grouped(number: Decimal | int) -> str:
+    """In groups of three, with two digits behind the point at most: 50,000."""
+    return f"{Decimal(number):,.2f}".rstrip("0").rstrip(".")
+
+
+@register.filter
+def short(text: str) -> str:
+    """An address or a hash as people tell it apart: 0x1234…abcd."""
+    return shortened(text)
+
+
+@register.filter
+def capitals(address: str) -> str:
+    """An address with the capitals of EIP-55."""
+    return evm.checksummed(address)
+
+
+@register.filter
+def ago(moment: datetime) -> str:
+    """How long ago, in one unit: 3 hours ago."""
+    since = timesince(moment, timezone.now(), depth=1)
+    return "just now" if since.startswith("0\xa0") else f"{since} ago"
