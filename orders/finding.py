@@ -1,0 +1,160 @@
+"""Finds orders of a venue by what people remember of them, in pages and as rows of a table."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.db.models import Exists, OuterRef, Q
+
+from accounts.models import Venue
+from orders import pricing
+from orders.models import Order, OrderItem, Orders
+
+PAGE = 50
+# What is not looked up by an index is looked for in so many days, and summed over so many.
+MOST_DAYS = 92
+HEADINGS = (
+    "order",
+    "number",
+    "business_date",
+    "status",
+    "created_at",
+    "completed_at",
+    "cancelled_at",
+    "cancelled_because",
+    "customer_id",
+    "payment_method",
+    "delivery_address",
+    "items",
+    "currency",
+    "subtotal",
+    "tax",
+    "total",
+)
+
+
+class DayInput(forms.DateInput):
+    """A day as browsers write it."""
+
+    input_type = "date"
+
+
+class FilterForm(forms.Form):
+    """What people remember of an order."""
+
+    status = forms.ChoiceField(
+        choices=[("", "Any status"), ("pending", "To do"), ("completed", "Completed"), ("cancelled", "Cancelled")],
+        required=False,
+    )
+    first = forms.DateField(required=False, label="From", widget=DayInput, help_text="Day of the venue's")
+    last = forms.DateField(required=False, label="To", widget=DayInput)
+    number = forms.IntegerField(required=False, min_value=1, max_value=2_147_483_647)
+    customer = forms.CharField(required=False, max_length=64, label="Customer id")
+    text = forms.CharField(required=False, max_length=100, help_text="In dishes, notes, addresses")
+
+    def clean(self) -> dict[str, Any]:
+        """Days in their order, and not too many of them for a text."""
+        told = self.cleaned_data
+        first, last = told.get("first"), told.get("last")
+        if first and last and last < first:
+            self.add_error("last", "This day is before the first one.")
+        elif told.get("text") and not self.has_few_days:
+            self.add_error(
+                "text", ValidationError(f"Text is looked for in at most {MOST_DAYS} days: say from when to when.")
+            )
+        return told
+
+    @property
+    def has_few_days(self) -> bool:
+        """Whether the days are known, and few."""
+        first, last = self.cleaned_data.get("first"), self.cleaned_data.get("last")
+        return bool(first and last and last - first < timedelta(days=MOST_DAYS))
+
+    def narrowed(self, orders: Orders) -> Orders:
+        """Keep the orders that are meant. Ask only a form that is valid."""
+        told = self.cleaned_data
+        narrow = {
+            "status": told["status"],
+            "business_date__gte": told["first"],
+            "business_date__lte": told["last"],
+            "number": told["number"],
+            "customer_id": told["customer"],
+        }
+        found = orders.filter(**{name: value for name, value in narrow.items() if value})
+        text = told["text"]
+        if not text:
+            return found
+        lines = OrderItem.objects.filter(
+            Q(name__icontains=text) | Q(menu_item_id__icontains=text) | Q(notes__icontains=text), order=OuterRef("pk")
+        )
+        return found.filter(
+            Q(Exists(lines)) | Q(delivery_address__icontains=text) | Q(cancelled_because__icontains=text)
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """Orders, the newest first. `older` and `newer` are the ids that the pages beside it go on from."""
+
+    orders: list[Order]
+    older: str | None
+    newer: str | None
+
+
+def page_of(venue: Venue, orders: Orders, *, before: str = "", after: str = "") -> Page:
+    """The page that ends before an order of the venue, or begins after one; the first for an id that is unknown.
+
+    A query of one page whatever its place, one of its lines, and one of the order that it goes on from.
+    """
+    mark = before or after
+    edge = Order.objects.of(venue).known_as(mark).values_list("created_at", "pk").first() if mark else None
+    found = orders.with_items()
+    if edge and not before:
+        later = Q(created_at__gt=edge[0]) | Q(created_at=edge[0], pk__gt=edge[1])
+        rows = list(found.filter(later).order_by("created_at", "pk")[: PAGE + 1])
+        has_newer, rows = len(rows) > PAGE, rows[:PAGE][::-1]
+        has_older = True
+    else:
+        if edge:
+            earlier = Q(created_at__lt=edge[0]) | Q(created_at=edge[0], pk__lt=edge[1])
+            found = found.filter(created_at__lte=edge[0]).filter(earlier)
+        rows = list(found.newest_first()[: PAGE + 1])
+        has_older, rows = len(rows) > PAGE, rows[:PAGE]
+        has_newer = edge is not None
+    return Page(
+        orders=rows,
+        older=rows[-1].public_id if rows and has_older else None,
+        newer=rows[0].public_id if rows and has_newer else None,
+    )
+
+
+def table(orders: Orders) -> Iterator[tuple[object, ...]]:
+    """The orders as rows under HEADINGS, the newest first; a thousand are held at a time."""
+    yield HEADINGS
+    for order in orders.with_items().newest_first().iterator(chunk_size=1000):
+        yield (
+            order.public_id,
+            order.number,
+            order.business_date,
+            order.status,
+            *(moment and moment.isoformat() for moment in (order.created_at, order.completed_at, order.cancelled_at)),
+            order.cancelled_because,
+            order.customer_id,
+            order.payment_method,
+            order.delivery_address,
+            "; ".join(words(line) for line in order.items.all()),
+            order.currency,
+            *(
+                None if amount is None else pricing.written(amount, order.currency)
+                for amount in (order.subtotal, order.tax, order.total)
+            ),
+        )
+
+
+def words(line: OrderItem) -> str:
+    """A line as it is read out: `2 x Pizza Margherita (no basil)`."""
+    notes = f" ({line.notes})" if line.notes else ""
+    return f"{line.quantity} x {line.name or line.menu_item_id}{notes}"
