@@ -2,8 +2,14 @@
 
 from django.urls import path
 
-from accounts.pages.soon import soon
+from catalogue.pages import exports
 
 urlpatterns = [
-    path("<slug:venue>/exports", soon, name="data-exports"),
+    path("<slug:venue>/exports", exports.exports, name="data-exports"),
+    path("<slug:venue>/exports/new", exports.new, name="data-export-new"),
+    path("<slug:venue>/exports/<slug:export>", exports.export, name="data-export"),
+    path("<slug:venue>/exports/<slug:export>/progress", exports.progress, name="data-export-progress"),
+    path("<slug:venue>/exports/<slug:export>/state", exports.state, name="data-export-state"),
+    path("<slug:venue>/exports/<slug:export>/cancel", exports.cancel, name="data-export-cancel"),
+    path("<slug:venue>/exports/<slug:export>/files/<str:name>", exports.file, name="data-export-file"),
 ]

@@ -1,9 +1,11 @@
 """What the owner of an export is shown of it."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
+
+from django.db.models import Prefetch
 
 from catalogue.exports import links, manifest
 from catalogue.models import Export, ExportPart
@@ -67,6 +69,27 @@ def page(wallet: str, *, limit: int, cursor: str | None, now: datetime) -> Listi
 def find(wallet: str, public_id: str) -> Export:
     """The wallet's export. Raises NoSuchExport for an unknown, a malformed and another wallet's id alike."""
     export = Export.objects.of(wallet).known_as(public_id).first()
+    if export is None:
+        raise NoSuchExport("There is no such export.")
+    return export
+
+
+def newest(wallets: Collection[str], *, limit: int, before: UUID | None) -> list[Export]:
+    """The newest exports of several wallets, older than the one of this key, with payment and parts. Two queries."""
+    found = Export.objects.filter(wallet__in=wallets).order_by("-pk")
+    if before is not None:
+        found = found.filter(pk__lt=before)
+    told = ExportPart.objects.only("export", "kind", "state", "rows")
+    return list(found.select_related("payment").prefetch_related(Prefetch("parts", told))[:limit])
+
+
+def find_among(wallets: Collection[str], public_id: str) -> Export:
+    """The export of one of these wallets, with its payment and parts. Two queries.
+
+    Raises NoSuchExport for an unknown, a malformed and another wallet's id alike.
+    """
+    mine = Export.objects.filter(wallet__in=wallets).select_related("payment", "since_export")
+    export = mine.prefetch_related(Prefetch("parts", ExportPart.objects.order_by("seq"))).known_as(public_id).first()
     if export is None:
         raise NoSuchExport("There is no such export.")
     return export
