@@ -32,14 +32,22 @@ class MissingCredentials(Unauthorized):
     code = Code.MISSING_CREDENTIALS
 
 
-class ExpiredApiKey(Unauthorized):
-    """The key was ours, and its time is over."""
+class EndedApiKey(Unauthorized):
+    """The key was ours, and is worthless now: its calls are still of its venue."""
+
+    def __init__(self, message: str, *, key: ApiKey) -> None:
+        super().__init__(message)
+        self.key = key
+
+
+class ExpiredApiKey(EndedApiKey):
+    """Its time is over."""
 
     code = Code.EXPIRED_API_KEY
 
 
-class RevokedApiKey(Unauthorized):
-    """The key was ours, and was taken back."""
+class RevokedApiKey(EndedApiKey):
+    """It was taken back."""
 
     code = Code.REVOKED_API_KEY
 
@@ -64,9 +72,9 @@ def identify(request: HttpRequest, *, now: datetime) -> ApiKey:
         raise Unauthorized("There is no such API key.")
     state = key.state(now)
     if state == "revoked":
-        raise RevokedApiKey("This API key was revoked.")
+        raise RevokedApiKey("This API key was revoked.", key=key)
     if state == "expired":
-        raise ExpiredApiKey("This API key has expired.")
+        raise ExpiredApiKey("This API key has expired.", key=key)
     return key
 
 

@@ -1,10 +1,15 @@
 """The doorway of the management API: a key before anything else, and its hourly allowance."""
 
+import time
+
 from django.http import HttpRequest
+from django.http.response import HttpResponseBase
 from django.utils import timezone
 
-from accounts.authentication import Unauthorized, identify
+from accounts.authentication import EndedApiKey, Unauthorized, identify
 from accounts.keyring import ring
+from accounts.models import ApiKey
+from accounts.request_log import request_log
 from config.api.limits import Allowance, Doorway, Entry, address_bucket, ip_of
 
 HOUR_S = 3600
@@ -18,15 +23,26 @@ class ManagementDoorway(Doorway):
     prefix = "/api"
     policy = "mgmt"
 
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        """Serve the request; have the call noted in the log of its venue if a key of ours made it."""
+        at, began = timezone.now(), time.perf_counter()
+        response = super().__call__(request)
+        key: ApiKey | None = getattr(request, "known_key", None)
+        if key is not None:
+            request_log.note(request, response, key, duration_s=time.perf_counter() - began, at=at)
+        return response
+
     def enter(self, request: HttpRequest) -> Entry:
         """Find the key. Rotation gives no fresh allowance: the count is of the key's family."""
         now = timezone.now()
         try:
             key = identify(request, now=now)
         except Unauthorized as refusal:
+            if isinstance(refusal, EndedApiKey):
+                request.known_key = refusal.key  # type: ignore[attr-defined]
             return Entry(self.unknown(request), refusal)
         ring.used(key, now=now, address=ip_of(request))
-        request.api_key = key  # type: ignore[attr-defined]
+        request.api_key = request.known_key = key  # type: ignore[attr-defined]
         return Entry(Allowance(bucket=key.family.hex, limit=key.allowance, window_s=HOUR_S))
 
     def unknown(self, request: HttpRequest) -> Allowance:

@@ -10,3 +10,7 @@ from config import counts
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 counts.share(settings.STATE_DIR / "metrics")
 application = get_wsgi_application()
+
+from accounts.request_log import request_log  # noqa: E402  # no model can be imported before
+
+request_log.serve()

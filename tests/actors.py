@@ -10,6 +10,7 @@ from django.test import Client
 
 from accounts.keyring import ring
 from accounts.models import Account, Venue
+from accounts.request_log import request_log
 from config.api.counters import outages
 from config.api.limits import local_counts
 from payments import seed
@@ -31,6 +32,12 @@ def _fresh_keyring(monkeypatch: pytest.MonkeyPatch) -> None:
     """No test knows the keys of another, and what it does to a key or a venue shows at once."""
     monkeypatch.setattr("accounts.keyring.LOOKS_AGAIN_S", 0.0)
     ring.clear()
+
+
+@pytest.fixture(autouse=True)
+def _fresh_log() -> None:
+    """No test writes down the calls of another."""
+    request_log.forget()
 
 
 @pytest.fixture(autouse=True)
