@@ -2,15 +2,35 @@
 
 from django.urls import path
 
-from accounts.pages import overview, webhook_deliveries, webhooks
+from accounts.pages import (
+    account,
+    invitation,
+    keys,
+    overview,
+    person,
+    requests,
+    team,
+    webhook_deliveries,
+    webhooks,
+    welcome,
+)
 from accounts.pages import venue as venues
-from accounts.pages.soon import soon
 
 urlpatterns = [
     path("", overview.dashboard, name="dashboard"),
+    path("you", person.person, name="person"),
+    path("you/teams/<int:membership>/leave", person.leave, name="person-leave"),
+    path("you/delete", person.forget, name="person-forget"),
+    path("invitation/<str:token>", invitation.invitation, name="invitation"),
     path("<slug:venue>", overview.overview, name="overview"),
-    path("<slug:venue>/keys", soon, name="keys"),
-    path("<slug:venue>/requests", soon, name="requests"),
+    path("<slug:venue>/welcome", welcome.welcome, name="welcome"),
+    path("<slug:venue>/keys", keys.listed, name="keys"),
+    path("<slug:venue>/keys/new", keys.add, name="key-new"),
+    path("<slug:venue>/keys/<slug:key>", keys.show, name="key-shown"),
+    path("<slug:venue>/keys/<slug:key>/rotate", keys.rotate, name="key-rotate"),
+    path("<slug:venue>/keys/<slug:key>/revoke", keys.revoke, name="key-revoke"),
+    path("<slug:venue>/requests", requests.listed, name="requests"),
+    path("<slug:venue>/requests/<slug:call>", requests.show, name="request"),
     path("<slug:venue>/webhooks", webhooks.listed, name="webhooks"),
     path("<slug:venue>/webhooks/new", webhooks.add, name="webhook-new"),
     path("<slug:venue>/webhooks/<slug:endpoint>", webhook_deliveries.show, name="webhook"),
@@ -28,6 +48,14 @@ urlpatterns = [
     ),
     path("<slug:venue>/settings", venues.show, name="venue-settings"),
     path("<slug:venue>/settings/save/<slug:part>", venues.store, name="venue-store"),
-    path("<slug:venue>/team", soon, name="team"),
-    path("<slug:venue>/account", soon, name="account"),
+    path("<slug:venue>/team", team.listed, name="team"),
+    path("<slug:venue>/team/<int:membership>", team.member, name="team-member"),
+    path("<slug:venue>/team/<int:membership>/remove", team.remove, name="team-remove"),
+    path("<slug:venue>/team/invitations/<slug:invitation>/again", team.resend, name="invitation-resend"),
+    path("<slug:venue>/team/invitations/<slug:invitation>/withdraw", team.withdraw, name="invitation-withdraw"),
+    path("<slug:venue>/account", account.show, name="account"),
+    path("<slug:venue>/account/name", account.rename, name="account-rename"),
+    path("<slug:venue>/account/venues", account.add_venue, name="account-venue"),
+    path("<slug:venue>/account/file", account.take_out, name="account-file"),
+    path("<slug:venue>/account/close", account.close, name="account-close"),
 ]

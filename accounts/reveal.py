@@ -8,15 +8,16 @@ from datetime import datetime, timedelta
 
 from django.http import HttpRequest
 
-from accounts.webhooks.secrets import Unreadable, seal, unseal
+from accounts.sealing import CannotOpen, seal, unseal
 
+PURPOSE = "secrets that are shown once"
 KEPT = timedelta(minutes=10)
 NAME = "reveals"
 
 
 def keep(request: HttpRequest, secret: str, *, of: str, now: datetime) -> None:
     """Have the secret wait for this browser's next page about `of`, the public id of what it belongs to."""
-    request.session[NAME] = _waiting(request, now) | {of: [seal(secret).decode(), now.timestamp()]}
+    request.session[NAME] = _waiting(request, now) | {of: [seal(secret, purpose=PURPOSE), now.timestamp()]}
 
 
 def take(request: HttpRequest, *, of: str, now: datetime) -> str | None:
@@ -32,8 +33,8 @@ def take(request: HttpRequest, *, of: str, now: datetime) -> str | None:
     if sealed is None:
         return None
     try:
-        return unseal(sealed.encode())
-    except Unreadable:
+        return unseal(str(sealed), purpose=PURPOSE)
+    except CannotOpen:
         return None
 
 

@@ -2,6 +2,7 @@
 
 import threading
 from collections import defaultdict
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -75,6 +76,18 @@ class CounterCache(BaseCache):
         """Under which name `add` in this thread has just counted, for `give_back`; None while the store is away."""
         name: str | None = self.remembered.name
         return name
+
+    def counts(self, keys: Sequence[str]) -> list[int] | None:
+        """How far these have been counted, counting nothing; None while the store is away. One round trip."""
+        if not keys or not self.outage.may_ask():
+            return None if keys else []
+        try:
+            found = self.store.mget([self.make_and_validate_key(key) for key in keys])
+        except redis.RedisError as error:
+            self.outage.begins(error)
+            return None
+        self.outage.ends()
+        return [int(count or 0) for count in found]
 
     def give_back(self, name: str) -> None:
         """Count one less under this name. A count whose time is over, or that the store has lost, stays as it is."""
