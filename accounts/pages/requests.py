@@ -18,6 +18,7 @@ from accounts.models import ApiCall, ApiKey, Venue
 from accounts.models.requests import ApiCalls
 from accounts.pages.doorway import PageRequest, page
 from accounts.rights import Right
+from config.api.addresses import public_url
 from config.api.ids import decode
 
 PAGE = 50
@@ -168,7 +169,7 @@ def listed(request: PageRequest) -> HttpResponse:
         "is_live": is_live,
         "state": state,
         "looked_through": LOOKED_THROUGH,
-        "base": request.build_absolute_uri("/").rstrip("/"),
+        "address": public_url("/api/v1/orders"),
     }
     if not request.htmx or "seen" not in request.GET:  # type: ignore[attr-defined]
         return render(request, "accounts/requests.html", shown)
@@ -185,8 +186,7 @@ def show(request: PageRequest, call: str) -> HttpResponse:
     if found is None:
         raise Http404
     key = ApiKey.objects.filter(venue=venue, pk=found.key_id).first()
-    base = request.build_absolute_uri("/").rstrip("/")
-    shown = {"call": found, "key": key, "curl": curl(found, base), "path": whole_path(found)}
+    shown = {"call": found, "key": key, "curl": curl(found)}
     return render(request, "accounts/requests_call.html", shown)
 
 
@@ -195,10 +195,10 @@ def whole_path(call: ApiCall) -> str:
     return f"{call.path}?{call.query}" if call.query else call.path
 
 
-def curl(call: ApiCall, base: str) -> str:
+def curl(call: ApiCall) -> str:
     """The call as a line for the terminal, its key left to the reader."""
     words = ["curl", "-X", call.method] if call.method not in ("GET", "HEAD") else ["curl"]
-    line = shlex.join([*words, base + whole_path(call)]) + ' \\\n  -H "Authorization: Bearer $API_KEY"'
+    line = shlex.join([*words, public_url(whole_path(call))]) + ' \\\n  -H "Authorization: Bearer $API_KEY"'
     if call.body:
         line += f" \\\n  -H 'Content-Type: application/json' \\\n  -d {shlex.quote(compact(call.body))}"
     return line
