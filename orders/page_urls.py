@@ -2,7 +2,10 @@
 
 from django.urls import path
 
-from orders.pages import board, menu, menu_files, menu_rows, orders, phone, today
+from accounts.pages.overview import FIRST_STEPS
+from orders.pages import board, first_step, menu, menu_files, menu_rows, orders, phone, today
+
+FIRST_STEPS.append(first_step.menu)
 
 urlpatterns = [
     path("<slug:venue>/board", board.show, name="order-board"),

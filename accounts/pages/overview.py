@@ -17,6 +17,7 @@ from accounts.models import ApiHour, ApiKey, Event, EventType, User, Venue, Webh
 from accounts.pages import charts
 from accounts.pages.doorway import PageRequest, page
 from accounts.rights import Access, Right
+from config.api.ids import encode
 
 HOUR = timedelta(hours=1)
 DAYS = 30
@@ -57,6 +58,7 @@ class Happening:
     words: str
     by: str
     at: datetime
+    url: str = ""
 
 
 @login_required
@@ -132,16 +134,18 @@ def happenings(mine: Access) -> Iterator[Happening]:
     rows = (
         Event.objects.filter(venue=mine.venue, type__in=types)
         .order_by("-created_at", "-id")
-        .values_list("type", "actor", "created_at", "record__number", "record__code", "record__party_size")[:NEWEST]
+        .values_list("type", "actor", "created_at", "subject", "record__number", "record__code", "record__party_size")
     )
-    for kind, actor, at, number, code, party in rows:
-        subject = ""
+    for kind, actor, at, key, number, code, party in rows[:NEWEST]:
+        subject, url = "", ""
         if kind.startswith("order."):
             subject = f"Order {number}" if number else "An order"
+            url = url_of("order", mine, order=encode("ord", key)) if key else ""
         elif kind.startswith("reservation."):
             subject = f"Reservation {code}" if code else "A reservation"
             subject += f" for {party}" if party else ""
-        yield Happening(subject, WORDS[kind][0], by(actor), at)
+            url = url_of("reservation", mine, reservation=encode("res", key)) if key else ""
+        yield Happening(subject, WORDS[kind][0], by(actor), at, url)
 
 
 def by(actor: str) -> str:
@@ -169,9 +173,9 @@ def first_endpoint(mine: Access) -> Step | None:
     return Step("Add a webhook", "A server of yours hears of each order at once.", url_of("webhooks", mine))
 
 
-def url_of(name: str, mine: Access) -> str:
+def url_of(name: str, mine: Access, **named: str) -> str:
     """The address of a page of the venue."""
-    return reverse(name, kwargs={"venue": mine.venue.public_id})
+    return reverse(name, kwargs={"venue": mine.venue.public_id, **named})
 
 
 FIRST_STEPS += [first_call, first_endpoint]
