@@ -140,6 +140,7 @@ MIDDLEWARE = [
     "allauth.usersessions.middleware.UserSessionsMiddleware",
     "config.unreadable.UnreadableAddresses",
     "config.busy_rows.BusyRows",
+    "accounts.doors.ClosedDoors",
 ]
 ROOT_URLCONF = "config.urls"
 WSGI_APPLICATION = "config.wsgi.application"
@@ -199,7 +200,7 @@ ACCOUNT_ADAPTER = "accounts.entrance.Entrance"
 ACCOUNT_USER_MODEL_USERNAME_FIELD = None
 ACCOUNT_LOGIN_METHODS = {"email"}
 ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*"]
-ACCOUNT_SIGNUP_FORM_CLASS = "accounts.forms.NewcomerForm"
+ACCOUNT_FORMS = {"signup": "accounts.forms.Newcomer"}
 # A newcomer's first call must not wait for a mail; what needs a proven address asks for it (invitations do).
 ACCOUNT_EMAIL_VERIFICATION = "optional"
 ACCOUNT_EMAIL_SUBJECT_PREFIX = ""
@@ -207,6 +208,8 @@ ACCOUNT_EMAIL_NOTIFICATIONS = True
 ACCOUNT_SESSION_REMEMBER = True
 ACCOUNT_DEFAULT_HTTP_PROTOCOL = PUBLIC_BASE_URL.partition(":")[0]
 ALLAUTH_TRUSTED_PROXY_COUNT = TRUSTED_PROXIES
+MFA_ADAPTER = "accounts.entrance.SecondFactor"
+MFA_FORMS = {"add_webauthn": "accounts.passkeys.AddPasskey"}
 MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 MFA_PASSKEY_LOGIN_ENABLED = True
 MFA_TOTP_ISSUER = "Tablewire"
@@ -216,9 +219,13 @@ USERSESSIONS_TRACK_ACTIVITY = False
 # Row history: triggers write it, and who acted is said by config.acting.
 PGHISTORY_CREATED_AT_FUNCTION = "clock_timestamp()"
 
-# Valkey: counters of the rate limit
+# Valkey: counters of the rate limit, and of tries to sign in
 CACHES = {
-    "default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL},
+    "default": {
+        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        "LOCATION": REDIS_URL,
+        "OPTIONS": {"socket_timeout": 1, "socket_connect_timeout": 1},
+    },
     "limits": {"BACKEND": "config.api.counters.CounterCache", "LOCATION": REDIS_URL, "KEY_PREFIX": "limits"},
 }
 RATELIMIT_USE_CACHE = "limits"

@@ -5,11 +5,15 @@ from django.contrib import admin
 from django.urls import URLPattern, URLResolver, include, path, re_path
 from django.views.generic import RedirectView
 
+from accounts import takeout
 from catalogue import discovery, mcp
 from catalogue.api.discovery import llms, page, well_known
 from catalogue.mcp.card import serve_card, serve_catalog
 from config import metrics
 from config.api import openapi
+from orders.takeout import menus_of, orders_of
+from payments.customers import payments_of
+from reservations.takeout import reservations_of
 
 handler400 = "config.api.errors.bad_request"
 handler403 = "config.api.errors.forbidden"
@@ -26,6 +30,15 @@ dashboard: list[URLPattern | URLResolver] = [
     re_path("^(?P<rest>.+)/$", RedirectView.as_view(url="/dashboard/%(rest)s", query_string=True)),
 ]
 data = [path("v1/", include("catalogue.urls")), path("v1/", include("payments.urls"))]
+
+# What customers take with them of each app.
+for its, rows in {
+    "orders": orders_of,
+    "menus": menus_of,
+    "reservations": reservations_of,
+    "payments": payments_of,
+}.items():
+    takeout.add(its, rows)
 
 # One door for all: with the second factor of who has one, and with the limits on guessing.
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]

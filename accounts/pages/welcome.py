@@ -1,0 +1,42 @@
+"""The first page of a newcomer: the first key, once, and the call that it is for."""
+
+from django.contrib.sessions.models import Session
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+
+from accounts import reveal
+from accounts.models import Venue
+from accounts.pages.doorway import PageRequest, page
+from accounts.rights import Right
+from config.api.addresses import public_url
+
+BODY = (
+    '{"customer_id": "cust_123", "items": [{"menu_item_id": "margherita", "quantity": 2}], "payment_method": "card"}'
+)
+
+
+@page(Right.DEVELOPERS, section="overview")
+def welcome(request: PageRequest) -> HttpResponse:
+    """The key, where it was not shown yet; else how to make another."""
+    key = hand_over(request, of=request.access.venue.public_id)
+    live = Venue.objects.worked_at_by(request.access.user).filter(account=request.access.account, is_sandbox=False)
+    address = public_url("/api/v1/orders")
+    return render(
+        request,
+        "dashboard/welcome.html",
+        {"key": key, "address": address, "body": BODY, "live": live.by_name().first()},
+    )
+
+
+def hand_over(request: HttpRequest, *, of: str) -> str | None:
+    """The key that waits in the session, once: of two tabs that ask at once, one gets it."""
+    with transaction.atomic():
+        if not Session.objects.select_for_update().filter(pk=request.session.session_key).exists():
+            return None
+        # As it is now that nobody else writes it, not as it was when this request began.
+        request.session = type(request.session)(request.session.session_key)
+        key = reveal.take(request, of=of, now=timezone.now())
+        request.session.save()
+    return key

@@ -1,0 +1,16 @@
+"""What of the reservations an account takes with it."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from accounts import takeout
+from accounts.models import Account
+from reservations.models import Reservation
+from reservations.serializers import ReservationRecord
+
+
+def reservations_of(account: Account) -> Iterator[dict[str, Any]]:
+    """Its reservations, as the API answers them, with their venue."""
+    rows = Reservation.objects.filter(venue__account=account).select_related("venue")
+    for reservation in takeout.by_key(rows):
+        yield {"venue": reservation.venue.public_id, **ReservationRecord(reservation).data}
