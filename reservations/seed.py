@@ -46,3 +46,4 @@ def load(venue: Venue) -> None:
             ServicePeriod.objects.create(
                 venue=venue, name=called, weekdays=EVERY_DAY, first_seating=first, last_seating=last
             )
+        Venue.objects.filter(pk=venue.pk).update(is_bookable_online=True)
