@@ -11,6 +11,8 @@ from catalogue.api.discovery import llms, page, well_known
 from catalogue.mcp.card import serve_card, serve_catalog
 from config import metrics
 from config.api import openapi
+from config.pages import docs, reference
+from config.pages.landing import landing
 from orders.takeout import menus_of, orders_of
 from payments.customers import payments_of
 from reservations.takeout import reservations_of
@@ -60,6 +62,7 @@ urlpatterns = [
     path("admin/", admin.site.urls),
     re_path("^photos(?:/|$)", include("catalogue.photo_urls")),
     path("guest/", include("reservations.guest_urls")),
+    path("book/", include("reservations.book_urls")),
     re_path(
         r"^docs/openapi/(?P<name>management|data)\.json$",
         openapi.serve,
@@ -70,5 +73,10 @@ urlpatterns = [
     path("openapi.json", openapi.serve, {"name": "data", "living": {"data": discovery.with_prices}}),
     path(".well-known/x402", well_known),
     path("metrics", metrics.serve),
-    path("", RedirectView.as_view(url="/admin/"), name="home"),
+    re_path("^docs/?$", docs.index, name="docs"),
+    re_path("^docs/decisions/?$", docs.decided, name="docs-decisions"),
+    re_path("^docs/api/(?P<name>[a-z]+)/?$", reference.read, name="docs-api"),
+    re_path("^docs/api/(?P<name>[a-z]+)/try/?$", reference.attempt, name="docs-try"),
+    re_path("^docs/(?P<name>(?:decisions/)?[0-9a-z-]+)/?$", docs.page, name="docs-page"),
+    path("", landing, name="home"),
 ]
