@@ -33,10 +33,10 @@ LAST_FOR = f"""
     JOIN accounts_account AS account ON account.id = venue.account_id AND account.closed_at IS NULL
     JOIN accounts_membership AS part ON part.account_id = account.id
     WHERE venue.id = %(venue)s AND part.user_id = %(user)s AND part.role = ANY(%(roles)s) AND (
-        NOT EXISTS (SELECT FROM accounts_membership_venues AS only WHERE only.membership_id = part.id)
+        NOT EXISTS (SELECT FROM accounts_membership_venues AS its WHERE its.membership_id = part.id)
         OR EXISTS (
-            SELECT FROM accounts_membership_venues AS only
-            WHERE only.membership_id = part.id AND only.venue_id = venue.id
+            SELECT FROM accounts_membership_venues AS its
+            WHERE its.membership_id = part.id AND its.venue_id = venue.id
         )
     )
 """  # noqa: S608  # of constants
