@@ -1,0 +1,117 @@
+"""The order board as a kitchen has it: it is open all day, hears of orders by itself, and loses nothing."""
+
+import json
+from collections.abc import Callable
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+from urllib.request import Request, urlopen
+
+import pytest
+
+from tests.browsing import DESK, PHONE, offences, overflows, sign_up
+from tests.running import Up
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+pytestmark = pytest.mark.browser
+
+# Counts the tones that the page plays.
+LISTENING = """
+    window.tones = 0;
+    const made = AudioContext.prototype.createOscillator;
+    AudioContext.prototype.createOscillator = function () { window.tones += 1; return made.call(this); };
+"""
+
+
+def place(site: Up, key: str, **changes: Any) -> None:
+    """An order by the API."""
+    body = {"customer_id": "cust_1", "items": [{"menu_item_id": "pizza", "quantity": 2}], "payment_method": "card"}
+    call = Request(  # noqa: S310  # our own address
+        f"{site.said['base_url']}/api/v1/orders",
+        json.dumps(body | changes).encode(),
+        {"Authorization": f"Bearer {key}", "Content-Type": "application/json"},
+    )
+    with urlopen(call, timeout=10) as answer:  # noqa: S310
+        assert answer.status == 201
+
+
+def open_sandbox(page: "Page") -> None:
+    """The board of the venue that the first key is of."""
+    page.locator(".switch summary").click()
+    page.locator(".switch .sheet a").first.click()
+    page.get_by_role("link", name="Order board").first.click()
+    page.get_by_role("heading", name="Order board").wait_for()
+
+
+def test_an_order_comes_by_itself_is_heard_completed_taken_back_and_completed(
+    visit: "Callable[..., Page]", site: Up
+) -> None:
+    page = visit()
+    page.add_init_script(LISTENING)
+    key = sign_up(page, email="board@example.com", restaurant="Board")
+    # The first key is of the sandbox.
+    page.goto("/dashboard")
+    open_sandbox(page)
+    page.get_by_role("button", name="Sound on").click()
+    page.get_by_role("button", name="Sound is on").wait_for()
+    before = page.evaluate("window.tones")
+    start = monotonic()
+    place(site, key)
+    page.locator("#todo-cards .ticket").wait_for()
+    assert monotonic() - start < 5
+    assert page.evaluate("window.tones") > before
+    assert page.title().startswith("(1) Orders")
+    assert page.locator("#heard").inner_text() == "New order: 1, pick-up"
+    page.get_by_role("button", name="Complete order 1").click()
+    page.get_by_text("Order 1 is completed.").wait_for()
+    assert not page.title().startswith("(")
+    page.get_by_role("button", name="Undo of order 1").click()
+    page.get_by_text("Order 1 is to do again.").wait_for()
+    assert page.evaluate("document.activeElement.textContent").strip() == "Complete order 1"
+    page.keyboard.press("Enter")
+    page.get_by_text("Order 1 is completed.").wait_for()
+    for size in (DESK, PHONE):
+        page.set_viewport_size(size)
+        assert offences(page) == []
+        assert not overflows(page)
+
+
+def test_a_dialog_stays_open_with_its_words_while_orders_come(visit: "Callable[..., Page]", site: Up) -> None:
+    page = visit()
+    key = sign_up(page, email="dialog@example.com", restaurant="Dialog")
+    place(site, key)
+    page.goto("/dashboard")
+    open_sandbox(page)
+    page.get_by_role("link", name="Cancel order 1").click()
+    page.get_by_label("Other").check()
+    page.get_by_label("In your words").fill("the oven is out")
+    place(site, key)
+    page.locator("#todo-cards .ticket").nth(1).wait_for(state="attached")
+    assert page.locator("#cancelling").is_visible()
+    assert page.get_by_label("In your words").input_value() == "the oven is out"
+    assert page.evaluate("document.activeElement.name") == "words"
+    assert offences(page) == []
+    page.get_by_role("button", name="Cancel the order").click()
+    page.get_by_text("Order 1 is cancelled.").wait_for()
+    page.locator("#gone + ul").get_by_text("the oven is out").wait_for()
+    assert not page.locator("#cancelling").is_visible()
+    assert page.evaluate("document.activeElement.textContent").strip() == "Complete order 2"
+
+
+def test_a_board_that_has_lost_its_connection_or_its_person_says_so(chromium: "Browser", site: Up) -> None:
+    # The browser and htmx complain of each request that does not get through, as they should.
+    context = chromium.new_context(base_url=site.said["base_url"], viewport=DESK)
+    page = context.new_page()
+    sign_up(page, email="away@example.com", restaurant="Away")
+    page.goto("/dashboard")
+    open_sandbox(page)
+    page.locator("#poll").wait_for(state="attached")
+    context.set_offline(True)
+    page.get_by_text("Not connected, last update ").wait_for()
+    context.set_offline(False)
+    page.locator("#away").wait_for(state="hidden")
+    context.clear_cookies()
+    page.get_by_text("You are signed out, and this page stands still.").wait_for()
+    assert page.get_by_role("link", name="Sign in again").get_attribute("href").startswith("/account/login/")  # type: ignore[union-attr]
+    context.close()

@@ -1,0 +1,203 @@
+"""Orders that people of the venue take on the phone: priced by the server, placed once, and nothing typed is lost."""
+
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from threading import Barrier
+from typing import Any
+
+import pytest
+import time_machine
+from django.db import connection
+from django.test import Client
+from pytest_django import DjangoAssertNumQueries
+
+from accounts.models import Event, Venue
+from orders.models import Menu, Order
+from tests import make, people
+from tests.pages import form_of
+
+NOON = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+TOKEN = "0" * 32
+
+
+@pytest.fixture
+def host(venue: Venue) -> Client:
+    """Somebody at the phone."""
+    return people.member(venue, "host", person=people.user("host@example.com"))
+
+
+@pytest.fixture
+def menu(venue: Venue) -> Menu:
+    """Pizza and cake."""
+    return make.menu(venue, tiramisu="6.50")
+
+
+def at(venue: Venue) -> str:
+    """The address of the form."""
+    return f"/dashboard/{venue.public_id}/orders/new"
+
+
+def form(**changes: Any) -> dict[str, Any]:
+    """A form that is filled in and sent off."""
+    return {
+        "token": TOKEN,
+        "ref": ["margherita", "tiramisu"],
+        "quantity": ["2", "1"],
+        "notes": ["no basil", ""],
+        "customer_id": "+39 06 555",
+        "goes": "pickup",
+        "delivery_address": "",
+        "payment_method": "cash",
+        "do": "place",
+    } | changes
+
+
+def test_the_form_costs_the_same_queries_for_a_small_menu_and_a_large_one(
+    venue: Venue, host: Client, menu: Menu, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    for number in range(60):
+        make.dish(menu, f"dish-{number}")
+    # Session, user, venue, part; the menu, its dishes, how many; what is chosen; the other venues.
+    with django_assert_num_queries(9):
+        text = host.post(at(venue), form(do="look")).content.decode()
+    assert "and 22 more: type a part of the name" in text
+
+
+def test_an_order_is_placed_with_the_menus_names_and_prices(venue: Venue, host: Client, menu: Menu) -> None:
+    answer = host.post(at(venue), form())
+    order = Order.objects.get()
+    assert answer.headers["Location"] == f"/dashboard/{venue.public_id}/orders/{order.public_id}"
+    assert (str(order.total), order.customer_id, order.delivery_address) == ("25.500", "+39 06 555", None)
+    lines = list(order.items.order_by("position").values_list("name", "quantity", "notes"))
+    assert lines == [("Margherita", 2, "no basil"), ("Tiramisu", 1, "")]
+    assert Event.objects.get().actor == "staff:host@example.com"
+
+
+def test_the_server_adds_counts_and_prices(venue: Venue, host: Client, menu: Menu) -> None:
+    answer = host.get(at(venue))
+    for do, quantities, total in (
+        ("add:margherita", ["1"], "9.50 EUR"),
+        ("add:tiramisu", ["1", "1"], "16.00 EUR"),
+        ("add:margherita", ["2", "1"], "25.50 EUR"),
+        ("more:1", ["2", "2"], "32.00 EUR"),
+        ("less:0", ["1", "2"], "22.50 EUR"),
+        ("less:0", ["1", "2"], "22.50 EUR"),
+        ("drop:0", ["2"], "13.00 EUR"),
+        ("more:7", ["2"], "13.00 EUR"),
+        ("drop:-1", ["2"], "13.00 EUR"),
+    ):
+        answer = host.post(at(venue), form_of(answer, "phone-order") | {"do": do})
+        assert form_of(answer, "phone-order")["quantity"] == quantities
+        assert f"<dt>Total</dt><dd>{total}</dd>" in answer.content.decode()
+    assert Order.objects.count() == 0
+
+
+def test_what_htmx_asks_for_is_a_part_of_the_page(venue: Venue, host: Client, menu: Menu) -> None:
+    for target, has in (("taken", 'id="taken"'), ("dishes", 'id="dishes"')):
+        answer = host.post(
+            at(venue), form(do="", sought="tira"), headers={"hx-request": "true", "hx-target": target}
+        ).content.decode()
+        assert has in answer
+        assert "<html" not in answer
+    assert "Margherita" not in answer
+
+
+def test_dishes_that_cannot_be_had_are_shown_with_the_reason(venue: Venue, host: Client, menu: Menu) -> None:
+    late = menu.categories.create(name="Late", position=2, served_from="22:00", served_until="23:00")
+    make.dish(menu, "soup", category=late)
+    menu.items.filter(ref="tiramisu").update(sold_out_on=NOON.date())
+    menu.items.filter(ref="margherita").update(is_available=False)
+    with time_machine.travel(NOON, tick=False):
+        text = host.get(at(venue)).content.decode()
+        refused = host.post(at(venue), form()).content.decode()
+    for words in ("Served from 22:00 to 23:00", "Sold out today", "Not available"):
+        assert words in text
+    assert text.count(" disabled ") == 3
+    assert "`margherita` is not available." in refused
+    assert "`tiramisu` is sold out today." in refused
+    assert Order.objects.count() == 0
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"customer_id": " "}, "This must not be empty."),
+        ({"customer_id": "a\0"}, "This holds a control character."),
+        ({"customer_id": "x" * 65}, "This must be at most 64 characters long."),
+        ({"quantity": ["0", "1"]}, "This must be at least 1."),
+        ({"quantity": ["many", "1"]}, "This must be an integer."),
+        ({"quantity": ["1e400", "1"]}, "This must be an integer."),
+        ({"ref": ["sushi", "tiramisu"]}, "There is no `sushi` on the menu."),
+        ({"ref": ["a\0", "tiramisu"]}, "This holds a control character."),
+        ({"notes": ["x" * 501, ""]}, "This must be at most 500 characters long."),
+        ({"ref": [], "quantity": [], "notes": []}, "This must have at least 1 element."),
+        ({"payment_method": "Gold!"}, "This must be a label of small letters"),
+        ({"goes": "delivery"}, "Where does it go?"),
+    ],
+)
+def test_what_is_wrong_is_said_at_its_field_and_what_was_typed_stays(
+    venue: Venue, host: Client, menu: Menu, changes: dict[str, Any], words: str
+) -> None:
+    answer = host.post(at(venue), form(**changes))
+    assert answer.status_code == 400
+    assert words in answer.content.decode()
+    kept = form_of(answer, "phone-order")
+    sent = form(**changes)
+    for name in ("customer_id", "goes", "token"):
+        assert kept[name] == [sent[name]]
+    assert kept.get("notes", []) == sent["notes"]
+    assert Order.objects.count() == 0
+
+
+def test_the_venues_labels_alone_are_offered_and_taken(venue: Venue, host: Client, menu: Menu) -> None:
+    Venue.objects.filter(pk=venue.pk).update(payment_methods=["card", "twint"])
+    assert form_of(host.get(at(venue)), "phone-order")["payment_method"] == ["card"]
+    refused = host.post(at(venue), form()).content.decode()
+    assert "This venue does not take `cash`. It takes: card, twint." in refused
+    assert Order.objects.count() == 0
+
+
+def test_a_venue_without_a_menu_takes_any_item_without_prices(venue: Venue, host: Client) -> None:
+    answer = host.post(at(venue), form(ref=[], quantity=[], notes=[], sought="the-usual", do="add"))
+    assert form_of(answer, "phone-order")["ref"] == ["the-usual"]
+    host.post(at(venue), form_of(answer, "phone-order") | {"do": "place"})
+    order = Order.objects.get()
+    assert (order.items.get().menu_item_id, order.total) == ("the-usual", None)
+
+
+def test_a_form_that_is_sent_again_is_one_order(venue: Venue, host: Client, menu: Menu) -> None:
+    first, second = (host.post(at(venue), form()).headers["Location"] for _ in range(2))
+    assert first == second
+    changed = host.post(at(venue), form(customer_id="somebody else"))
+    assert changed.status_code == 400
+    assert "already. Press “Place order” again for one more, as it stands here." in changed.content.decode()
+    assert Order.objects.count() == 1
+    again = form_of(changed, "phone-order")
+    assert (again["token"] != [TOKEN], again["customer_id"]) == (True, ["somebody else"])
+    host.post(at(venue), again | {"do": "place"})
+    assert Order.objects.count() == 2
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_double_click_is_one_order() -> None:
+    venue = make.venue()
+    make.menu(venue, tiramisu="6.50")
+    host = people.member(venue, "host")
+    start = Barrier(4)
+
+    def click(_: int) -> str:
+        try:
+            start.wait(timeout=10)
+            return str(host.post(at(venue), form()).headers["Location"])
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(4) as threads:
+        assert len(set(threads.map(click, range(4)))) == 1
+    assert Order.objects.count() == 1
+
+
+def test_the_form_of_another_venue_is_not_there(other_venue: Venue, host: Client) -> None:
+    assert host.get(at(other_venue)).status_code == 404
+    assert host.post(at(other_venue), form()).status_code == 404
+    assert Order.objects.count() == 0
