@@ -1,6 +1,5 @@
 """Changes a venue's menu: what is on it, in which order, and whether orders follow it."""
 
-from collections.abc import Sequence
 from typing import Any
 
 from django.db import transaction
@@ -54,7 +53,7 @@ def move(row: MenuItem | MenuCategory, *, up: bool) -> bool:
         Menu.objects.select_for_update().get(pk=row.menu_id)
         if isinstance(row, MenuItem):
             category = MenuItem.objects.values_list("category", flat=True).get(pk=row.pk)
-            fellows: Sequence[Any] = MenuItem.objects.filter(category=category).order_by("position", "name", "id")
+            fellows: Any = MenuItem.objects.filter(category=category).order_by("position", "name", "id")
         else:
             fellows = MenuCategory.objects.filter(menu=row.menu_id).order_by("position", "name", "id")
         order = list(fellows)

@@ -27,9 +27,12 @@ class UploadForm(forms.Form):
         widget=forms.FileInput(attrs={"accept": ".csv,text/csv"}),
     )
 
+    name = "menu.csv"
+
     def clean_file(self) -> bytes:
-        """What is in it, unless it is too large to be read."""
+        """What is in it, unless it is too large to be read; what it is called is kept in `name`."""
         file = self.cleaned_data["file"]
+        self.name = file.name
         if file.size > menu_files.MOST_BYTES:
             raise forms.ValidationError("This file is larger than 1 MB.")
         content: bytes = file.read()
@@ -45,7 +48,7 @@ def upload(request: PageRequest) -> HttpResponse:
             made = uploading.keep(
                 request.access.venue,
                 content=form.cleaned_data["file"],
-                file_name=request.FILES["file"].name or "menu.csv",
+                file_name=form.name,
                 now=timezone.now(),
             )
         except Refusal as refusal:
@@ -93,7 +96,9 @@ def shown(request: PageRequest, row: MenuUpload, status: int = 200) -> HttpRespo
         "upload": row,
         "plan": plan,
         "most": MOST_LISTED,
-        "added": [(one.line, [(name, one.values[name]) for name in menu_files.COLUMNS]) for one in plan.added[:MOST_LISTED]],
+        "added": [
+            (one.line, [(name, one.values[name]) for name in menu_files.COLUMNS]) for one in plan.added[:MOST_LISTED]
+        ],
         "columns": menu_files.COLUMNS,
     }
     return render(request, "orders/menu_upload_preview.html", told, status=status)
