@@ -97,7 +97,7 @@ def show(request: PageRequest, *, endpoint: str) -> HttpResponse:
     row = found(request, endpoint)
     told = page_of(row, request.GET) | {"endpoint": row}
     if request.headers.get("HX-Request") == "true":
-        return render(request, "accounts/webhook_rows.html", told | {"venue": request.access.venue})
+        return render(request, "accounts/webhook_rows.html", told | {"is_part": True})
     now = timezone.now()
     secret = reveal.take(request, of=row.public_id, now=now)
     is_rotating = bool(row.old_secret_until and row.old_secret_until > now)
@@ -114,10 +114,9 @@ def detail(request: PageRequest, *, endpoint: str, delivery: UUID) -> HttpRespon
         "endpoint": row.endpoint,
         "body": json.dumps(json.loads(sending.body_of(row.event)), indent=2, ensure_ascii=False),
         "pause_s": pause_s([row], timezone.now()),
-        "venue": request.access.venue,
     }
     if request.headers.get("HX-Request") == "true":
-        return render(request, "accounts/webhook_delivery_facts.html", told)
+        return render(request, "accounts/webhook_delivery_facts.html", told | {"is_part": True})
     return render(request, "accounts/webhook_delivery.html", told)
 
 
