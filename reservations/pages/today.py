@@ -1,0 +1,21 @@
+"""The tiles of today's reservations, for the first page of the venue."""
+
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+
+from accounts.pages.doorway import PageRequest, page
+from accounts.rights import Right
+from reservations.sheet import Sheet
+from reservations.working_days import Work, working_day_of
+
+NEXT = 3
+
+
+@page(Right.RESERVATIONS)
+def covers_today(request: PageRequest) -> HttpResponse:
+    """Covers of today, who comes next, and who waits: a part of a page."""
+    venue, now = request.access.venue, timezone.now()
+    sheet = Sheet.of(Work.of(venue, working_day_of(venue, at=now)), now=now)
+    known = {"sheet": sheet, "soon": sheet.next_to_come[:NEXT], "venue": venue}
+    return render(request, "reservations/today.html", known)
