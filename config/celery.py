@@ -102,6 +102,10 @@ app.conf.beat_schedule = {
         "task": "accounts.tasks.purge_calls",
         "schedule": crontab(minute="53"),
     },
+    "accounts that were closed 30 days ago": {
+        "task": "accounts.tasks.delete_closed_accounts",
+        "schedule": crontab(hour="2-4", minute="57"),
+    },
     "mail to people who sign in that nobody was rung for, or that is tried again": {
         "task": "accounts.tasks.send_letters",
         "schedule": 30.0,

@@ -1,8 +1,14 @@
 """Where staff find people, and the accounts that they belong to."""
 
-from django.contrib import admin
-from django.contrib.auth.admin import UserAdmin
+from typing import ClassVar
 
+from django.contrib import admin, messages
+from django.contrib.auth.admin import UserAdmin
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.utils import timezone
+
+from accounts import closing
 from accounts.admin.venues import VenueInline
 from accounts.models import Account, Membership, User
 
@@ -35,8 +41,20 @@ class MembershipInline(admin.TabularInline[Membership, Account]):
 class AccountAdmin(admin.ModelAdmin[Account]):
     """Customers of ours."""
 
-    list_display = ["name", "created_at"]
+    list_display = ["name", "created_at", "closed_at"]
     search_fields = ["name"]
     ordering = ["name", "id"]
-    readonly_fields = ["id", "created_at"]
+    readonly_fields = ["id", "created_at", "closed_at"]
     inlines = [MembershipInline, VenueInline]
+    actions: ClassVar = ["reopen"]
+
+    @admin.action(description="Reopen accounts that were closed less than 30 days ago", permissions=["change"])
+    def reopen(self, request: HttpRequest, accounts: QuerySet[Account]) -> None:
+        """Let their members in again; keys stay revoked."""
+        for account in accounts.order_by("pk"):
+            try:
+                closing.reopen(account, now=timezone.now())
+            except closing.CannotReopen as refusal:
+                messages.error(request, f"{account}: {refusal.message}")
+            else:
+                messages.success(request, f"{account} is open again.")

@@ -1,6 +1,7 @@
 """Celery tasks of accounts. Celery finds what is imported here."""
 
 from accounts.tasks.calls import purge_calls, purge_request_log
+from accounts.tasks.closing import delete_closed_accounts
 from accounts.tasks.letters import ring_for_letters, send_letters
 from accounts.tasks.webhooks import (
     deliver_webhooks,
@@ -11,6 +12,7 @@ from accounts.tasks.webhooks import (
 )
 
 __all__ = [
+    "delete_closed_accounts",
     "deliver_webhooks",
     "purge_calls",
     "purge_events",
