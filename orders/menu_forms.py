@@ -3,6 +3,7 @@
 from typing import Any
 
 from django import forms
+from django.core.exceptions import NON_FIELD_ERRORS
 from django.db.models import Max
 
 from config.stale_forms import ToldForm
@@ -31,6 +32,7 @@ class CategoryForm(OnMenu):
 
     class Meta:
         model = MenuCategory
+        error_messages = {NON_FIELD_ERRORS: {"unique_together": "Another category has this name already."}}
         fields = ["name", "served_from", "served_until"]
         widgets = {"served_from": CLOCK, "served_until": CLOCK}
         help_texts = {
@@ -45,6 +47,7 @@ class ItemForm(OnMenu):
 
     class Meta:
         model = MenuItem
+        error_messages = {NON_FIELD_ERRORS: {"unique_together": "Another dish has this id already."}}
         fields = ["name", "ref", "category", "price", "tax_percent", "description", "is_available"]
         widgets = {
             "price": forms.TextInput(attrs={"inputmode": "decimal"}),

@@ -3,6 +3,7 @@
 from typing import Any
 
 from django import forms
+from django.core.exceptions import NON_FIELD_ERRORS
 
 from accounts.models import Venue
 from config.stale_forms import ToldForm
@@ -56,6 +57,10 @@ class ServicePeriodForm(forms.ModelForm[ServicePeriod]):
     )
 
 
+# Said where two of a venue would have one name.
+TAKEN: dict[str, dict[str, str]] = {NON_FIELD_ERRORS: {"unique_together": "Another one has this name already."}}
+
+
 class OfVenue(forms.ModelForm[Any]):
     """A row of one venue, which is not asked for."""
 
@@ -81,6 +86,7 @@ class OwnTableForm(OfVenue, TableForm, ToldForm):
 
     class Meta:
         model = Table
+        error_messages = TAKEN
         fields = ["name", "area", "seats_min", "seats_max", "priority", "is_active"]
         labels = {"seats_min": "Smallest party", "seats_max": "Largest party", "is_active": "Given to guests"}
         help_texts = {"name": "What is on the plan: T4"}
@@ -91,6 +97,7 @@ class OwnAreaForm(OfVenue, ToldForm):
 
     class Meta:
         model = Area
+        error_messages = TAKEN
         fields = ["name", "position"]
         help_texts = {"name": "Terrace, bar", "position": "The lowest comes first"}
 
@@ -100,6 +107,7 @@ class OwnCombinationForm(OfVenue, CombinationForm):
 
     class Meta:
         model = Combination
+        error_messages = TAKEN
         fields = ["name", "tables", "seats_min", "seats_max", "priority", "is_active"]
         widgets = {"tables": forms.CheckboxSelectMultiple}
         labels = {"seats_min": "Smallest party", "seats_max": "Largest party", "is_active": "Given to guests"}

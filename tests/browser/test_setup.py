@@ -1,0 +1,96 @@
+"""Setting a restaurant up in the browser: webhooks that arrive, and a menu from a file."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.accounts.receivers import receiving
+from tests.browsing import PHONE, offences, overflows, sign_up
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+pytestmark = pytest.mark.browser
+
+
+def home(page: "Page") -> str:
+    """Where the venue's pages are."""
+    page.goto("/dashboard")
+    page.wait_for_url("**/dashboard/ven_*")
+    return page.url
+
+
+def test_a_test_event_arrives_and_is_shown_without_reloading(visit: "Callable[..., Page]") -> None:
+    page = visit()
+    sign_up(page, email="hooks@example.com", restaurant="Osteria Hook")
+    webhooks = f"{home(page)}/webhooks"
+    with receiving() as receiver:
+        page.goto(webhooks)
+        page.get_by_role("link", name="Add an endpoint").first.click()
+        page.get_by_label("Address").fill(receiver.url.replace("127.0.0.1", "localhost"))
+        page.get_by_role("button", name="Add", exact=True).click()
+        secret = page.locator("#secret").inner_text()
+        page.evaluate("window.stays = true")
+        page.get_by_role("button", name="Send a test event").click()
+        page.locator("#deliveries .badge.good", has_text="delivered").wait_for()
+        assert receiver.received[0].verified(secret)["type"] == "webhook.ping"
+        assert offences(page) == []
+        page.locator("#deliveries a").first.click()
+        assert page.get_by_text('"webhook_endpoint"').is_visible()
+        assert offences(page) == []
+        page.set_viewport_size(PHONE)
+        assert not overflows(page)
+
+
+def test_a_menu_is_uploaded_looked_at_and_applied(visit: "Callable[..., Page]", tmp_path: Path) -> None:
+    page = visit()
+    sign_up(page, email="menu@example.com", restaurant="Osteria Menu")
+    menu = f"{home(page)}/menu"
+    file = tmp_path / "menu.csv"
+    file.write_text(
+        "id,name,category,price,tax_percent\nmargherita,Margherita,Pizza,9.50,10\n"
+        "xss,<img src=x onerror=alert(1)>,Pizza,1,10\n",
+        "utf-8",
+    )
+    page.goto(menu)
+    page.get_by_role("link", name="Upload a file").first.click()
+    page.get_by_label("File").set_input_files(file)
+    page.get_by_role("button", name="Show what would change").click()
+    assert page.get_by_text("<img src=x onerror=alert(1)>").first.is_visible()
+    assert offences(page) == []
+    page.get_by_role("button", name="Apply").click()
+    assert page.get_by_text("Applied: 2 added, 0 changed, 0 removed.").is_visible()
+    assert offences(page) == []
+    page.evaluate("window.stays = true")
+    page.get_by_role("button", name="Sold out: Margherita").click()
+    page.get_by_text("sold out today", exact=True).wait_for()
+    # The button that was pressed still has the focus, and the page is the same one.
+    assert page.evaluate("[document.activeElement.textContent.trim(), window.stays]") == ["Back on: Margherita", True]
+    page.set_viewport_size(PHONE)
+    assert not overflows(page)
+
+
+def test_tables_and_hours_are_set_up(visit: "Callable[..., Page]") -> None:
+    page = visit()
+    sign_up(page, email="tables@example.com", restaurant="Osteria Tables")
+    settings = f"{home(page)}/settings"
+    page.goto(f"{settings}/tables")
+    page.get_by_label("Tables").fill("T1-T12")
+    page.get_by_role("button", name="Add them").click()
+    assert page.get_by_text("12 tables added.").is_visible()
+    assert offences(page) == []
+    page.get_by_role("link", name="Hours and closed days").first.click()
+    page.get_by_role("link", name="Add a service period").first.click()
+    page.get_by_label("Name").fill("Dinner")
+    page.get_by_label("Friday").check()
+    page.get_by_label("First seating").fill("19:00")
+    page.get_by_label("Last seating").fill("22:30")
+    page.get_by_role("button", name="Save").click()
+    assert page.locator("rect.period").count() == 1
+    assert offences(page) == []
+    for path in ("", "/tables", "/hours"):
+        page.goto(f"{settings}{path}")
+        page.set_viewport_size(PHONE)
+        assert not overflows(page)
