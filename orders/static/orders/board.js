@@ -122,7 +122,7 @@
   }
   function send(values) {
     htmx.ajax("POST", document.getElementById("move").action, {
-      source: board, target: "#columns", swap: "outerHTML", values, headers: { "X-CSRFToken": token() },
+      source: board, target: "#columns", swap: "innerHTML", values, headers: { "X-CSRFToken": token() },
     });
   }
   function next(card) {
