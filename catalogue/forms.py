@@ -4,6 +4,8 @@ from typing import Any
 
 from django import forms
 from django.forms.fields import InvalidJSONInput
+from django.utils.html import format_html
+from django.utils.safestring import mark_safe
 
 from catalogue.hours import Hours, InvalidHoursError
 from catalogue.importers.form import Form
@@ -57,8 +59,25 @@ class RestaurantForm(forms.ModelForm[Restaurant]):
         super().__init__(*args, **options)
         # The row as it is while this form is saved; None for a new one.
         self.before: Restaurant | None = None
+        self.put_locks()
         if not self.instance._state.adding:  # noqa: SLF001  # documented by Django, underscore and all
             self.initial["shown_version"] = self.instance.version
+
+    def put_locks(self) -> None:
+        """Put the box of each lock below its field: ticked, imports leave the field alone."""
+        sent = self["locked_fields"].value() or []
+        for name in LOCKABLE:
+            if name in self.fields:
+                field = self.fields[name]
+                field.help_text = format_html(
+                    '<label class="lock"><input type="checkbox" name="{}" value="{}"{}> Locked<span class="visually-'
+                    'hidden"> {}</span>: imports leave it alone</label> {}',
+                    self.add_prefix("locked_fields"),
+                    name,
+                    mark_safe(" checked") if name in sent else "",
+                    field.label or name.replace("_", " "),
+                    field.help_text,
+                )
 
     def clean_hours(self) -> dict[str, Any] | None:
         """Bring hours into the form that the catalogue keeps."""

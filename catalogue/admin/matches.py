@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from django.contrib import admin, messages
-from django.db.models import Model, QuerySet
+from django.db.models import Model, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils import timezone
@@ -12,11 +12,12 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from catalogue import pairs
-from catalogue.admin.queues import StateFilter
+from catalogue.admin.maps import map_of
+from catalogue.admin.queues import StateFilter, WorkedOffAdmin
+from catalogue.geo import Location, distance_m
 from catalogue.models import MatchCandidate, Restaurant
 from config.api.refusal import Refusal
 from config.confirming import ask
-from config.long_tables import LongTableAdmin
 
 COMPARED = (
     "name",
@@ -35,7 +36,7 @@ COMPARED = (
 
 
 @admin.register(MatchCandidate)
-class MatchCandidateAdmin(LongTableAdmin):
+class MatchCandidateAdmin(WorkedOffAdmin):
     """Pairs to judge, the likeliest first. The restaurants become one by `identity.merge`."""
 
     list_display = ["score", "first_place", "second_place", "alike", "found_at", "state"]
@@ -43,10 +44,41 @@ class MatchCandidateAdmin(LongTableAdmin):
     list_select_related = ["first", "second"]
     list_filter = [StateFilter]
     ordering = ["-score", "id"]
+    order = ("-score", "id")
+    # Both are shown on the page of a pair.
+    change_form_template = "catalogue/pair.html"
     nothing_yet = "Imports put pairs here that look alike, and so do reports of duplicates that staff apply."
     actions = ["same_place", "two_places"]
     exclude = ["first", "second", "reasons"]
     readonly_fields = ["comparison", "score", "alike", "state", "found_at", "decided_at", "decided_by"]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        """With both restaurants."""
+        return super().get_queryset(request).select_related("first", "second")
+
+    def following(self, row: MatchCandidate) -> QuerySet[Any]:
+        """The less alike."""
+        return self.waiting().filter(Q(score__lt=row.score) | Q(score=row.score, pk__gt=row.pk), score__lte=row.score)
+
+    def decided(self, request: HttpRequest, row: MatchCandidate, verdict: str) -> str | None:
+        """One restaurant, or two."""
+        by, now = int(request.user.pk), timezone.now()
+        if verdict == "same":
+            return f"{pairs.same(row, by=by, now=now)} is one restaurant now."
+        if verdict == "distinct":
+            pairs.distinct(row, by=by, now=now)
+            return f"{row.first} and {row.second} are two restaurants."
+        return None
+
+    def told(self, row: MatchCandidate) -> dict[str, Any]:
+        """How far apart the two are, and where."""
+        loser, survivor = pairs.in_order(row)
+        return {
+            "survivor": survivor,
+            "loser": loser,
+            "metres": apart(row.first, row.second),
+            "map": map_of(row.first, marked=row.second_id),
+        }
 
     @admin.display(description="First")
     def first_place(self, pair: MatchCandidate) -> SafeString:
@@ -73,7 +105,7 @@ class MatchCandidateAdmin(LongTableAdmin):
         _, survivor = pairs.in_order(pair)
         heads = ((_place(one), "stays" if one == survivor else "goes") for one in (pair.first, pair.second))
         return format_html(
-            "<table><tr><th>if the same</th>{}</tr>{}</table>",
+            '<table class="pair"><tr><th>if the same</th>{}</tr>{}</table>',
             format_html_join("", "<th>{}<br>{}</th>", heads),
             format_html_join("", "<tr><th>{}</th><td>{}</td><td>{}</td></tr>", rows),
         )
@@ -114,6 +146,14 @@ class MatchCandidateAdmin(LongTableAdmin):
     def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         """Who decided what stays."""
         return False
+
+
+def apart(first: Restaurant, second: Restaurant) -> int | None:
+    """Metres between two restaurants; None where one of them has no location."""
+    if None in (first.latitude, first.longitude, second.latitude, second.longitude):
+        return None
+    here, there = (Location(float(one.latitude or 0), float(one.longitude or 0)) for one in (first, second))
+    return round(distance_m(here, there))
 
 
 def _place(restaurant: Restaurant) -> SafeString:

@@ -1,6 +1,6 @@
 """Photos, for staff: looked through, uploaded, hidden."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 from django import forms
 from django.contrib import admin, messages
@@ -44,6 +44,9 @@ class PhotoForm(forms.ModelForm[Photo]):
 @admin.register(Photo)
 class PhotoAdmin(LongTableAdmin):
     """Photos. The bytes of an address never change: another picture is another photo."""
+
+    class Media:
+        css: ClassVar[dict[str, list[str]]] = {"all": ["catalogue/admin.css"]}
 
     form = PhotoForm
     list_display = ["preview", "restaurant", "kind", "alt", "is_hidden", "created_at"]
@@ -112,7 +115,7 @@ def picture(photo: Photo, size: str, width: int) -> SafeString:
         return format_html("<em>{}</em>", "hidden")
     wide, high = sizes.measures(photo, size)
     return format_html(
-        '<img src="{}" width="{}" height="{}" alt="{}" loading="lazy" style="border-radius: 4px; height: auto">',
+        '<img src="{}" width="{}" height="{}" alt="{}" loading="lazy" class="photo">',
         record.path(photo, size),
         width,
         round(high * width / wide),

@@ -13,6 +13,7 @@ from catalogue.admin.flow import FlowRuleInline, LaysOutSlots
 from catalogue.admin.folding import fold
 from catalogue.admin.hours import UnreadHours
 from catalogue.admin.identity import ChangesIdentity
+from catalogue.admin.maps import map_of
 from catalogue.admin.versions import ShowsVersions
 from catalogue.forms import RestaurantForm
 from catalogue.hours import Hours
@@ -48,6 +49,7 @@ class RestaurantAdmin(ChangesIdentity, ShowsVersions, LaysOutSlots, LongTableAdm
     """Restaurants. They are closed, never deleted, for others hold their slugs."""
 
     form = RestaurantForm
+    change_form_template = "catalogue/restaurant.html"
     list_display = ["name", "market", "neighborhood", "standing", "cuisine", "rating", "review_count", "updated_at"]
     list_select_related = ["market", "cuisine"]
     list_filter = ["status", "market", UnreadHours]
@@ -58,6 +60,7 @@ class RestaurantAdmin(ChangesIdentity, ShowsVersions, LaysOutSlots, LongTableAdm
     inlines = [FlowRuleInline, SourceRecordInline]
     actions = ["open_again", "close_for_a_while", "close_for_good", "rename", "merge", "erase"]
     readonly_fields = [
+        "surroundings",
         "opening_hours",
         "rating",
         "review_count",
@@ -74,13 +77,19 @@ class RestaurantAdmin(ChangesIdentity, ShowsVersions, LaysOutSlots, LongTableAdm
         ),
         (
             "Address",
-            {"fields": ["line1", ("postal_code", "locality", "region", "country"), ("latitude", "longitude")]},
+            {
+                "fields": [
+                    "line1",
+                    ("postal_code", "locality", "region", "country"),
+                    ("latitude", "longitude"),
+                    "surroundings",
+                ]
+            },
         ),
         ("Contact", {"fields": [("phone", "phone_verified_at"), "website"]}),
         ("Hours", {"fields": ["opening_hours", "hours"]}),
         ("Guests", {"fields": ["price_level", ("rating", "review_count", "star_counts")]}),
         ("More", {"fields": ["attributes", "external_ids", "verified_at"]}),
-        ("Imports", {"fields": ["locked_fields"]}),
         ("Record", {"fields": [("version", "created_at", "updated_at"), "shown_version", "newest_versions"]}),
     ]
 
@@ -92,6 +101,11 @@ class RestaurantAdmin(ChangesIdentity, ShowsVersions, LaysOutSlots, LongTableAdm
         if restaurant.merged_into_id:
             return "Merged"
         return restaurant.get_status_display()
+
+    @admin.display(description="Around it")
+    def surroundings(self, restaurant: Restaurant) -> SafeString | str:
+        """A picture of what is near, and the same as a list. Two queries."""
+        return map_of(restaurant) or "It has no location yet: write its latitude and longitude, and save."
 
     @admin.display(description="Opening hours")
     def opening_hours(self, restaurant: Restaurant) -> SafeString | str:

@@ -1,10 +1,10 @@
 """The queue of reports, for staff."""
 
-from typing import cast
+from typing import Any, cast
 
 from django.contrib import admin, messages
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils import timezone
@@ -14,18 +14,25 @@ from django.utils.text import Truncator
 
 from accounts.models import User
 from catalogue import reports
-from catalogue.admin.queues import StateFilter
+from catalogue.admin.maps import map_of
+from catalogue.admin.queues import StateFilter, WorkedOffAdmin
 from catalogue.models import Report
 from catalogue.tasks import ring_for_open_spans
 from config.api.ids import encode
-from config.long_tables import LongTableAdmin
+from config.api.refusal import InvalidRequest
 
 # What staff mend by hand; the others do what follows by themselves.
 BY_ITSELF = (Report.Kind.CLOSED, Report.Kind.DUPLICATE)
 
+LATE = "Somebody else has decided this report by now."
+
+
+class Late(InvalidRequest):
+    """Somebody was quicker."""
+
 
 @admin.register(Report)
-class ReportAdmin(LongTableAdmin):
+class ReportAdmin(WorkedOffAdmin):
     """Reports, the oldest first. They are decided by the actions of the list."""
 
     list_display = ["created_at", "kind", "place", "beginning", "state", "decided_by"]
@@ -35,6 +42,8 @@ class ReportAdmin(LongTableAdmin):
     search_fields = ["restaurant__slug__exact"]
     search_help_text = "The slug of the restaurant, whole"
     ordering = ["created_at", "pk"]
+    order = ("created_at", "pk")
+    change_form_template = "catalogue/report.html"
     actions = ["apply", "dismiss"]
     fields = [
         "public_id",
@@ -58,6 +67,40 @@ class ReportAdmin(LongTableAdmin):
         "decided_at",
         "decided_by",
     ]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        """With the restaurants that they are of, and of duplicates the other one."""
+        return super().get_queryset(request).select_related("restaurant__market", "same_as", "decided_by")
+
+    def following(self, row: Report) -> QuerySet[Any]:
+        """The later ones."""
+        later = Q(created_at__gt=row.created_at) | Q(created_at=row.created_at, pk__gt=row.pk)
+        return self.waiting().filter(later, created_at__gte=row.created_at)
+
+    def decided(self, request: HttpRequest, row: Report, verdict: str) -> str | None:
+        """Right, or wrong."""
+        staff, now = cast("User", request.user), timezone.now()
+        if verdict == "apply":
+            if not reports.accept(row, staff=staff, now=now):
+                raise Late(LATE)
+            transaction.on_commit(ring_for_open_spans)
+            if row.kind not in BY_ITSELF:
+                return f"The report is applied. Mend {row.restaurant} by hand, if you have not."
+            return "The report is applied."
+        if verdict == "dismiss":
+            if not reports.dismiss(row, staff=staff, now=now):
+                raise Late(LATE)
+            return "The report is dismissed."
+        return None
+
+    def told(self, row: Report) -> dict[str, Any]:
+        """The record, its sources, and where it is."""
+        return {
+            "sources": row.restaurant.source_records.select_related("source").order_by("source", "record")[:20],
+            "restaurant": row.restaurant,
+            "by_itself": row.kind in BY_ITSELF,
+            "map": map_of(row.restaurant, marked=row.same_as_id),
+        }
 
     @admin.display(description="Id")
     def public_id(self, report: Report) -> str:

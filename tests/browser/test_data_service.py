@@ -1,0 +1,125 @@
+"""The data service in a browser: a wallet linked by its own signature, an export from its order to its file."""
+
+import gzip
+import json
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from eth_account import Account
+from eth_account.messages import encode_defunct
+
+from tests.browsing import DESK, PHONE, offences, overflows, sign_up
+from tests.running import Up
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+pytestmark = pytest.mark.browser
+# A wallet as browsers inject it (EIP-1193), which has our key sign.
+INJECTED = """
+window.ethereum = {
+  request: async ({method, params}) => {
+    if (method === "eth_requestAccounts") return [await window.addressOfKey()];
+    if (method === "personal_sign") return await window.signWithKey(params[0]);
+    throw new Error(method);
+  },
+};
+"""
+
+
+def inject(page: "Page", key: str) -> None:
+    """Give the browser a wallet with this key."""
+    account = Account.from_key(key)
+
+    def sign(text: str) -> str:
+        signed = account.sign_message(encode_defunct(hexstr=text))
+        return f"0x{bytes(signed.signature).hex()}"
+
+    page.expose_function("addressOfKey", lambda: account.address)
+    page.expose_function("signWithKey", sign)
+    page.add_init_script(INJECTED)
+
+
+def key_of(site: Up, tier: str) -> Mapping[str, Any]:
+    """The demo wallet of a tier, as `up --json` names it."""
+    found: Mapping[str, Any] = next(each for each in site.said["wallets"] if each["name"] == tier)
+    return found
+
+
+def looked_at(page: "Page", *paths: str) -> None:
+    """At both widths nothing is cut off, and nothing serious is found."""
+    for path in paths:
+        page.goto(path)
+        for size in (DESK, PHONE):
+            page.set_viewport_size(size)
+            assert not overflows(page), path
+            assert offences(page) == [], path
+    page.set_viewport_size(DESK)
+
+
+def test_a_wallet_is_linked_and_its_export_is_followed_and_fetched(
+    visit: Callable[..., "Page"], site: Up, tmp_path: Any
+) -> None:
+    page = visit()
+    inject(page, key_of(site, "enterprise")["private_key"])
+    sign_up(page, email="data@example.com", restaurant="Data Kitchen")
+    page.goto("/dashboard")
+    page.get_by_role("link", name="Data service").first.click()
+    page.get_by_role("link", name="Link a wallet").first.click()
+    page.get_by_role("button", name="Use the wallet of this browser").click()
+    page.get_by_text("The wallet is linked.").wait_for()
+    assert page.locator(".tile").first.inner_text().split("\n")[:2] == ["Your tier", "Enterprise"]
+
+    # What nobody has paid for yet is shown with its price and the request.
+    page.get_by_role("link", name="Exports").first.click()
+    page.get_by_role("link", name="New export").first.click()
+    page.get_by_label("Dataset").select_option("restaurants")
+    page.get_by_role("button", name="Show price and rows").click()
+    assert "0.5 USDC" in page.locator(".tile").first.inner_text()
+    session = session_of(page, key_of(site, "enterprise"))
+    ordered = paid_export(site, session, key_of(site, "enterprise"))
+
+    page.goto(page.url.split("/exports")[0] + f"/exports/{ordered}")
+    page.locator("table a", has_text="jsonl.gz").first.wait_for(timeout=60_000)
+    assert page.locator("#say").inner_text() in ("", "Export of restaurants: Done.")
+    with page.expect_download() as fetched:
+        page.locator("table a", has_text="jsonl.gz").first.click()
+    fetched.value.save_as(tmp_path / "file.jsonl.gz")
+    lines = gzip.decompress((tmp_path / "file.jsonl.gz").read_bytes()).splitlines()
+    assert len(lines) == 60
+    assert "slug" in json.loads(lines[0])
+
+    base = page.url.split("/exports")[0]
+    looked_at(page, f"{base}/data", f"{base}/data/payments", f"{base}/data/spending", f"{base}/exports", page.url)
+    looked_at(page, f"{base}/exports/new?dataset=restaurants", f"{base}/data/wallets/new")
+
+
+def session_of(page: "Page", key: Mapping[str, Any]) -> str:
+    """The token of a session of the wallet."""
+    asked = page.request.get("/v1/auth/challenge", params={"address": key["address"]}).json()
+    account = Account.from_key(key["private_key"])
+    signed = account.sign_message(encode_defunct(text=asked["message"]))
+    body = {"message": asked["message"], "signature": f"0x{bytes(signed.signature).hex()}"}
+    token: str = page.request.post("/v1/auth/session", data=body).json()["token"]
+    return token
+
+
+def paid_export(site: Up, token: str, key: Mapping[str, Any]) -> str:
+    """The id of an export that the official client of x402 has paid."""
+    import httpx
+    from x402.http import x402HTTPClientSync
+
+    from payments.devchain.wallets import from_key
+    from tests.payments.buying import client_of
+
+    url, body = f"{site.said['base_url']}/v1/exports", {"dataset": "restaurants"}
+    headers = {"Authorization": f"Bearer {token}"}
+    told = httpx.post(url, json=body, headers=headers)
+    assert told.status_code == 402, told.text
+    payer = from_key("payer", bytes.fromhex(key["private_key"].removeprefix("0x")))
+    signed, _ = x402HTTPClientSync(client_of(payer)).handle_402_response(dict(told.headers), told.content, url)
+    bought = httpx.post(url, json=body, headers=headers | dict(signed), timeout=30)
+    assert bought.status_code == 202, bought.text
+    found: str = bought.json()["id"]
+    return found
