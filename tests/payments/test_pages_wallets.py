@@ -80,9 +80,7 @@ def test_without_a_wallet_the_page_says_how_to_link_one(venue: Venue) -> None:
     assert "Your tier Free without a wallet Requests a minute 10" in page
 
 
-def test_each_wallet_says_what_it_holds_and_what_the_next_tier_needs(
-    venue: Venue, wallets: Mapping[str, Key]
-) -> None:
+def test_each_wallet_says_what_it_holds_and_what_the_next_tier_needs(venue: Venue, wallets: Mapping[str, Key]) -> None:
     seed.load()
     owner = people.member(venue)
     link(owner, venue, wallets["pro"])
@@ -101,7 +99,8 @@ def test_the_tiers_stand_there_in_the_words_of_the_contract(venue: Venue) -> Non
     page = said(people.member(venue).get(at(venue)))
     assert "Free yours default, anonymous standard 10 core fields standard docs and community" in page
     assert (
-        "Pro holding at least 100 USD worth of the token discounted 120 plus reviews and photos elevated e-mail" in page
+        "Pro holding at least 100 USD worth of the token discounted 120 plus reviews and photos elevated e-mail"
+        in page
     )
     assert "Enterprise custom terms or staking 50,000 committed dedicated everything plus bulk export" in page
 
