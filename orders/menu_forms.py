@@ -1,5 +1,6 @@
 """Forms in which the people of a venue write its menu."""
 
+from decimal import Decimal
 from typing import Any
 
 from django import forms
@@ -67,8 +68,9 @@ class ItemForm(OnMenu):
         categories.empty_label = None
         self.fields["price"].help_text = f"In {currency}, with at most {pricing.digits(currency)} decimals"
         if not self.instance._state.adding:  # noqa: SLF001  # Django's documented attribute
-            self.initial["price"] = pricing.written(self.instance.price, currency)
-            self.initial["tax_percent"] = f"{self.instance.tax_percent.normalize():f}"
+            # Decimals, as texts would not equal what the field reads from what was shown.
+            self.initial["price"] = pricing.rounded(self.instance.price, currency)
+            self.initial["tax_percent"] = Decimal(f"{self.instance.tax_percent.normalize():f}")
         elif not self.is_bound:
             self.initial["tax_percent"] = "0"
 
