@@ -15,7 +15,7 @@ class People(BaseUserManager["User"]):
 
     def create_user(self, email: str, password: str | None = None, **fields: Any) -> "User":
         """Store a user; without a password nobody can sign in as them."""
-        user = self.model(email=self.normalize_email(email), **fields)
+        user = self.model(email=email.lower(), **fields)
         user.set_password(password)
         user.save(using=self._db)
         return user
@@ -39,6 +39,11 @@ class User(AbstractUser):
         constraints = [
             models.UniqueConstraint(Func(F("email"), function="lower"), name="one_user_per_email_in_any_case")
         ]
+
+    def clean(self) -> None:
+        """Keep the address in small letters: by them it is found when somebody signs in."""
+        super().clean()
+        self.email = self.email.lower()
 
 
 class Account(models.Model):

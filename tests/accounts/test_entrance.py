@@ -95,9 +95,10 @@ def test_without_the_counters_nobody_gets_in_and_a_page_says_so(db: None, monkey
     def gone(*_: object, **__: object) -> None:
         raise NotConnected
 
-    monkeypatch.setattr(RedisCacheClient, "get_client", gone)
     client = Client()
-    answer = sign_in(client, "known@example.com")
+    with monkeypatch.context() as meanwhile:
+        meanwhile.setattr(RedisCacheClient, "get_client", gone)
+        answer = sign_in(client, "known@example.com")
     assert (answer.status_code, answer["Retry-After"]) == (503, "30")
     assert "nobody is let in just now" in answer.content.decode()
     assert not is_in(client)
@@ -187,8 +188,10 @@ def test_a_code_from_an_app_is_asked_for_once_it_is_set_up(db: None) -> None:
     person = people.user("known@example.com", password=PASSWORD)
     EmailAddress.objects.create(user=person, email=person.email, verified=True, primary=True)
     client = Client()
-    sign_in(client, "known@example.com")
-    page = client.get("/account/2fa/totp/activate/").content.decode()
+    assert sign_in(client, "known@example.com").status_code == 302
+    answer = client.get("/account/2fa/totp/activate/")
+    assert answer.status_code == 200
+    page = answer.content.decode()
     found = re.search(r'id="authenticator_secret">(\w+)<', page)
     assert found is not None
     secret = found.group(1)

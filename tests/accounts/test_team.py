@@ -290,6 +290,6 @@ def test_the_team_costs_as_many_queries_for_20_as_for_2(venue: Venue, django_ass
     client = people.member(venue)
     for _ in range(20):
         people.membership(venue, "host", [venue])
-    with django_assert_num_queries(15):
+    with django_assert_num_queries(11):
         assert client.get(page_of(venue)).status_code == 200
     assert User.objects.count() == 21
