@@ -8,6 +8,7 @@ from uuid import UUID
 from django.db.models import Q
 
 from accounts.models import Account, Membership, Role, User, Venue
+from accounts.staff_roles import holds
 
 
 class Right(StrEnum):
@@ -88,5 +89,5 @@ def access(user: User, venue: UUID) -> Access | None:
         return Access(user, found, role, RIGHTS_OF[role])
     if not user.is_staff:
         return None
-    rights = frozenset(right for right, permission in PERMISSIONS.items() if user.has_perm(permission))
+    rights = frozenset(right for right, permission in PERMISSIONS.items() if holds(user, permission))
     return Access(user, found, None, rights) if rights else None

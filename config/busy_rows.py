@@ -1,4 +1,4 @@
-"""Pages of staff that come to a row which somebody else is writing: told in words, not as something broken."""
+"""Pages of staff that came to a row which somebody else writes, or looked through too much: told in words."""
 
 import logging
 from collections.abc import Callable
@@ -16,7 +16,10 @@ BUSY = (errors.LockNotAvailable, errors.DeadlockDetected, errors.SerializationFa
 
 
 class BusyRows:
-    """Answers 503 with a page where a row stayed locked for longer than we wait; nothing was written then."""
+    """Answers 503 with a page where a row stayed locked for longer than we wait; nothing was written then.
+
+    And 400 where a statement took too long: how to ask for less.
+    """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -27,8 +30,11 @@ class BusyRows:
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
         """A page for the admin, with a link back; whatever else it is flies on."""
-        is_busy = isinstance(exception, OperationalError) and isinstance(exception.__cause__, BUSY)
-        if not is_busy or not is_below(request, "/admin"):
+        cause = exception.__cause__ if isinstance(exception, OperationalError) else None
+        if not isinstance(cause, (*BUSY, errors.QueryCanceled)) or not is_below(request, "/admin"):
             return None
         logger.warning("%s %s: %s", request.method, request.path, exception)
+        if isinstance(cause, errors.QueryCanceled):
+            told = {"back": request.path, "wrote": request.method == "POST"}
+            return render(request, "admin/too_broad.html", told, status=400)
         return render(request, "admin/busy.html", {"back": request.path}, status=503)

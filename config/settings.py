@@ -93,7 +93,7 @@ MCP_ALLOWED_ORIGINS = env.origins("MCP_ALLOWED_ORIGINS")
 CSRF_FAILURE_VIEW = "reservations.views.form_refused"
 
 INSTALLED_APPS = [
-    "django.contrib.admin",
+    "accounts.apps.BackOfficeConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.messages",
@@ -188,7 +188,7 @@ OPTIONS = CONNECTION_OPTIONS | ADDRESSED | {"options": f"{SESSION} {ADDRESSED.ge
 DATABASES = {"default": CONNECTION | DATABASE | {"OPTIONS": OPTIONS}}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 AUTH_USER_MODEL = "accounts.User"
-AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
+AUTHENTICATION_BACKENDS = ["accounts.backends.Staff", "accounts.backends.Members"]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
     for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")
@@ -207,7 +207,6 @@ ACCOUNT_EMAIL_SUBJECT_PREFIX = ""
 ACCOUNT_EMAIL_NOTIFICATIONS = True
 ACCOUNT_SESSION_REMEMBER = True
 ACCOUNT_DEFAULT_HTTP_PROTOCOL = PUBLIC_BASE_URL.partition(":")[0]
-ALLAUTH_TRUSTED_PROXY_COUNT = TRUSTED_PROXIES
 MFA_ADAPTER = "accounts.entrance.SecondFactor"
 MFA_FORMS = {"add_webauthn": "accounts.passkeys.AddPasskey"}
 MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]

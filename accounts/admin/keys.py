@@ -8,12 +8,11 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
+from accounts.admin.scope import OfVenues
 from accounts.models import OVERLAPS, ApiKey, CannotProlong, CannotRotate, Scope
-from config.confirming import ask
+from config.confirming import MOST_NAMED, ask, ask_about
 from config.stale_forms import StaleForm, StaleFormAdmin
 
-# So many are named on the page that asks.
-MOST_NAMED = 20
 WORDS_OF_OVERLAPS = ("not at all", "for an hour", "for a day", "for a week")
 
 
@@ -59,7 +58,7 @@ class OverlapForm(forms.Form):
 
 
 @admin.register(ApiKey)
-class ApiKeyAdmin(StaleFormAdmin):
+class ApiKeyAdmin(OfVenues, StaleFormAdmin):
     """API keys, without their secrets. A new one is shown once, after it is saved."""
 
     form = KeyForm
@@ -78,13 +77,15 @@ class ApiKeyAdmin(StaleFormAdmin):
     actions = ["rotate", "revoke", "revoke_families"]
 
     def get_readonly_fields(self, request: HttpRequest, obj: ApiKey | None = None) -> list[str]:
-        """A key stays with its venue; who it was and when it ended is history."""
+        """A key stays with its venue; who it was and when it ended is history. What it may use is ours to say."""
         fixed = ["shown", "public_id", "family", "created_at", "last_used_at", "last_used_ip", "revoked_at"]
+        fixed = fixed if self.is_ours(request) else ["allowance", *fixed]
         return ["venue", *fixed] if obj else fixed
 
     def get_fields(self, request: HttpRequest, obj: ApiKey | None = None) -> Any:
         """A key that is not there yet has only what is asked for."""
-        return super().get_fields(request, obj) if obj else list(KeyForm.Meta.fields)
+        asked = [name for name in KeyForm.Meta.fields if name != "allowance" or self.is_ours(request)]
+        return super().get_fields(request, obj) if obj else asked
 
     @admin.display(description="key", ordering="start")
     def shown(self, key: ApiKey) -> str:
@@ -123,16 +124,29 @@ class ApiKeyAdmin(StaleFormAdmin):
         return False
 
     @admin.action(description="Revoke the selected keys, at once and for good", permissions=["change"])
-    def revoke(self, request: HttpRequest, queryset: QuerySet[ApiKey]) -> None:
-        """Revoke; keys that were revoked before keep their moment."""
+    def revoke(self, request: HttpRequest, queryset: QuerySet[ApiKey]) -> HttpResponse | None:
+        """Ask; then revoke. Keys that were revoked before keep their moment."""
         chosen = ApiKey.objects.filter(pk__in=queryset.order_by().values("pk"))
+        if "confirmed" not in request.POST:
+            return self.ask_to_revoke(request, chosen, action="revoke")
         self.message_user(request, f"{chosen.revoke(now=timezone.now())} revoked.", messages.SUCCESS)
+        return None
 
     @admin.action(description="Revoke the selected keys and their families", permissions=["change"])
-    def revoke_families(self, request: HttpRequest, queryset: QuerySet[ApiKey]) -> None:
-        """Revoke also the keys that these replaced, and those that replaced them."""
+    def revoke_families(self, request: HttpRequest, queryset: QuerySet[ApiKey]) -> HttpResponse | None:
+        """Ask; then revoke also the keys that these replaced, and those that replaced them."""
         chosen = ApiKey.objects.filter(family__in=queryset.order_by().values("family"))
+        if "confirmed" not in request.POST:
+            return self.ask_to_revoke(request, chosen, action="revoke_families")
         self.message_user(request, f"{chosen.revoke(now=timezone.now())} revoked.", messages.SUCCESS)
+        return None
+
+    def ask_to_revoke(self, request: HttpRequest, chosen: QuerySet[ApiKey], *, action: str) -> HttpResponse:
+        """The page that names the keys which would let nobody in any more."""
+        rows = chosen.filter(revoked_at=None).select_related("venue").order_by("created_at", "pk")
+        words = "Whoever calls with one of these keys is refused from then on. This cannot be taken back."
+        asked: dict[str, Any] = {"title": "Revoke keys?", "words": words, "yes": "Yes, revoke them"}
+        return ask_about(self, request, rows, action=action, **asked)
 
     def has_rotate_permission(self, request: HttpRequest) -> bool:
         """Who rotates changes a key and adds another."""

@@ -5,6 +5,7 @@ from typing import Any
 from django.contrib import admin
 from django.http import HttpRequest
 
+from accounts.admin.scope import OfVenues
 from accounts.models import Account, Venue
 from accounts.venue_form import VenueForm
 from config.stale_forms import StaleFormAdmin
@@ -21,9 +22,10 @@ class VenueInline(admin.TabularInline[Venue, Account]):
 
 
 @admin.register(Venue)
-class VenueAdmin(StaleFormAdmin):
+class VenueAdmin(OfVenues, StaleFormAdmin):
     """Restaurants of accounts."""
 
+    venue_path = "pk"
     form = VenueForm
     list_display = ["name", "account", "timezone", "currency", "is_sandbox"]
     list_select_related = ["account"]
@@ -31,13 +33,17 @@ class VenueAdmin(StaleFormAdmin):
     search_fields = ["name", "account__name"]
     ordering = ["name", "id"]
     autocomplete_fields = ["account"]
-    readonly_fields = ["id", "created_at"]
     fieldsets = [
-        (None, {"fields": ["account", "name", ("timezone", "currency"), "is_sandbox"]}),
+        (None, {"fields": ["account", "name", ("address", "phone"), ("timezone", "currency"), "is_sandbox"]}),
         ("Orders", {"fields": ["prices_include_tax", "payment_methods"]}),
         ("Reservations", {"fields": [("max_days_ahead", "auto_confirm_max_party"), "when_full", "mails_guests"]}),
+        ("Page for guests", {"fields": ["is_bookable_online", "proves_guests"]}),
         ("Record", {"fields": ["id", "created_at"]}),
     ]
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Venue | None = None) -> list[str]:
+        """Whose it is, and whether it is for trying out, is ours to say."""
+        return ["id", "created_at", *([] if self.is_ours(request) else ["account", "is_sandbox"])]
 
     def get_form(self, request: HttpRequest, obj: Venue | None = None, change: bool = False, **kwargs: Any) -> Any:
         """The form, which also says what becomes of a sandbox's mail."""

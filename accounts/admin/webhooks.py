@@ -6,22 +6,26 @@ from typing import Any
 from django import forms
 from django.contrib import admin, messages
 from django.contrib.admin.widgets import AdminURLFieldWidget
-from django.db.models import Count, IntegerField, OuterRef, QuerySet, Subquery
+from django.db.models import Count, IntegerField, OuterRef, Q, QuerySet, Subquery
 from django.forms import ModelForm
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from accounts.admin.history import History, pretty
+from accounts.admin.scope import OfVenues
 from accounts.authentication import staff
 from accounts.models import Event, EventType, Venue, WebhookDelivery, WebhookEndpoint
 from accounts.webhooks import deliveries, destinations, endpoints, secrets
 from accounts.webhooks import messages as sending
 from config.api.ids import decode
 from config.api.refusal import Refusal
+from config.awaiting import Awaiting, counted
+from config.confirming import ask_about
 
+DisabledReason = WebhookEndpoint.DisabledReason
 DAY = timedelta(days=1)
 WEEK = timedelta(days=7)
 ASKED = ["venue", "url", "description", "types"]
@@ -59,7 +63,7 @@ class EndpointForm(ModelForm[WebhookEndpoint]):
 
 
 @admin.register(WebhookEndpoint)
-class WebhookEndpointAdmin(admin.ModelAdmin[WebhookEndpoint]):
+class WebhookEndpointAdmin(OfVenues, admin.ModelAdmin[WebhookEndpoint]):
     """Endpoints. Their secrets are shown once, when they are made."""
 
     form = EndpointForm
@@ -91,13 +95,10 @@ class WebhookEndpointAdmin(admin.ModelAdmin[WebhookEndpoint]):
         )
         ended = rows.exclude(state=WebhookDelivery.State.PENDING)
         arrived = rows.filter(state=WebhookDelivery.State.DELIVERED)
-        return (
-            super()
-            .get_queryset(request)
-            .annotate(
-                ended=Subquery(ended.values("number"), output_field=IntegerField()),
-                arrived=Subquery(arrived.values("number"), output_field=IntegerField()),
-            )
+        shown: QuerySet[WebhookEndpoint] = super().get_queryset(request)
+        return shown.annotate(
+            ended=Subquery(ended.values("number"), output_field=IntegerField()),
+            arrived=Subquery(arrived.values("number"), output_field=IntegerField()),
         )
 
     @admin.display(description="State")
@@ -170,8 +171,12 @@ class WebhookEndpointAdmin(admin.ModelAdmin[WebhookEndpoint]):
                 self.message_user(request, f"A test event is on its way to {endpoint}.", messages.SUCCESS)
 
     @admin.action(description="Rotate the secret", permissions=["change"])
-    def rotate(self, request: HttpRequest, queryset: QuerySet[WebhookEndpoint]) -> None:
-        """Give each a new secret, shown this once."""
+    def rotate(self, request: HttpRequest, queryset: QuerySet[WebhookEndpoint]) -> HttpResponse | None:
+        """Ask; then give each a new secret, shown this once."""
+        if "confirmed" not in request.POST:
+            words = "Each of these gets a new secret, shown once. The old one signs too for 24 hours."
+            asked: dict[str, Any] = {"title": "Rotate secrets?", "words": words, "yes": "Yes, rotate them"}
+            return ask_about(self, request, queryset, action="rotate", **asked)
         for endpoint in queryset:
             try:
                 secret = endpoints.rotate(endpoint, now=timezone.now())
@@ -180,6 +185,7 @@ class WebhookEndpointAdmin(admin.ModelAdmin[WebhookEndpoint]):
                 continue
             text = f"The new secret of {endpoint}, shown only now: {secret} The old one signs too for 24 hours."
             self.message_user(request, text, messages.WARNING)
+        return None
 
     @admin.action(description="Switch on", permissions=["change"])
     def switch_on(self, request: HttpRequest, queryset: QuerySet[WebhookEndpoint]) -> None:
@@ -188,11 +194,26 @@ class WebhookEndpointAdmin(admin.ModelAdmin[WebhookEndpoint]):
         self.message_user(request, f"{number} switched on.", messages.SUCCESS)
 
     @admin.action(description="Switch off, and give up what waits", permissions=["change"])
-    def switch_off(self, request: HttpRequest, queryset: QuerySet[WebhookEndpoint]) -> None:
-        """Switch off those that are on."""
+    def switch_off(self, request: HttpRequest, queryset: QuerySet[WebhookEndpoint]) -> HttpResponse | None:
+        """Ask; then switch off those that are on."""
+        if "confirmed" not in request.POST:
+            words = "Nothing is sent to these any more, and what waits to be sent to them is given up."
+            asked: dict[str, Any] = {"title": "Switch endpoints off?", "words": words, "yes": "Yes, switch them off"}
+            return ask_about(self, request, queryset.filter(disabled_at=None), action="switch_off", **asked)
         now = timezone.now()
         number = sum(endpoints.disable(endpoint, now=now) for endpoint in queryset)
         self.message_user(request, f"{number} switched off.", messages.SUCCESS)
+        return None
+
+    def awaiting(self, request: HttpRequest) -> list[Awaiting]:
+        """Endpoints that fail, or were given up."""
+        failing = WebhookEndpoint.objects.filter(
+            Q(failing_since__isnull=False, disabled_at=None)
+            | Q(disabled_reason__in=[DisabledReason.GONE, DisabledReason.FAILING])
+        )
+        number = counted(self.within(request, failing, "view", "change"))
+        address = reverse("admin:accounts_webhookendpoint_changelist")
+        return [Awaiting("webhooks failing", number, address, is_bad=True)]
 
     @admin.action(description="Send again what failed in the last 7 days", permissions=["change"])
     def replay_failed(self, request: HttpRequest, queryset: QuerySet[WebhookEndpoint]) -> None:
@@ -208,9 +229,10 @@ class WebhookEndpointAdmin(admin.ModelAdmin[WebhookEndpoint]):
 
 
 @admin.register(WebhookDelivery)
-class WebhookDeliveryAdmin(History):
+class WebhookDeliveryAdmin(OfVenues, History):
     """Deliveries: what was sent where, and what came back."""
 
+    venue_path = "endpoint__venue"
     list_display = ["event_id_shown", "type", "endpoint", "state", "last_status", "tries", "next_try_at", "created_at"]
     list_select_related = ["event", "endpoint"]
     list_filter = ["state"]
@@ -263,7 +285,7 @@ class WebhookDeliveryAdmin(History):
     @admin.display(description="Body")
     def body(self, delivery: WebhookDelivery) -> SafeString:
         """The very bytes."""
-        return format_html('<pre style="white-space: pre-wrap">{}</pre>', sending.body_of(delivery.event).decode())
+        return format_html('<pre class="wrapped">{}</pre>', sending.body_of(delivery.event).decode())
 
     @admin.action(description="Send again from the beginning", permissions=["change"])
     def replay(self, request: HttpRequest, queryset: QuerySet[WebhookDelivery]) -> None:
@@ -282,7 +304,7 @@ class WebhookDeliveryAdmin(History):
 
 
 @admin.register(Event)
-class EventAdmin(History):
+class EventAdmin(OfVenues, History):
     """What has happened at the venues and in the accounts."""
 
     list_display = ["public_id", "type", "where", "actor", "created_at"]

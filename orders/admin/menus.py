@@ -7,13 +7,14 @@ from zoneinfo import ZoneInfo
 
 from django.contrib import admin, messages
 from django.db.models import Count, ForeignKey, QuerySet, Value
-from django.forms import ModelChoiceField, NumberInput
+from django.forms import NumberInput
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from accounts.admin.scope import OfVenues
 from config.stale_forms import StaleForm, StaleFormAdmin
 from orders import pricing
 from orders.models import Menu, MenuCategory, MenuItem
@@ -34,7 +35,7 @@ class MenuCategoryInline(admin.TabularInline[MenuCategory, Menu]):
 
 
 @admin.register(Menu)
-class MenuAdmin(StaleFormAdmin):
+class MenuAdmin(OfVenues, StaleFormAdmin):
     """Menus, with their categories; the dishes have a list of their own."""
 
     list_display = ["venue", "is_published", "dishes"]
@@ -45,6 +46,7 @@ class MenuAdmin(StaleFormAdmin):
     ordering = ["venue__name", "id"]
     autocomplete_fields = ["venue"]
     inlines = [MenuCategoryInline]
+    changes_also = ((MenuCategory, "menu_id"), (MenuItem, "menu_id"))
     actions = ["publish", "withdraw"]
     show_full_result_count = False
     list_per_page = 50
@@ -108,9 +110,10 @@ class MenuItemForm(StaleForm):
 
 
 @admin.register(MenuItem)
-class MenuItemAdmin(StaleFormAdmin):
+class MenuItemAdmin(OfVenues, StaleFormAdmin):
     """Dishes and drinks. They are added from the page of their menu."""
 
+    venue_path = "menu__venue"
     form = MenuItemForm
     list_display = ["name", "ref", "venue", "category", "price", "currency", "tax", "is_available", "is_sold_out"]
     list_editable = ["price", "is_available"]
@@ -166,15 +169,13 @@ class MenuItemAdmin(StaleFormAdmin):
         answer = super().response_change(request, obj)
         return next_on_menu(request, obj) or answer
 
-    def formfield_for_foreignkey(
-        self, db_field: ForeignKey[Any, Any], request: HttpRequest, **options: Any
-    ) -> ModelChoiceField[Any] | None:
+    def formfield_for_foreignkey(self, db_field: ForeignKey[Any, Any], request: HttpRequest, **options: Any) -> Any:
         """That menu, and its categories."""
-        menu = menu_of(request)
+        menu = self.within(request, Menu.objects.filter(id=menu_of(request)), "add", "change", path="venue")
         if db_field.name == "menu":
-            options |= {"queryset": Menu.objects.filter(id=menu).select_related("venue"), "empty_label": None}
+            options |= {"queryset": menu.select_related("venue"), "empty_label": None}
         else:
-            options["queryset"] = MenuCategory.objects.filter(menu_id=menu).order_by("position", "name")
+            options["queryset"] = MenuCategory.objects.filter(menu__in=menu).order_by("position", "name")
         return super().formfield_for_foreignkey(db_field, request, **options)
 
     @admin.display(description="Venue", ordering="menu__venue__name")
@@ -197,12 +198,16 @@ class MenuItemAdmin(StaleFormAdmin):
         """By the venue's day."""
         return item.sold_out_on == timezone.now().astimezone(ZoneInfo(item.menu.venue.timezone)).date()
 
-    @admin.action(description="Sold out today", permissions=["change"])
+    def has_sell_out_permission(self, request: HttpRequest) -> bool:
+        """Who changes the menu, and who cooks by it."""
+        return self.has_change_permission(request) or request.user.has_perm("orders.sell_out_menuitem")
+
+    @admin.action(description="Sold out today", permissions=["sell_out"])
     def sell_out(self, request: HttpRequest, queryset: MenuItems) -> None:
         """Take them off for the rest of the day at their venue."""
         self.message_user(request, f"{queryset.sell_out(now=timezone.now())} sold out today.", messages.SUCCESS)
 
-    @admin.action(description="Back on the menu", permissions=["change"])
+    @admin.action(description="Back on the menu", permissions=["sell_out"])
     def bring_back(self, request: HttpRequest, queryset: MenuItems) -> None:
         """Sell them again."""
         self.message_user(request, f"{queryset.bring_back()} back on the menu.", messages.SUCCESS)

@@ -2,25 +2,25 @@
 
 from typing import Any
 
+from django import forms
 from django.contrib import admin, messages
-from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
-from django.db.models import QuerySet
+from django.db.models import Sum
 from django.forms import CharField, Textarea
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
-from django.template.response import TemplateResponse
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.safestring import SafeString
 
+from accounts.admin.scope import OfVenues
 from accounts.authentication import staff
-from accounts.models import Event
+from accounts.models import Event, Tally
+from config.awaiting import Awaiting
+from config.confirming import ask_about
 from config.long_tables import LongTableAdmin
 from config.stale_forms import StaleForm
 from orders import ordering, pricing
 from orders.models import IllegalMove, Order, OrderItem, OrderNumber, Orders
-
-# So many are named on the page that asks.
-MOST_NAMED = 20
 
 
 def amount(row: Order | OrderItem, name: str) -> str | None:
@@ -45,6 +45,14 @@ class OrderForm(StaleForm):
         fields = ["delivery_address"]
         field_classes = {"delivery_address": Lines}
         widgets = {"delivery_address": Textarea(attrs={"rows": 3, "class": "vLargeTextField"})}
+
+
+class BecauseForm(forms.Form):
+    """Why orders are cancelled."""
+
+    because = forms.CharField(
+        label="Why", max_length=300, help_text="For the venue's people alone; callers of the API are not told"
+    )
 
 
 class OrderItemInline(admin.TabularInline[OrderItem, Order]):
@@ -78,7 +86,7 @@ class OrderItemInline(admin.TabularInline[OrderItem, Order]):
 
 
 @admin.register(Order)
-class OrderAdmin(LongTableAdmin):
+class OrderAdmin(OfVenues, LongTableAdmin):
     """Orders. Their status changes by the same rule as in the API, through the actions of the list."""
 
     form = OrderForm
@@ -145,6 +153,13 @@ class OrderAdmin(LongTableAdmin):
         found = Event.objects.filter(subject=order.pk, venue_id=order.venue_id).order_by("created_at", "id")
         return render_to_string("admin/orders/order/events.html", {"events": found})
 
+    def awaiting(self, request: HttpRequest) -> list[Awaiting]:
+        """Orders to be made. Read from the tallies, as there are many orders and few that are pending."""
+        pending = Tally.objects.filter(noun=Tally.Noun.ORDER, status=Order.Status.PENDING)
+        number = self.within(request, pending, "change", path="venue").aggregate(sum=Sum("total"))["sum"] or 0
+        address = f"{reverse('admin:orders_order_changelist')}?status__exact={Order.Status.PENDING}"
+        return [Awaiting("pending orders", int(number), address)]
+
     def has_add_permission(self, request: HttpRequest) -> bool:
         """Orders come through the API."""
         return False
@@ -154,20 +169,41 @@ class OrderAdmin(LongTableAdmin):
         return False
 
     @admin.action(description="Complete the selected orders", permissions=["change"])
-    def complete(self, request: HttpRequest, queryset: Orders) -> None:
-        """Move to completed."""
+    def complete(self, request: HttpRequest, queryset: Orders) -> HttpResponse | None:
+        """Ask; then move to completed."""
+        if "confirmed" not in request.POST:
+            asked: dict[str, Any] = {"action": "complete", "title": "Complete orders?", "yes": "Yes, complete them"}
+            words = "These orders will be completed, and the venue's webhooks are told. Others stay as they are."
+            return ask_about(self, request, still_pending(queryset), words=words, **asked)
         self.move(request, queryset, Order.Status.COMPLETED)
+        return None
 
     @admin.action(description="Cancel the selected orders", permissions=["change"])
-    def cancel(self, request: HttpRequest, queryset: Orders) -> None:
-        """Move to cancelled."""
-        self.move(request, queryset, Order.Status.CANCELLED)
+    def cancel(self, request: HttpRequest, queryset: Orders) -> HttpResponse | None:
+        """Ask, and for the reason; then move to cancelled."""
+        is_confirmed = "confirmed" in request.POST
+        form = BecauseForm(request.POST if is_confirmed else None)
+        if not form.is_valid():
+            asked: dict[str, Any] = {"action": "cancel", "title": "Cancel orders?", "yes": "Yes, cancel them"}
+            words = (
+                "These orders will be cancelled for good, and the venue's webhooks are told. Others stay as they are."
+            )
+            rows, status = still_pending(queryset), 400 if is_confirmed else 200
+            return ask_about(self, request, rows, words=words, form=form, status=status, **asked)
+        self.move(request, queryset, Order.Status.CANCELLED, because=form.cleaned_data["because"])
+        return None
 
     @admin.action(description="Reopen the selected orders: they were completed by mistake", permissions=["change"])
     def reopen(self, request: HttpRequest, queryset: Orders) -> HttpResponse | None:
         """Ask; then take back what was completed, and say what was not."""
         if "confirmed" not in request.POST:
-            return self.ask(request, queryset)
+            completed = queryset.filter(status=Order.Status.COMPLETED).select_related("venue")
+            asked: dict[str, Any] = {"action": "reopen", "title": "Reopen orders?", "yes": "Yes, reopen them"}
+            words = (
+                "These completed orders will be pending again. This is written down as an event with your name, and"
+                " told to the venue's webhooks. What is cancelled stays cancelled."
+            )
+            return ask_about(self, request, completed, words=words, **asked)
         for order in queryset.with_items():
             try:
                 ordering.reopen(order, now=timezone.now(), actor=staff(request))
@@ -177,34 +213,24 @@ class OrderAdmin(LongTableAdmin):
                 self.message_user(request, f"{order} is pending again.", messages.SUCCESS)
         return None
 
-    def ask(self, request: HttpRequest, queryset: QuerySet[Order]) -> HttpResponse:
-        """The page that shows which orders would be reopened."""
-        completed = queryset.filter(status=Order.Status.COMPLETED)
-        context = {
-            **self.admin_site.each_context(request),
-            "opts": self.opts,
-            "title": "Reopen orders?",
-            "count": completed.count(),
-            "examples": completed[:MOST_NAMED],
-            "checkbox": ACTION_CHECKBOX_NAME,
-            "selected": request.POST.getlist(ACTION_CHECKBOX_NAME),
-            "select_across": request.POST.get("select_across", "0"),
-        }
-        return TemplateResponse(request, "admin/orders/order/confirm_reopen.html", context)
-
-    def move(self, request: HttpRequest, queryset: Orders, status: Order.Status) -> None:
+    def move(self, request: HttpRequest, queryset: Orders, status: Order.Status, *, because: str = "") -> None:
         """Move each order that may still move, and say which may not."""
         for order in queryset.with_items():
             try:
-                ordering.move(order, status, now=timezone.now(), actor=staff(request))
+                ordering.move(order, status, now=timezone.now(), actor=staff(request), because=because)
             except IllegalMove as refusal:
                 self.message_user(request, f"{order}: {refusal.message}", messages.ERROR)
             else:
                 self.message_user(request, f"{order} is {status.value}.", messages.SUCCESS)
 
 
+def still_pending(orders: Orders) -> Orders:
+    """Those that can still be completed or cancelled, with their venue."""
+    return orders.filter(status=Order.Status.PENDING).select_related("venue")
+
+
 @admin.register(OrderNumber)
-class OrderNumberAdmin(admin.ModelAdmin[OrderNumber]):
+class OrderNumberAdmin(OfVenues, admin.ModelAdmin[OrderNumber]):
     """The last number of each day; for looking only."""
 
     list_display = ["venue", "business_date", "last"]

@@ -2,13 +2,14 @@
 
 from django.contrib import admin
 
+from accounts.admin.scope import OfVenues
 from reservations.admin.tables import WithinOneVenue
 from reservations.models import Closure, ServicePeriod
 from reservations.setup_forms import WEEKDAYS, ServicePeriodForm
 
 
 @admin.register(ServicePeriod)
-class ServicePeriodAdmin(WithinOneVenue, admin.ModelAdmin[ServicePeriod]):
+class ServicePeriodAdmin(WithinOneVenue, OfVenues, admin.ModelAdmin[ServicePeriod]):
     """Lunch, dinner."""
 
     form = ServicePeriodForm
@@ -33,7 +34,7 @@ class ServicePeriodAdmin(WithinOneVenue, admin.ModelAdmin[ServicePeriod]):
 
 
 @admin.register(Closure)
-class ClosureAdmin(WithinOneVenue, admin.ModelAdmin[Closure]):
+class ClosureAdmin(WithinOneVenue, OfVenues, admin.ModelAdmin[Closure]):
     """Holidays."""
 
     list_display = ["venue", "first_date", "last_date", "reason"]

@@ -5,14 +5,18 @@ from datetime import datetime
 from typing import Any, ClassVar, cast
 
 from django.contrib import admin, messages
-from django.db.models import DateField, F, Func, QuerySet, Value
-from django.http import HttpRequest
+from django.db.models import DateField, F, Func, QuerySet, Sum, Value
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html_join
 
+from accounts.admin.scope import OfVenues
 from accounts.authentication import staff
-from accounts.models import Event
+from accounts.models import Event, Tally
 from config.api.refusal import Refusal
+from config.awaiting import Awaiting, counted
+from config.confirming import ask_about
 from config.long_tables import LongTableAdmin
 from config.refused_forms import RefusedFormAdmin
 from reservations import arrivals, booking, waiting
@@ -52,7 +56,7 @@ def day_at(now: datetime, ahead: int) -> Func:
 
 
 @admin.register(Reservation)
-class ReservationAdmin(RefusedFormAdmin, LongTableAdmin):
+class ReservationAdmin(OfVenues, RefusedFormAdmin, LongTableAdmin):
     """Reservations: all latest first, those of chosen days as they come."""
 
     form = ReservationForm
@@ -198,9 +202,17 @@ class ReservationAdmin(RefusedFormAdmin, LongTableAdmin):
         self.move(request, queryset, Status.CONFIRMED)
 
     @admin.action(description="Cancel the selected reservations", permissions=["change"])
-    def cancel(self, request: HttpRequest, queryset: QuerySet[Reservation]) -> None:
-        """Move to cancelled."""
+    def cancel(self, request: HttpRequest, queryset: QuerySet[Reservation]) -> HttpResponse | None:
+        """Ask; then move to cancelled."""
+        if "confirmed" not in request.POST:
+            rows = queryset.exclude(status=Status.CANCELLED).select_related("venue")
+            words = (
+                "These are cancelled for good. Their tables are free for others, and guests with an address are told."
+            )
+            asked: dict[str, Any] = {"title": "Cancel reservations?", "words": words, "yes": "Yes, cancel them"}
+            return ask_about(self, request, rows, action="cancel", **asked)
         self.move(request, queryset, Status.CANCELLED)
+        return None
 
     @admin.action(description="Offer a table to the selected parties that wait", permissions=["change"])
     def offer_table(self, request: HttpRequest, queryset: QuerySet[Reservation]) -> None:
@@ -208,7 +220,7 @@ class ReservationAdmin(RefusedFormAdmin, LongTableAdmin):
 
         def offer(reservation: Reservation, now: datetime) -> str:
             until = hour_of(waiting.offer(reservation, actor=staff(request), now=now), reservation.venue.timezone)
-            told = "They get a mail." if is_mailed(reservation, now=now) else "Call them."
+            told = "They get a mail." if is_mailed(reservation, Notice.Kind.OFFERED, now=now) else "Call them."
             return f"{reservation} is held {', '.join(reservation.tables)} until {until}. {told}"
 
         self.each(request, queryset, offer)
@@ -229,9 +241,29 @@ class ReservationAdmin(RefusedFormAdmin, LongTableAdmin):
         self.mark(request, queryset, Arrival.FINISHED)
 
     @admin.action(description="Mark as no-show", permissions=["change"])
-    def no_show(self, request: HttpRequest, queryset: QuerySet[Reservation]) -> None:
-        """They did not come, and the table is free."""
+    def no_show(self, request: HttpRequest, queryset: QuerySet[Reservation]) -> HttpResponse | None:
+        """Ask; then: they did not come, and the table is free."""
+        if "confirmed" not in request.POST:
+            words = "Their tables are free for others at once."
+            asked: dict[str, Any] = {"title": "Mark as no-show?", "words": words, "yes": "Yes, they did not come"}
+            return ask_about(self, request, queryset.select_related("venue"), action="no_show", **asked)
         self.mark(request, queryset, Arrival.NO_SHOW)
+        return None
+
+    def awaiting(self, request: HttpRequest) -> list[Awaiting]:
+        """What waits for a word of the staff; for members also who comes today."""
+        page = reverse("admin:reservations_reservation_changelist")
+        pending = Tally.objects.filter(noun=Tally.Noun.RESERVATION, status=Status.PENDING)
+        number = self.within(request, pending, "view", path="venue").aggregate(sum=Sum("total"))["sum"] or 0
+        waits = Awaiting("pending reservations", int(number), f"{page}?status__exact={Status.PENDING}")
+        if self.venues(request, "view") is None:
+            return [waits]
+        now = timezone.now()
+        coming = Reservation.objects.filter(
+            date__gte=day_at(now, 0), date__lt=day_at(now, 1), status=Status.CONFIRMED, arrival__isnull=True
+        )
+        today = counted(self.within(request, coming, "view"))
+        return [waits, Awaiting("still to come today", today, f"{page}?day=today")]
 
     def move(self, request: HttpRequest, queryset: QuerySet[Reservation], status: Reservation.Status) -> None:
         """Move each reservation that may, and say which may not."""

@@ -6,6 +6,7 @@ from django.contrib import admin
 from django.http import HttpRequest
 from django.utils import timezone
 
+from accounts.admin.scope import OfVenues
 from accounts.authentication import staff
 from reservations import renaming
 from reservations.models import Area, Combination, Table
@@ -21,7 +22,7 @@ class WithinOneVenue:
 
 
 @admin.register(Area)
-class AreaAdmin(WithinOneVenue, admin.ModelAdmin[Area]):
+class AreaAdmin(WithinOneVenue, OfVenues, admin.ModelAdmin[Area]):
     """The terrace, the bar."""
 
     list_display = ["name", "venue", "position"]
@@ -33,7 +34,7 @@ class AreaAdmin(WithinOneVenue, admin.ModelAdmin[Area]):
 
 
 @admin.register(Table)
-class TableAdmin(WithinOneVenue, admin.ModelAdmin[Table]):
+class TableAdmin(WithinOneVenue, OfVenues, admin.ModelAdmin[Table]):
     """Tables, in the order in which they are given."""
 
     form = TableForm
@@ -62,7 +63,7 @@ class TableAdmin(WithinOneVenue, admin.ModelAdmin[Table]):
 
 
 @admin.register(Combination)
-class CombinationAdmin(WithinOneVenue, admin.ModelAdmin[Combination]):
+class CombinationAdmin(WithinOneVenue, OfVenues, admin.ModelAdmin[Combination]):
     """Tables that are pushed together."""
 
     form = CombinationForm
