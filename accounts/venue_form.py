@@ -1,6 +1,5 @@
 """The rules by which a venue's settings may be changed, in the back office and on the dashboard."""
 
-
 from django import forms
 from django.db import IntegrityError, transaction
 from django.utils import timezone
