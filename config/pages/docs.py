@@ -61,7 +61,8 @@ def guides() -> Mapping[str, Guide]:
     first = [*FOR_VENUES, *FOR_AGENTS, *FOR_CALLERS]
     names = [*(name for name in first if name in known), *(name for name in known if name not in first)]
     found = {name: guide(name, PAGES / f"{name}.md") for name in names}
-    return found | {"changelog": guide("changelog", CHANGELOG)}
+    changelog = Guide("changelog", "Changelog", "What each version has brought.", CHANGELOG)
+    return found | {"changelog": changelog}
 
 
 @cache

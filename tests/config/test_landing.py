@@ -37,7 +37,7 @@ def test_the_landing_page_says_what_this_is_to_everybody_and_sets_no_cookie() ->
 
 
 @pytest.mark.django_db
-def test_prices_are_those_of_the_moment_and_of_a_minute_at_most() -> None:
+def test_prices_are_those_of_the_moment_and_of_a_minute_at_most(prices: None) -> None:
     Price.objects.filter(product="context").update(amount_usdc="0.0042")
     with costing(5):
         first = Client().get("/").content.decode()
