@@ -188,7 +188,9 @@ def test_a_code_from_an_app_is_asked_for_once_it_is_set_up(db: None) -> None:
     person = people.user("known@example.com", password=PASSWORD)
     EmailAddress.objects.create(user=person, email=person.email, verified=True, primary=True)
     client = Client()
-    assert sign_in(client, "known@example.com").status_code == 302
+    sign_in(client, "known@example.com")
+    assert client.get("/account/2fa/totp/activate/")["Location"].startswith("/account/reauthenticate/")
+    client.post("/account/reauthenticate/", {"password": PASSWORD})
     answer = client.get("/account/2fa/totp/activate/")
     assert answer.status_code == 200
     page = answer.content.decode()
