@@ -24,6 +24,8 @@ from reservations.working_days import Work, working_day_of
 LAST_MOMENT = int(datetime(LAST_YEAR + 1, 1, 1, tzinfo=UTC).timestamp()) - 1
 MOST_TABLES = 50
 MOVED = "reservation_moved"
+# Within the forms `time` is a field.
+Clock = time
 
 
 class WhenForm(forms.Form):
@@ -43,9 +45,9 @@ class WhenForm(forms.Form):
             raise forms.ValidationError(f"Give a day of the years {FIRST_YEAR} to {LAST_YEAR}.")
         return day
 
-    def clean_time(self) -> time:
+    def clean_time(self) -> Clock:
         """Hours and minutes."""
-        at: time = self.cleaned_data["time"]
+        at: Clock = self.cleaned_data["time"]
         return at.replace(second=0, microsecond=0)
 
 
@@ -67,7 +69,7 @@ class MoveForm(WhenForm):
         day: date | None = self.cleaned_data["day"]
         return super().clean_day() if day else date.min
 
-    def clean_time(self) -> time:
+    def clean_time(self) -> Clock:
         """Hours and minutes; midnight where the moment says it."""
         return super().clean_time() if self.cleaned_data["time"] else time()
 
@@ -141,7 +143,7 @@ def moved(request: PageRequest, found: Reservation) -> HttpResponse:
     """Move it, say so, and offer to take that back; or say why not."""
     form = MoveForm(request.POST, zone=found.venue.timezone)
     if not form.is_valid():
-        return refuse(request, found, " ".join(message for errors in form.errors.values() for message in errors))
+        return refuse(request, found, " ".join(str(message) for errors in form.errors.values() for message in errors))
     wanted, now = form.cleaned_data, timezone.now()
     before = {
         "day": f"{found.date}",
