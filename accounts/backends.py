@@ -8,7 +8,7 @@ from uuid import UUID
 from allauth.account.auth_backends import AuthenticationBackend
 from django.contrib.auth.backends import BaseBackend
 from django.contrib.postgres.aggregates import ArrayAgg
-from django.db.models import Q
+from django.db.models import Q, Value
 
 from accounts.models import Membership, Role, User, Venue
 from accounts.rights import RIGHTS_OF, Right
@@ -60,9 +60,9 @@ def parts_of(user: User) -> tuple[Part, ...]:
     found: tuple[Part, ...] | None = user.__dict__.get("_parts")
     if found is None:
         rows = list(
-            Membership.objects.filter(user=user, account__closed_at=None).values_list(
-                "account", "role", ArrayAgg("venues", filter=Q(venues__isnull=False), default=[])
-            )
+            Membership.objects.filter(user=user, account__closed_at=None)
+            .annotate(named=ArrayAgg("venues", filter=Q(venues__isnull=False), default=Value([])))
+            .values_list("account", "role", "named")
         )
         its: dict[UUID, set[UUID]] = {account: set() for account, _, _ in rows}
         if its:
