@@ -57,7 +57,9 @@ class FormReader(HTMLParser):
         """Whether a browser sends this input without a click on it."""
         if its["name"] in ("_selected_action", "select_across", "csrfmiddlewaretoken"):
             return False
-        return its.get("type") not in ("submit", "button") and (its.get("type") != "checkbox" or "checked" in its)
+        return its.get("type") not in ("submit", "button") and (
+            its.get("type") not in ("checkbox", "radio") or "checked" in its
+        )
 
 
 def form_of(page: Any, form: str) -> dict[str, Any]:

@@ -57,8 +57,9 @@ def test_the_form_costs_the_same_queries_for_a_small_menu_and_a_large_one(
 ) -> None:
     for number in range(60):
         make.dish(menu, f"dish-{number}")
-    # Session, user, venue, part; the menu, its dishes, how many; what is chosen; the other venues.
-    with django_assert_num_queries(9):
+    # Session, user, venue, part; the menu, its dishes, how many; what is chosen; the other venues; and around them who
+    # acts, for the history of rows.
+    with django_assert_num_queries(11):
         text = host.post(at(venue), form(do="look")).content.decode()
     assert "and 22 more: type a part of the name" in text
 
