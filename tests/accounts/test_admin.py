@@ -108,9 +108,9 @@ def test_a_zone_that_does_not_exist_is_refused_in_the_form(staff: Client, venue:
 def test_revoking_is_at_once_and_counts_only_those_that_worked(staff: Client, venue: Venue) -> None:
     first, second = ApiKey.issue(venue, name="first"), ApiKey.issue(venue, name="second")
     for selected, said in (([first], "1 revoked."), ([first, second], "1 revoked.")):
-        response = staff.post(
-            KEYS, {"action": "revoke", "_selected_action": [str(issued.row.pk) for issued in selected]}
-        )
+        chosen = {"action": "revoke", "_selected_action": [str(issued.row.pk) for issued in selected]}
+        assert "1 API key:" in staff.post(KEYS, chosen).content.decode()
+        response = staff.post(KEYS, chosen | {"confirmed": "yes"})
         assert make.messages_of(response)[-1] == said
     assert make.client_with(first.text).get("/api/v1/orders").json()["error"]["code"] == "revoked_api_key"
 
@@ -118,7 +118,9 @@ def test_revoking_is_at_once_and_counts_only_those_that_worked(staff: Client, ve
 def test_a_family_is_revoked_whole(staff: Client, venue: Venue) -> None:
     old, other = (ApiKey.issue(venue, name="Till").row for _ in range(2))
     old.rotate(overlap=timedelta(days=1), now=datetime.now(UTC))
-    response = staff.post(KEYS, {"action": "revoke_families", "_selected_action": [str(old.pk)]})
+    chosen = {"action": "revoke_families", "_selected_action": [str(old.pk)]}
+    assert "2 API keys:" in staff.post(KEYS, chosen).content.decode()
+    response = staff.post(KEYS, chosen | {"confirmed": "yes"})
     assert make.messages_of(response)[-1] == "2 revoked."
     assert list(ApiKey.objects.filter(revoked_at=None)) == [other]
 

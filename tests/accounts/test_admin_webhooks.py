@@ -44,7 +44,7 @@ def happens(venue: Venue, *, name: str = "Ada") -> None:
 
 def act(staff: Client, page: str, action: str, key: object) -> str:
     """What the back office says to an action on this row."""
-    response = staff.post(page, {"action": action, "_selected_action": [str(key)]})
+    response = staff.post(page, {"action": action, "_selected_action": [str(key)], "confirmed": "yes"})
     assert response.status_code == 302
     return make.messages_of(response)[-1]
 
@@ -63,7 +63,7 @@ def test_the_pages_open_within_their_budget(
             assert staff.get(page).status_code == 200
 
 
-@pytest.mark.parametrize(("page", "queries"), [(ENDPOINTS, 4), (DELIVERIES, 5), (EVENTS, 5)])
+@pytest.mark.parametrize(("page", "queries"), [(ENDPOINTS, 4), (DELIVERIES, 8), (EVENTS, 8)])
 def test_a_list_costs_the_same_for_one_and_for_forty(
     staff: Client, page: str, queries: int, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
@@ -72,7 +72,7 @@ def test_a_list_costs_the_same_for_one_and_for_forty(
             venue = make.venue()
             endpoints.create(venue, url=URL)
             happens(venue)
-        # Session, user, count, rows; long lists are estimated first.
+        # Session, user, count, rows; long lists are estimated first, and within a time limit and the test's savepoint.
         with django_assert_num_queries(queries):
             staff.get(page)
 

@@ -45,8 +45,12 @@ def a_number(venue: Venue) -> OrderNumber:
     return OrderNumber.objects.get(venue=venue)
 
 
+def a_menu(venue: Venue) -> Menu:
+    return Menu.objects.filter(venue=venue).first() or make.menu(venue)
+
+
 def a_dish(venue: Venue) -> MenuItem:
-    return make.dish(make.menu(venue), venue.name.lower())
+    return make.dish(a_menu(venue), venue.name.lower())
 
 
 def two_tables(venue: Venue) -> Combination:
@@ -63,7 +67,7 @@ MAKERS: dict[Any, Callable[[Venue], Any]] = {
     Event: an_event,
     Order: lambda venue: make.order(venue, customer_id=venue.name),
     OrderNumber: a_number,
-    Menu: make.menu,
+    Menu: a_menu,
     MenuItem: a_dish,
     Area: lambda venue: Area.objects.create(venue=venue, name=venue.name),
     Table: lambda venue: make.table(venue, venue.name),
@@ -116,7 +120,7 @@ def test_a_member_sees_nothing_of_another_account_on_any_page(role: str) -> None
         for query in ("", f"?q={SECRET}", "?o=1"):
             text = browser.get(address(model, "changelist") + query, follow=True).content.decode()
             # The search itself is shown again.
-            shown = text.replace(f'value="{SECRET}"', "").replace(f"q={SECRET}", "")
+            shown = text.replace(f'value="{SECRET}"', "").replace(f"q={SECRET}", "").replace(f"q%3D{SECRET}", "")
             assert SECRET not in shown, label + query
             assert str(row.pk) not in text or isinstance(row.pk, int), label + query
         assert SECRET not in browser.get(address(model, "add")).content.decode(), label
