@@ -62,15 +62,15 @@ def parts_of(user: User) -> tuple[Part, ...]:
         rows = list(
             Membership.objects.filter(user=user, account__closed_at=None)
             .annotate(named=ArrayAgg("venues", filter=Q(venues__isnull=False), default=Value([])))
-            .values_list("account", "role", "named")
+            .values_list("account", "role", "is_limited", "named")
         )
-        its: dict[UUID, set[UUID]] = {account: set() for account, _, _ in rows}
+        its: dict[UUID, set[UUID]] = {account: set() for account, *_ in rows}
         if its:
             for venue, account in Venue.objects.filter(account__in=its).values_list("pk", "account"):
                 its[account].add(venue)
         found = user.__dict__["_parts"] = tuple(
-            Part(Role(role), frozenset(its[account].intersection(named) if named else its[account]))
-            for account, role, named in rows
+            Part(Role(role), frozenset(its[account].intersection(named) if is_limited else its[account]))
+            for account, role, is_limited, named in rows
         )
     return found
 

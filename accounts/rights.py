@@ -47,6 +47,16 @@ PERMISSIONS: Mapping[Right, str] = {
 }
 
 
+# Work for the account as a whole, which a part at some of its venues does not reach.
+OF_ACCOUNT = frozenset({Right.DATA, Right.ACCOUNT})
+
+
+def rights_of(membership: Membership) -> frozenset[Right]:
+    """What this part lets somebody do at its venues."""
+    rights = RIGHTS_OF[Role(membership.role)]
+    return rights - OF_ACCOUNT if membership.is_limited else rights
+
+
 @dataclass(frozen=True, slots=True)
 class Access:
     """Somebody at work at a venue. `role` is None for our own staff."""
@@ -80,13 +90,13 @@ def access(user: User, venue: UUID) -> Access | None:
     if found is None:
         return None
     membership = (
-        Membership.objects.filter(Q(venues=None) | Q(venues=found), account=found.account_id, user=user)
+        Membership.objects.filter(Q(is_limited=False) | Q(venues=found), account=found.account_id, user=user)
         .order_by("pk")
         .first()
     )
     if membership is not None:
         role = Role(membership.role)
-        return Access(user, found, role, RIGHTS_OF[role])
+        return Access(user, found, role, rights_of(membership))
     if not user.is_staff:
         return None
     rights = frozenset(right for right, permission in PERMISSIONS.items() if holds(user, permission))

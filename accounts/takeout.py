@@ -87,6 +87,7 @@ def members_of(account: Account) -> Iterator[dict[str, Any]]:
         yield {
             "email": one.user.email,
             "role": one.role,
+            "is_limited": one.is_limited,
             "venues": [venue.public_id for venue in one.venues.all()],
             "created_at": one.created_at,
         }

@@ -84,7 +84,7 @@ def reach_of(access: Access) -> Reach:
     if mine is None or Right.TEAM not in RIGHTS_OF[Role(mine.role)]:
         raise NotYours("You do not lead this team any more.")
     venues = frozenset(mine.venues.values_list("pk", flat=True))
-    return Reach(is_owner=mine.role == Role.OWNER, venues=venues or None)
+    return Reach(is_owner=is_owner(mine), venues=venues if mine.is_limited else None)
 
 
 def invite(access: Access, *, email: str, role: str, venues: Iterable[Venue], now: datetime) -> Invitation:
@@ -109,6 +109,7 @@ def invite(access: Access, *, email: str, role: str, venues: Iterable[Venue], no
             account=account,
             email=email,
             role=role,
+            is_limited=bool(chosen),
             invited_by=access.user,
             digest=digest(token),
             created_at=now,
@@ -190,7 +191,9 @@ def accept(token: str, user: User, *, now: datetime) -> Membership:
             raise InvitationOver("This invitation was used a moment ago.")
         try:
             with transaction.atomic():
-                made = Membership.objects.create(account=invitation.account, user=user, role=invitation.role)
+                made = Membership.objects.create(
+                    account=invitation.account, user=user, role=invitation.role, is_limited=invitation.is_limited
+                )
         except IntegrityError as error:
             raise AlreadyThere("You are in this team already.") from error
         made.venues.set(invitation.venues.all())
@@ -229,10 +232,10 @@ def change(access: Access, membership: int, *, role: str, venues: Iterable[Venue
         theirs, reach = member(account, membership), reach_of(access)
         check(reach, account, theirs.role, theirs.venues.all())
         check(reach, account, role, chosen)
-        if theirs.role == Role.OWNER and role != Role.OWNER:
+        if is_owner(theirs) and (role != Role.OWNER or chosen):
             keep_an_owner(account, without=theirs)
-        theirs.role = role
-        theirs.save(update_fields=["role"])
+        theirs.role, theirs.is_limited = role, bool(chosen)
+        theirs.save(update_fields=["role", "is_limited"])
         theirs.venues.set(chosen)
         return theirs
 
@@ -259,7 +262,7 @@ def leave(account: Account, user: User, *, now: datetime) -> None:
 
 def end(membership: Membership, *, now: datetime) -> None:
     """Delete a membership. Call it while holding the account. Raises LastOwner."""
-    if membership.role == Role.OWNER:
+    if is_owner(membership):
         keep_an_owner(membership.account, without=membership)
     sent = Invitation.objects.filter(
         account=membership.account_id, invited_by=membership.user_id, accepted_at=None, withdrawn_at=None
@@ -276,10 +279,15 @@ def hold(account: UUID) -> Account:
     return held
 
 
+def is_owner(membership: Membership) -> bool:
+    """Whether this part owns the account, and not some of its venues alone."""
+    return membership.role == Role.OWNER and not membership.is_limited
+
+
 def keep_an_owner(account: Account, *, without: Membership) -> None:
     """Raise LastOwner where nobody who can sign in would own the account. Call it while holding the account."""
-    others = Membership.objects.filter(account=account, role=Role.OWNER, user__is_active=True).exclude(pk=without.pk)
-    if not others.exists():
+    owners = Membership.objects.filter(account=account, role=Role.OWNER, is_limited=False, user__is_active=True)
+    if not owners.exclude(pk=without.pk).exists():
         raise LastOwner("An account needs an owner. Make somebody else an owner first.")
 
 

@@ -20,8 +20,9 @@ def membership(
     venue: Venue, role: str = "owner", venues: Iterable[Venue] = (), *, person: User | None = None
 ) -> Membership:
     """Somebody's part in the account of the venue; `venues` empty is all of them."""
-    made = Membership.objects.create(account=venue.account, user=person or user(), role=role)
-    made.venues.set(venues)
+    named = list(venues)
+    made = Membership.objects.create(account=venue.account, user=person or user(), role=role, is_limited=bool(named))
+    made.venues.set(named)
     return made
 
 

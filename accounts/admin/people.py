@@ -35,6 +35,9 @@ class MembershipInline(admin.TabularInline[Membership, Account]):
     model = Membership
     extra = 0
     autocomplete_fields = ["user"]
+    # To which venues a part is limited is decided on the team's page, which knows who may decide it.
+    fields = ["user", "role", "is_limited"]
+    readonly_fields = ["is_limited"]
 
 
 @admin.register(Account)

@@ -83,7 +83,14 @@ class Membership(models.Model):
         "accounts.Venue",
         blank=True,
         related_name="memberships",
-        help_text="None: all of the account's, also later ones",
+        help_text="Those that a limited part is limited to",
+    )
+    # Of its own, so that a part does not grow to all venues when the one that it was limited to is deleted.
+    is_limited = models.BooleanField(
+        "limited",
+        default=False,
+        db_default=False,
+        help_text="To the venues that are named; otherwise it is of all of the account's, also of later ones",
     )
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -101,7 +108,8 @@ class Invitation(models.Model):
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="invitations")
     email = models.EmailField()
     role = models.CharField(max_length=20, choices=Role)
-    venues = models.ManyToManyField("accounts.Venue", blank=True, related_name="+", help_text="None: all")
+    venues = models.ManyToManyField("accounts.Venue", blank=True, related_name="+")
+    is_limited = models.BooleanField("limited", default=False, db_default=False, help_text="To these venues")
     invited_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, related_name="+")
     digest = models.BinaryField(max_length=32, unique=True, editable=False)
     created_at = models.DateTimeField()

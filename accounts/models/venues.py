@@ -25,9 +25,8 @@ class Venues(models.QuerySet["Venue"]):
 
     def worked_at_by(self, user: User) -> Self:
         """Keep those where the user works: of open accounts, all of the account's or those that are named."""
-        limits = Membership.venues.through.objects.filter(membership=OuterRef("pk"))
         here = Membership.objects.filter(
-            Q(~Exists(limits)) | Q(venues=OuterRef("pk")), account=OuterRef("account"), user=user
+            Q(is_limited=False) | Q(venues=OuterRef("pk")), account=OuterRef("account"), user=user
         )
         return self.filter(Exists(here), account__closed_at=None)
 

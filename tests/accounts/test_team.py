@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from accounts import letters, sealing, team
 from accounts.models import Account, Invitation, Letter, Membership, User, Venue
-from accounts.rights import Access, access
+from accounts.rights import Access, Right, access, rights_of
 from config.api.refusal import Refusal
 from tests import people
 
@@ -293,3 +293,28 @@ def test_the_team_costs_as_many_queries_for_20_as_for_2(venue: Venue, django_ass
     with django_assert_num_queries(11):
         assert client.get(page_of(venue)).status_code == 200
     assert User.objects.count() == 21
+
+
+def test_a_part_does_not_grow_when_the_venue_that_it_is_limited_to_is_deleted(venue: Venue) -> None:
+    other = Venue.objects.create(account=venue.account, name="Second")
+    part = people.membership(venue, "manager", [other])
+    other.delete()
+    assert not Venue.objects.worked_at_by(part.user).exists()
+    assert access(part.user, venue.pk) is None
+    assert people.signed_in(part.user).get(f"/dashboard/{venue.public_id}").status_code == 404
+
+
+def test_an_owner_of_some_venues_alone_neither_closes_the_account_nor_is_its_last_owner(venue: Venue) -> None:
+    first = people.membership(venue)
+    limited = people.membership(venue, "owner", [venue])
+    assert rights_of(limited) == frozenset(Right) - {Right.ACCOUNT, Right.DATA}
+    mine = access(first.user, venue.pk)
+    assert mine is not None
+    with pytest.raises(team.LastOwner):
+        team.change(mine, first.pk, role="host", venues=())
+    with pytest.raises(team.LastOwner):
+        team.change(mine, first.pk, role="owner", venues=[venue])
+    with pytest.raises(team.LastOwner):
+        team.leave(venue.account, first.user, now=timezone.now())
+    first.refresh_from_db()
+    assert (first.role, first.is_limited) == ("owner", False)
