@@ -57,7 +57,7 @@ class FilterForm(forms.Form):
     )
 
     def __init__(self, *args: Any, keys: Sequence[ApiKey], **options: Any) -> None:
-        super().__init__(*args, label_suffix="", **options)
+        super().__init__(*args, **{"label_suffix": ""} | options)
         choices = [(key.public_id, f"{key.name} {key.shown}") for key in keys]
         self.fields["key"] = forms.ChoiceField(choices=[("", "Any"), *choices], required=False)
         self.order_fields(["range", "status", "method", "key", "path", "since", "until"])

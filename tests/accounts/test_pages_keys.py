@@ -299,10 +299,10 @@ def test_the_page_asks_for_news_and_is_left_alone_while_there_are_none(venue: Ve
     call(key)
     address = re.search(r'hx-get="([^"]+)"', owner.get(at(venue, "requests")).content.decode())
     assert address is not None
-    ask = {"HTTP_HX_REQUEST": "true"}
-    assert owner.get(address[1], **ask).status_code == 204
+    ask = {"hx-request": "true"}
+    assert owner.get(address[1], headers=ask).status_code == 204
     new = call(key)
-    part = owner.get(address[1], **ask).content.decode()
+    part = owner.get(address[1], headers=ask).content.decode()
     assert new.public_id in part
     assert "<html" not in part
 
