@@ -11,9 +11,13 @@
     return;
   }
   // Redoc would fetch the mark of its makers from their site.
-  const set = HTMLImageElement.prototype.setAttribute;
-  HTMLImageElement.prototype.setAttribute = function (name, value) {
-    if (name !== "src" || !String(value).startsWith("https:")) set.call(this, name, value);
+  const image = HTMLImageElement.prototype;
+  const set = image.setAttribute;
+  const source = Object.getOwnPropertyDescriptor(image, "src");
+  const isOurs = (value) => !String(value).startsWith("https:");
+  image.setAttribute = function (name, value) {
+    if (name !== "src" || isOurs(value)) set.call(this, name, value);
   };
+  Object.defineProperty(image, "src", { ...source, set(value) { if (isOurs(value)) source.set.call(this, value); } });
   Redoc.init(told, { hideHostname: false, scrollYOffset: 48, nativeScrollbars: true, expandResponses: "200,201", theme: { colors: { primary: { main: "#1f5f4a" } }, typography: { fontFamily: "system-ui, sans-serif", headings: { fontFamily: "system-ui, sans-serif" } } } }, place);
 })();
