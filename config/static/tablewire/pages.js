@@ -25,7 +25,10 @@ document.addEventListener("click", async (event) => {
     document.getElementById(opener.dataset.dialog).showModal();
   }
   const closer = event.target.closest("[data-close]");
-  if (closer) closer.closest("dialog").close();
+  if (closer) {
+    event.preventDefault();
+    closer.closest("dialog").close();
+  }
   for (const sheet of document.querySelectorAll(".bar details[open]")) {
     if (!sheet.contains(event.target)) sheet.open = false;
   }
