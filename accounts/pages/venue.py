@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from django import forms
-from django.conf import settings
 from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
@@ -103,6 +102,5 @@ def answer(request: PageRequest, refused: Mapping[str, SettingsForm] | None = No
         {"name": name, "title": title, "form": (refused or {}).get(name) or form(instance=venue, prefix=name)}
         for name, (title, form) in SECTIONS.items()
     ]
-    book = f"{settings.PUBLIC_BASE_URL}/book/{venue.public_id}"
-    told = {"parts": parts, "zones": sorted(zones()), "book": book, "is_refused": bool(refused)}
+    told = {"parts": parts, "zones": sorted(zones()), "is_refused": bool(refused)}
     return render(request, "accounts/venue.html", told, status=status)
