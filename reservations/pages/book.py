@@ -7,7 +7,8 @@ bookings is in reservations.widget.
 
 import logging
 from collections.abc import Callable
-from datetime import date, time, timedelta
+from datetime import date, timedelta
+from datetime import time as clock_time
 from functools import wraps
 from typing import Any
 
@@ -97,7 +98,7 @@ class BookingForm(forms.Form):
             raise forms.ValidationError("Choose a day.")
         return found
 
-    def clean_time(self) -> time:
+    def clean_time(self) -> clock_time:
         """A time of the clock."""
         found = time_of(self.cleaned_data["time"])
         if found is None:
@@ -189,9 +190,9 @@ def book(request: HttpRequest, venue: Venue) -> HttpResponse:
     if request.method != "POST":
         return shown(request, venue, asked=request.GET, form=None)
     sent = request.POST.copy()
-    if sent.get("instead"):
+    if instead := request.POST.get("instead"):
         # One of the other times that were offered when the first was gone.
-        sent["time"] = sent["instead"]
+        sent["time"] = instead
     form = BookingForm(sent, label_suffix="")
     if not form.is_valid():
         return shown(request, venue, asked=sent, form=form, status=400)
@@ -309,7 +310,7 @@ def day_of(text: str) -> date | None:
         return None
 
 
-def time_of(text: str) -> time | None:
+def time_of(text: str) -> clock_time | None:
     """A time as 19:30, or None."""
     try:
         return parse_time(text) if len(text) == len("19:30") and text.isascii() else None

@@ -228,7 +228,7 @@ def test_closed_days_are_in_the_calendar_and_say_who_has_booked(manager: Client,
 
 
 def test_another_venues_rows_are_not_there(manager: Client, venue: Venue, other_venue: Venue) -> None:
-    rows = {
+    rows: dict[str, Any] = {
         "table": make.table(other_venue),
         "area": Area.objects.create(venue=other_venue, name="Terrace"),
         "period": make.period(other_venue),

@@ -156,7 +156,7 @@ def test_addresses_that_mean_nothing_show_the_usual(osteria: Venue, query: str) 
     ],
 )
 def test_what_is_wrong_is_said_at_its_field_and_nothing_is_booked(
-    osteria: Venue, changes: dict[str, str], said: str
+    osteria: Venue, changes: dict[str, Any], said: str
 ) -> None:
     response = post(osteria, **changes)
     assert response.status_code == 400
@@ -167,7 +167,7 @@ def test_what_is_wrong_is_said_at_its_field_and_nothing_is_booked(
 
 
 @pytest.mark.parametrize("changes", [{"party": "0"}, {"party": "x"}, {"day": "\x00"}, {"time": "25:00"}, {"day": ""}])
-def test_a_form_that_was_tampered_with_is_shown_again(osteria: Venue, changes: dict[str, str]) -> None:
+def test_a_form_that_was_tampered_with_is_shown_again(osteria: Venue, changes: dict[str, Any]) -> None:
     assert post(osteria, **changes).status_code == 400
     assert not Reservation.objects.exists()
 
