@@ -59,6 +59,8 @@ class RestaurantForm(forms.ModelForm[Restaurant]):
         super().__init__(*args, **options)
         # The row as it is while this form is saved; None for a new one.
         self.before: Restaurant | None = None
+        # The field is put below the others by hand, so the model does not give it.
+        self.initial.setdefault("locked_fields", self.instance.locked_fields)
         self.put_locks()
         if not self.instance._state.adding:  # noqa: SLF001  # documented by Django, underscore and all
             self.initial["shown_version"] = self.instance.version

@@ -112,7 +112,7 @@ def terms_of(account: Account, wallets: list[Wallet], *, now: datetime) -> tuple
 
 
 def of(account: Account, *, now: datetime) -> Portfolio:
-    """What the account has now. Six queries at most, and no trip to the chain."""
+    """What the account has now. Five queries, and no trip to the chain."""
     wallets = wallets_of(account, now=now)
     agreed, plan = terms_of(account, wallets, now=now)
     promised = {row.tier: row for row in TierTerms.objects.all()}

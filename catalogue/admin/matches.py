@@ -1,7 +1,7 @@
 """Where staff say whether two restaurants that look alike are one place."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 from django.contrib import admin, messages
 from django.db.models import Model, Q, QuerySet
@@ -34,6 +34,9 @@ COMPARED = (
     "created_at",
 )
 
+# From here on nobody counts in metres.
+FAR_M = 5000
+
 
 @admin.register(MatchCandidate)
 class MatchCandidateAdmin(WorkedOffAdmin):
@@ -62,7 +65,7 @@ class MatchCandidateAdmin(WorkedOffAdmin):
 
     def decided(self, request: HttpRequest, row: MatchCandidate, verdict: str) -> str | None:
         """One restaurant, or two."""
-        by, now = int(request.user.pk), timezone.now()
+        by, now = cast("int", request.user.pk), timezone.now()
         if verdict == "same":
             return f"{pairs.same(row, by=by, now=now)} is one restaurant now."
         if verdict == "distinct":
@@ -76,6 +79,7 @@ class MatchCandidateAdmin(WorkedOffAdmin):
         return {
             "survivor": survivor,
             "loser": loser,
+            "subtitle": f"{row.first} and {row.second}",
             "metres": apart(row.first, row.second),
             "map": map_of(row.first, marked=row.second_id),
         }
@@ -148,12 +152,13 @@ class MatchCandidateAdmin(WorkedOffAdmin):
         return False
 
 
-def apart(first: Restaurant, second: Restaurant) -> int | None:
-    """Metres between two restaurants; None where one of them has no location."""
+def apart(first: Restaurant, second: Restaurant) -> str | None:
+    """How far two restaurants are from each other: 40 m, 12.5 km; None where one of them has no location."""
     if None in (first.latitude, first.longitude, second.latitude, second.longitude):
         return None
     here, there = (Location(float(one.latitude or 0), float(one.longitude or 0)) for one in (first, second))
-    return round(distance_m(here, there))
+    metres = distance_m(here, there)
+    return f"{metres:.0f} m" if metres < FAR_M else f"{metres / 1000:,.1f} km"
 
 
 def _place(restaurant: Restaurant) -> SafeString:

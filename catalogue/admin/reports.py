@@ -96,6 +96,7 @@ class ReportAdmin(WorkedOffAdmin):
     def told(self, row: Report) -> dict[str, Any]:
         """The record, its sources, and where it is."""
         return {
+            "subtitle": f"{row.get_kind_display()}: {row.restaurant}",
             "sources": row.restaurant.source_records.select_related("source").order_by("source", "record")[:20],
             "restaurant": row.restaurant,
             "by_itself": row.kind in BY_ITSELF,

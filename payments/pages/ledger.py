@@ -15,6 +15,7 @@ from django.utils import timezone
 from accounts.pages.doorway import PageRequest, page
 from accounts.rights import Right
 from config import sheets
+from config.api.addresses import public_url
 from config.api.cursors import BadCursor
 from config.api.refusal import Refusal
 from payments import bars, portfolio, spending, statements
@@ -82,11 +83,11 @@ def month_of(text: str, zone: ZoneInfo) -> Month | None:
 
 @page(Right.DATA, section=SECTION)
 def ledger(request: PageRequest) -> HttpResponse:
-    """The payments, newest first. Five queries at most beside those of the doorway."""
+    """The payments, newest first. Three queries beside those of the doorway, four for several wallets."""
     form = LedgerFilter(request.GET)
     told: dict[str, Any] = {"form": form, "is_filtered": any(request.GET.get(name) for name in form.fields)}
     wallets = portfolio.addresses_of(request.access.account)
-    told["wallets"] = wallets
+    told |= {"wallets": wallets, "base_url": public_url("")}
     if not form.is_valid():
         return render(request, "payments/pages/ledger.html", told, status=400)
     asked, now = form.asked(ZoneInfo(request.access.venue.timezone)), timezone.now()

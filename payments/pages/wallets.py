@@ -54,7 +54,7 @@ class SignatureForm(forms.Form):
 
 @page(Right.DATA, section=SECTION)
 def service(request: PageRequest) -> HttpResponse:
-    """Wallets, tier and sessions. Six queries beside those of the doorway."""
+    """Wallets, tier and sessions. Five queries beside those of the doorway."""
     shown = portfolio.of(request.access.account, now=timezone.now())
     told = {"shown": shown, "most": links.MOST, "base_url": public_url("")}
     return render(request, "payments/pages/service.html", told)

@@ -139,7 +139,7 @@ def test_one_that_runs_says_how_fast_it_is_and_how_long_it_takes(staff: Client) 
 def test_the_pages_refresh_themselves_while_something_runs(staff: Client) -> None:
     export = exporting.queued()
     for page in (address(Export, "changelist"), address(Export, "change", export.pk)):
-        assert "progress[data-runs]" in staff.get(page).content.decode()
+        assert 'src="/static/catalogue/refreshing.js"' in staff.get(page).content.decode()
     assert " data-runs>" in staff.get(address(Export, "changelist")).content.decode()
     Export.objects.update(status="cancelled")
     assert " data-runs>" not in staff.get(address(Export, "changelist")).content.decode()

@@ -116,7 +116,7 @@ def test_cancelling_asks_and_says_what_it_did(venue: Venue, owner: Client) -> No
     export.refresh_from_db()
     assert export.status == "queued"
     assert builders.messages_of(owner.post(address)) == ["The export is cancelled, and its files are removed."]
-    assert builders.messages_of(owner.post(address)) == ["The export had ended already."]
+    assert builders.messages_of(owner.post(address))[-1] == "The export had ended already."
     export.refresh_from_db()
     assert export.status == "cancelled"
 

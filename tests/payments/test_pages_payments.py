@@ -44,7 +44,7 @@ def shown(answer: Any) -> list[str]:
     return re.findall(r"/data/payments/(pay_\w+)", answer.content.decode())
 
 
-def test_the_list_takes_four_queries_beside_those_of_the_doorway(
+def test_the_list_takes_three_queries_beside_those_of_the_doorway(
     venue: Venue, owner: Client, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     for number in range(3):
