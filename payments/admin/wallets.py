@@ -174,7 +174,7 @@ def sparkline(snapshots: Sequence[HoldingSnapshot]) -> SafeString | str:
         for place, each in enumerate(snapshots)
     )
     return format_html(
-        '<svg viewBox="0 0 300 48" width="300" height="48" role="img" style="max-width: 100%; display: block">'
+        '<svg viewBox="0 0 300 48" width="300" height="48" role="img">'
         "<title>Holdings of {} readings, at most {} USD</title>"
         '<polyline points="{}" fill="none" stroke="currentColor" stroke-width="1.5"/></svg>',
         len(snapshots),
