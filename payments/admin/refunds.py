@@ -24,7 +24,7 @@ class SeenOnTheChain:
     def seen(self, refund: Refund) -> SafeString | str:
         """When it was seen, that it was not yet, or in red what the chain shows instead."""
         if refund.error:
-            return format_html('<b>{}</b>', refund.error)
+            return format_html('<b class="wrong">{}</b>', refund.error)
         return f"Seen {refund.confirmed_at:%Y-%m-%d %H:%M} UTC" if refund.confirmed_at else "Not seen yet"
 
     @admin.display(description="Sent by", empty_value="-")

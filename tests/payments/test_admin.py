@@ -264,7 +264,7 @@ def test_a_note_that_the_chain_does_not_bear_out_is_red_and_is_taken_back(staff:
     Refund.objects.filter(payment=wrong).update(error="The transaction was reverted.")
     Refund.objects.filter(payment=right).update(confirmed_at=NOW, moved_usdc=1)
     refunds = "/admin/payments/refund/"
-    assert "var(--error-fg)" in staff.get(f"{refunds}?chain=otherwise").content.decode()
+    assert '<b class="wrong">' in staff.get(f"{refunds}?chain=otherwise").content.decode()
     chosen = {"action": "take_back", "_selected_action": [str(row.pk) for row in Refund.objects.all()]}
     assert "1 refund that the chain has not shown" in staff.post(refunds, chosen).content.decode()
     assert Refund.objects.count() == 2
