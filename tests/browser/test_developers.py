@@ -74,7 +74,7 @@ def test_a_call_shows_in_the_log_by_itself_within_two_seconds(visit: Callable[..
     assert not overflows(page)
     assert offences(page) == []
     page.locator(f"#{made.headers['X-Request-Id']}").click()
-    page.get_by_text('"customer_id": "[masked]"').wait_for()
+    page.locator("bdi", has_text='"customer_id": "[masked]"').wait_for()
     assert "Ada" not in page.content()
     assert offences(page) == []
 
