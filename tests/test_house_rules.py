@@ -44,10 +44,19 @@ def test_parts_of_a_module_are_headed_without_rules() -> None:
     assert found == []
 
 
+def test_no_page_carries_a_style_of_its_own_which_the_policy_would_strip() -> None:
+    styled = re.compile(r"""\sstyle=["']|["']style["']: """)
+    pages = [*(ROOT / "templates").rglob("*.html"), *modules()]
+    assert [page.relative_to(ROOT) for page in pages if styled.search(page.read_text())] == []
+
+
 def test_every_module_of_config_stands_in_a_layer() -> None:
     contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
     placed = {module.strip() for layer in contracts[0]["layers"] for module in re.split("[:|]", layer)}
-    there = {f"config.{entry.stem}" for entry in (ROOT / "config").iterdir() if not entry.name.startswith("__")}
+    entries = [
+        entry for entry in (ROOT / "config").iterdir() if entry.suffix == ".py" or (entry / "__init__.py").exists()
+    ]
+    there = {f"config.{entry.stem}" for entry in entries if not entry.name.startswith("__")}
     # Settings name every app, and no app imports them.
     assert there - placed == {"config.settings"}
 

@@ -68,7 +68,7 @@ class OwedForm(forms.Form):
         label="In words that the payer reads",
         required=False,
         max_length=400,
-        widget=forms.TextInput(attrs={"style": "width: 40em; max-width: 90%"}),
+        widget=forms.TextInput(attrs={"class": "wide-words"}),
     )
 
 
@@ -80,7 +80,7 @@ class SentBackForm(forms.Form):
         max_length=66,
         widget=forms.TextInput(
             attrs={
-                "style": "width: 40em; max-width: 90%",
+                "class": "wide-words",
                 "placeholder": "0x and 64 hexadecimal digits",
                 "autocomplete": "off",
             }
