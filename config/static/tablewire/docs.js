@@ -19,3 +19,10 @@ for (const field of document.querySelectorAll("[data-finds]")) {
     nav.querySelector("[data-nothing]").hidden = found > 0;
   });
 }
+
+// The guide that is read stands in the middle of the list, however long that is.
+const current = document.querySelector(".side [aria-current]");
+if (current) {
+  const list = current.closest("nav");
+  list.scrollTop = current.offsetTop - list.clientHeight / 2;
+}
