@@ -59,6 +59,18 @@ class Visit:
     is_unreached: bool
     # Came on the day before, and sits still.
     is_carried: bool
+    # Written once, as pages name it in many places.
+    public_id: str
+
+    @property
+    def at(self) -> str:
+        """When they come, by the clock of the venue."""
+        return f"{self.reservation.time:%H:%M}"
+
+    @property
+    def next(self) -> Step | None:
+        """What staff most likely do next."""
+        return self.steps[0] if self.steps else None
 
     @property
     def look(self) -> Look:
@@ -83,6 +95,16 @@ class Block:
     lane: int = 0
     # Of a party at several tables: the names of all.
     others: str = ""
+
+    @property
+    def place(self) -> str:
+        """The classes that put it there (columns.css)."""
+        return f"c{self.column} w{self.span} l{self.lane}"
+
+    @property
+    def starts(self) -> str:
+        """When the party comes, in seconds of the epoch."""
+        return f"{self.visit.reservation.starts_at.timestamp():.0f}"
 
     @property
     def names(self) -> str:
@@ -178,6 +200,7 @@ class Sheet:
                     seatings=seated.get(reservation.pk, []),
                     is_unreached=reservation.is_unreached,
                     is_carried=is_carried,
+                    public_id=reservation.public_id,
                 )
             )
         return cls(work=work, visits=visits[:MOST], tables=sorted(tables, key=by_place), now=now)

@@ -6,6 +6,8 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import Self
 from zoneinfo import ZoneInfo
 
+from django.db.models import Q
+
 from accounts.models import Venue
 from reservations.availability import A_DAY, Slot, minutes, slots_of
 from reservations.clock import today_of
@@ -55,9 +57,12 @@ class Work:
         return spans
 
 
-def hours_around(venue: Venue, day: date) -> tuple[list[ServicePeriod], list[Closure]]:
-    """The periods of the venue in the order in which they count, and the closures around this day. Two queries."""
-    closures = Closure.objects.filter(venue=venue, first_date__lte=day + A_DAY, last_date__gte=day - A_DAY)
+def hours_around(venue: Venue, *days: date) -> tuple[list[ServicePeriod], list[Closure]]:
+    """The periods of the venue in the order in which they count, and the closures around these days. Two queries."""
+    near = Q()
+    for day in days:
+        near |= Q(first_date__lte=day + A_DAY, last_date__gte=day - A_DAY)
+    closures = Closure.objects.filter(near, venue=venue)
     return (
         list(ServicePeriod.objects.filter(venue=venue).order_by("first_seating", "name", "id")),
         list(closures.order_by("first_date", "id")),
@@ -79,6 +84,14 @@ def beginning(venue: Venue, day: date, periods: Sequence[ServicePeriod], closure
         minute = min(max(minutes(period.last_seating) + period.slot_min for period in late), *own, 1439)
     wall = datetime.combine(day, time(minute // 60, minute % 60), ZoneInfo(venue.timezone))
     return wall.astimezone(UTC)
+
+
+def at_work(venue: Venue, day: date | None, *, now: datetime) -> tuple[Work, date]:
+    """The day of work, where none is named that of this moment; and which one that of this moment is. Two queries."""
+    civil = today_of(venue, now=now)
+    periods, closures = hours_around(venue, civil - A_DAY, civil, *([day] if day else []))
+    today = civil if now >= beginning(venue, civil, periods, closures) else civil - A_DAY
+    return Work.among(venue, day or today, periods, closures), today
 
 
 def working_day_of(venue: Venue, *, at: datetime) -> date:

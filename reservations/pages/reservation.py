@@ -61,7 +61,7 @@ def known_of(request: PageRequest, found: Reservation, *, now: datetime) -> dict
         "look": LOOKS[stage],
         "stage": stage,
         "steps": steps_of(found, now=now),
-        "held_until": waiting.held_until(found) if stage == Stage.OFFERED else None,
+        "held_until": {Stage.OFFERED: waiting.held_until(found), Stage.UNPROVEN: found.prove_by}.get(stage),
         "events": lines_of(found),
         "notices": list(found.notices.order_by("-created_at", "-id")[:MOST_LINES]),
         "work_day": working_day_of(found.venue, at=found.starts_at),

@@ -7,7 +7,7 @@ from django.utils import timezone
 from accounts.pages.doorway import PageRequest, page
 from accounts.rights import Right
 from reservations.sheet import Sheet
-from reservations.working_days import Work, working_day_of
+from reservations.working_days import at_work
 
 NEXT = 3
 
@@ -16,6 +16,7 @@ NEXT = 3
 def covers_today(request: PageRequest) -> HttpResponse:
     """Covers of today, who comes next, and who waits: a part of a page."""
     venue, now = request.access.venue, timezone.now()
-    sheet = Sheet.of(Work.of(venue, working_day_of(venue, at=now)), now=now)
+    work, _ = at_work(venue, None, now=now)
+    sheet = Sheet.of(work, now=now)
     known = {"sheet": sheet, "soon": sheet.next_to_come[:NEXT], "venue": venue}
     return render(request, "reservations/today.html", known)

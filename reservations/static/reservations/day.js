@@ -117,7 +117,11 @@ document.addEventListener("htmx:beforeRequest", (event) => {
 });
 document.addEventListener("htmx:beforeSwap", (event) => {
   const { target, xhr } = event.detail;
-  if (target.id === "said" && (xhr.status === 400 || xhr.status === 412)) event.detail.shouldSwap = true;
+  if (target.id === "said" && xhr.status === 400) {
+    // A refusal is an answer that staff read, no fault of the page.
+    event.detail.shouldSwap = true;
+    event.detail.isError = false;
+  }
   if (target.id === "sheet-live") {
     if (drag) { event.detail.shouldSwap = false; return; }
     const frame = document.getElementById("frame");
