@@ -79,6 +79,11 @@ class OpenDay:
     why: str = ""
     choices: tuple[Choice, ...] = ()
 
+    @property
+    def is_asked(self) -> bool:
+        """Whether the staff answer whatever is chosen."""
+        return self.state == "asked" or (bool(self.choices) and all(its.answer == "request" for its in self.choices))
+
     def by_period(self) -> list[tuple[str, list[Choice]]]:
         """The choices under the name of their period, in the order of the clock."""
         found: dict[str, list[Choice]] = {}

@@ -191,7 +191,9 @@ def test_when_the_table_is_gone_other_times_are_buttons_and_nothing_typed_is_los
 def test_large_parties_waiting_lists_and_venues_without_tables_are_told_honestly(db: None) -> None:
     bare = make.venue(is_bookable_online=True)
     assert "Ask for this time" in words(seen(page(bare, "?day=2031-05-05")))
-    large = post(trattoria(auto_confirm_max_party=3))
+    careful = trattoria(auto_confirm_max_party=3)
+    assert "5 May ask" in words(seen(page(careful, "?party=4&day=2031-05-05")))
+    large = post(careful)
     assert "Your request is with the restaurant" in words(seen(large["Location"]))
     lists = trattoria(when_full="waitlist")
     post(lists)
