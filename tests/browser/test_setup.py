@@ -45,6 +45,18 @@ def test_a_test_event_arrives_and_is_shown_without_reloading(visit: "Callable[..
         assert not overflows(page)
 
 
+def test_what_is_asked_first_is_asked_without_javascript_too(visit: "Callable[..., Page]") -> None:
+    page = visit(java_script_enabled=False)
+    sign_up(page, email="plain@example.com", restaurant="Osteria Plain")
+    page.goto(f"{home(page)}/webhooks/new")
+    page.get_by_role("textbox", name="Address").fill("https://hooks.example.com/tablewire")
+    page.get_by_role("button", name="Add", exact=True).click()
+    assert not page.get_by_role("button", name="Switch it off").is_visible()
+    page.get_by_role("link", name="Switch off").click()
+    page.get_by_role("button", name="Switch it off").click()
+    page.get_by_text("Switched off. What waited for it counts as failed").wait_for()
+
+
 def test_a_menu_is_uploaded_looked_at_and_applied(visit: "Callable[..., Page]", tmp_path: Path) -> None:
     page = visit()
     sign_up(page, email="menu@example.com", restaurant="Osteria Menu")
