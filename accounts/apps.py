@@ -1,9 +1,12 @@
 """What Django installs of this app, and the admin site that is ours."""
 
-from django.apps import AppConfig
+from django.apps import AppConfig, apps
 
 # The module, as Django takes each class of this one for a choice.
 from django.contrib.admin import apps as admin_apps
+
+# Allauth registers pages of its own, which show what second factors are made of. Ours are on the person's page.
+NOT_OURS = ("account.EmailAddress", "mfa.Authenticator", "usersessions.UserSession")
 
 
 class AccountsConfig(AppConfig):
@@ -18,3 +21,10 @@ class BackOfficeConfig(admin_apps.AdminConfig):
 
     default = False
     default_site = "accounts.back_office.BackOffice"
+
+    def ready(self) -> None:
+        """Find the pages of each app, and leave out those that are not ours."""
+        super().ready()
+        from django.contrib.admin import site  # known once apps are
+
+        site.unregister([apps.get_model(name) for name in NOT_OURS])

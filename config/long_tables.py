@@ -2,11 +2,11 @@
 
 from typing import Any, ClassVar
 
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.core.paginator import Paginator
 from django.db import connection, transaction
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.utils.functional import cached_property
 
@@ -37,7 +37,27 @@ class LongPaginator(Paginator[Any]):
         return min(super().num_pages, self.MOST_PAGES)
 
 
-class LongTableAdmin(admin.ModelAdmin[Any]):
+class BoundedActions(admin.ModelAdmin[Any]):
+    """Acts on so many rows at once as one request can: "select all" of a long list is refused, with what to do."""
+
+    MOST_AT_ONCE: ClassVar[int] = 1_000
+
+    def response_action(
+        self, request: HttpRequest, queryset: QuerySet[Any], *more: Any, **options: Any
+    ) -> HttpResponse | None:
+        """Act, or say that these are too many. One bounded count, where all of a list are chosen."""
+        across = request.POST.get("select_across", "0") not in ("", "0")
+        if across and queryset.order_by()[: self.MOST_AT_ONCE + 1].count() > self.MOST_AT_ONCE:
+            words = (
+                f"These are more than {self.MOST_AT_ONCE:,}, which is the most at once, so nothing was done."
+                " Narrow the list by a filter or a search first."
+            )
+            self.message_user(request, words, messages.ERROR)
+            return HttpResponseRedirect(request.get_full_path())
+        return super().response_action(request, queryset, *more, **options)
+
+
+class LongTableAdmin(BoundedActions):
     """A list that stays quick over millions of rows: counted by estimate, ordered and searched by indexes.
 
     A click on a heading would have all rows put in order; an admin names those that an index orders in `sortable_by`.

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, ClassVar
 
-from django.contrib import admin
 from django.db.models import Field, Model
 from django.http import HttpRequest, HttpResponse
 from pghistory.core import event_models
 
+from config.long_tables import BoundedActions
 from config.row_history import CHANGED
 
 # Of each kind of rows the newest.
@@ -36,7 +36,7 @@ class Change:
     differences: tuple[Difference, ...]
 
 
-class WithChanges(admin.ModelAdmin[Any]):
+class WithChanges(BoundedActions):
     """Shows on the page History also what the triggers of config.row_history wrote.
 
     `changes_also` are rows that have no page of their own: their model, and the column of its changes that leads here.

@@ -63,7 +63,7 @@ class EndpointForm(ModelForm[WebhookEndpoint]):
 
 
 @admin.register(WebhookEndpoint)
-class WebhookEndpointAdmin(OfVenues, admin.ModelAdmin[WebhookEndpoint]):
+class WebhookEndpointAdmin(OfVenues):
     """Endpoints. Their secrets are shown once, when they are made."""
 
     form = EndpointForm

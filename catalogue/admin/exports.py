@@ -1,6 +1,8 @@
 """Bulk exports, for staff."""
 
+from datetime import timedelta
 from typing import Any
+from urllib.parse import urlencode
 
 from django import forms
 from django.contrib import admin, messages
@@ -23,6 +25,7 @@ from catalogue.models.exports import UNDER_WAY, UNFINISHED
 from catalogue.tasks import ring_for_export
 from config.api.ids import decode
 from config.api.refusal import Refusal
+from config.awaiting import Awaiting, counted
 from config.confirming import ask
 from config.long_tables import LongTableAdmin
 from payments.models import shortened
@@ -30,6 +33,8 @@ from payments.tiers import FREE
 
 ANY = [("", "any")]
 PREFIX = "filter."
+# What failed longer ago nobody waits for any more.
+FAILED_LATELY = timedelta(days=7)
 
 
 class OrderForm(forms.Form):
@@ -163,6 +168,14 @@ class ExportAdmin(ReadOnly, LongTableAdmin):
         """With what of the parts the progress is told by."""
         told = ExportPart.objects.only("export", "kind", "state", "rows")
         return super().get_queryset(request).prefetch_related(Prefetch("parts", told))
+
+    def awaiting(self, request: HttpRequest) -> list[Awaiting]:
+        """Exports that failed in the last days and were not begun anew."""
+        since = (timezone.now() - FAILED_LATELY).replace(hour=0, minute=0, second=0, microsecond=0)
+        wanted = {"status__exact": Export.Status.FAILED.value, "created_at__gte": since.isoformat()}
+        address = f"{reverse('admin:catalogue_export_changelist')}?{urlencode(wanted)}"
+        number = counted(Export.objects.filter(status=Export.Status.FAILED, created_at__gte=since))
+        return [Awaiting("exports failed in 7 days", number, address, is_bad=True)]
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Export], search_term: str

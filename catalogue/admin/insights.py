@@ -8,6 +8,7 @@ from django.contrib import admin, messages
 from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.text import Truncator
 
@@ -18,6 +19,7 @@ from catalogue.insights import budget, remote
 from catalogue.insights.provider import RemoteProvider
 from catalogue.models import Insight, InsightCall
 from catalogue.tasks import ring_for_insights
+from config.awaiting import Awaiting, counted
 from config.confirming import ask
 from config.long_tables import LongTableAdmin
 from payments.admin.reading import ForReading
@@ -145,6 +147,13 @@ class InsightAdmin(LongTableAdmin):
         insights.hide(chosen, hidden=obj.hidden)
         if "_approve" in request.POST and not self.let_through(request, chosen, request.POST.get("generated_at", "")):
             self.message_user(request, "Not approved: the text was written anew while you read it.", messages.ERROR)
+
+    def awaiting(self, request: HttpRequest) -> list[Awaiting]:
+        """Texts that nobody has approved, where that is asked for."""
+        if settings.INSIGHT_APPROVAL == "none":
+            return []
+        address = f"{reverse('admin:catalogue_insight_changelist')}?standing=waiting"
+        return [Awaiting("insights to approve", counted(Insight.objects.filter(insights.waiting())), address)]
 
     @admin.action(description="Approve the texts of the selected insights", permissions=["change"])
     def approve(self, request: HttpRequest, queryset: QuerySet[Insight]) -> HttpResponse | None:

@@ -48,6 +48,7 @@ class MatchCandidateAdmin(WorkedOffAdmin):
     list_filter = [StateFilter]
     ordering = ["-score", "id"]
     order = ("-score", "id")
+    waits_as = "possible duplicates"
     # Both are shown on the page of a pair.
     change_form_template = "catalogue/pair.html"
     nothing_yet = "Imports put pairs here that look alike, and so do reports of duplicates that staff apply."

@@ -11,6 +11,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from config.api.refusal import Refusal
+from config.awaiting import Awaiting, counted
 from config.long_tables import LongTableAdmin
 
 
@@ -75,6 +76,8 @@ class WorkedOffAdmin(LongTableAdmin):
 
     change_form_template = "catalogue/worked_off.html"
     order: ClassVar[tuple[str, ...]] = ()
+    # How the front page calls those that wait.
+    waits_as: ClassVar[str] = ""
 
     def decided(self, request: HttpRequest, row: Any, verdict: str) -> str | None:
         """Carry a verdict out and say so, None for a word that is none. Raises Refusal."""
@@ -88,6 +91,11 @@ class WorkedOffAdmin(LongTableAdmin):
         """The rows that nobody has decided, in their order."""
         rows: QuerySet[Any] = self.model._default_manager.filter(state="open")  # noqa: SLF001  # documented by Django
         return rows.order_by(*self.order)
+
+    def awaiting(self, request: HttpRequest) -> list[Awaiting]:
+        """How many wait: the list shows these first."""
+        address = reverse(f"admin:catalogue_{self.opts.model_name}_changelist")
+        return [Awaiting(self.waits_as, counted(self.waiting()), address)]
 
     def following(self, row: Any) -> QuerySet[Any]:
         """Those that wait behind a row."""

@@ -43,6 +43,7 @@ class ReportAdmin(WorkedOffAdmin):
     search_help_text = "The slug of the restaurant, whole"
     ordering = ["created_at", "pk"]
     order = ("created_at", "pk")
+    waits_as = "open reports"
     change_form_template = "catalogue/report.html"
     actions = ["apply", "dismiss"]
     fields = [

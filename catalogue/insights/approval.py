@@ -17,7 +17,9 @@ def waiting() -> Q:
         case "all":
             return Q(approved_at=None) & ~Q(text="")
         case "models":
-            return Q(approved_at=None) & ~Q(text="") & ~Q(provider=FALLBACK.name)
+            # Not "is another": before it and behind it an index can look.
+            others = Q(provider__lt=FALLBACK.name) | Q(provider__gt=FALLBACK.name)
+            return Q(approved_at=None) & ~Q(text="") & others
     return Q(pk__in=[])
 
 

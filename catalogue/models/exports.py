@@ -141,7 +141,10 @@ class Export(models.Model):
                 condition=~Q(status="succeeded") | Q(rows__isnull=False, expires_at__isnull=False),
             ),
         ]
-        indexes = [models.Index(fields=["wallet", "-created_at"], name="export_newest_of_wallet")]
+        indexes = [
+            models.Index(fields=["wallet", "-created_at"], name="export_newest_of_wallet"),
+            models.Index(fields=["created_at"], condition=Q(status="failed"), name="export_failed"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.dataset} for {shortened(self.wallet_id) if self.wallet_id else 'staff'}"

@@ -46,6 +46,9 @@ class Insight(models.Model):
                 violation_error_message="Fewer than five reviews say too little.",
             ),
         ]
+        indexes = [
+            models.Index(fields=["provider"], condition=Q(approved_at=None) & ~Q(text=""), name="insight_not_approved")
+        ]
 
     def __str__(self) -> str:
         return self.text[:80]

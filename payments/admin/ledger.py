@@ -7,7 +7,7 @@ from django import forms
 from django.contrib import admin, messages
 from django.db.models import Count, DateTimeField, OuterRef, QuerySet, Subquery, Sum
 from django.http import HttpRequest, HttpResponse
-from django.urls import path
+from django.urls import path, reverse
 from django.urls.resolvers import URLPattern
 from django.utils import timezone
 from django.utils.safestring import SafeString
@@ -16,6 +16,7 @@ from django.utils.timesince import timesince
 from accounts.authentication import staff
 from config.api import ids
 from config.api.refusal import Refusal
+from config.awaiting import Awaiting, counted
 from config.confirming import ask
 from payments import refunds
 from payments.admin.events import EventInline, state_of
@@ -142,6 +143,12 @@ class PaymentAdmin(ForReading):
         if named is not None:
             return queryset.filter(pk=named), False
         return super().get_search_results(request, queryset, search_term)
+
+    def awaiting(self, request: HttpRequest) -> list[Awaiting]:
+        """Payments to be sent back now."""
+        address = f"{reverse('admin:payments_payment_changelist')}?owed=now"
+        number = counted(Payment.objects.to_be_sent_back(now=timezone.now()))
+        return [Awaiting("refunds owed", number, address, is_bad=True)]
 
     def get_urls(self) -> list[URLPattern]:
         """With what is owed, as a table for the treasury."""
