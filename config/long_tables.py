@@ -5,10 +5,13 @@ from typing import Any, ClassVar
 from django.contrib import admin, messages
 from django.core.paginator import Paginator
 from django.db import connection, transaction
-from django.db.models import QuerySet
+from django.db.models import DateTimeField, QuerySet
+from django.forms import SplitDateTimeField
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.utils.functional import cached_property
+
+from config.moments import NamedMoment
 
 
 class LongPaginator(Paginator[Any]):
@@ -41,6 +44,7 @@ class BoundedActions(admin.ModelAdmin[Any]):
     """Acts on so many rows at once as one request can: "select all" of a long list is refused, with what to do."""
 
     MOST_AT_ONCE: ClassVar[int] = 1_000
+    formfield_overrides: ClassVar[Any] = {DateTimeField: {"form_class": SplitDateTimeField, "widget": NamedMoment}}
 
     def response_action(
         self, request: HttpRequest, queryset: QuerySet[Any], *more: Any, **options: Any
