@@ -219,7 +219,7 @@ USERSESSIONS_TRACK_ACTIVITY = False
 PGHISTORY_CREATED_AT_FUNCTION = "clock_timestamp()"
 
 # Valkey: counters of the rate limit, and of tries to sign in
-CACHES = {
+CACHES: dict[str, dict[str, Any]] = {
     "default": {
         "BACKEND": "django.core.cache.backends.redis.RedisCache",
         "LOCATION": REDIS_URL,

@@ -13,10 +13,10 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
-from django.views.decorators.http import require_safe
 
 from catalogue import signposts
 from catalogue.signposts import BASE, FOR_CALLERS, PAGES
+from config.pages.reading import read_only
 
 CHANGELOG = BASE / "CHANGELOG.md"
 # In the order in which somebody reads them; what is in none of these is for who runs the site.
@@ -106,19 +106,19 @@ def groups() -> list[tuple[str, list[Guide]]]:
     ]
 
 
-@require_safe
+@read_only
 def index(request: HttpRequest) -> HttpResponse:
     """All guides with one line each."""
     return render(request, "docs/index.html", {"groups": groups(), "guides": guides()})
 
 
-@require_safe
+@read_only
 def decided(request: HttpRequest) -> HttpResponse:
     """All decisions."""
     return render(request, "docs/decisions.html", {"groups": groups(), "decisions": decisions().values()})
 
 
-@require_safe
+@read_only
 def page(request: HttpRequest, name: str) -> HttpResponse:
     """One guide or decision."""
     shelf = decisions() if name.startswith("decisions/") else guides()

@@ -3,7 +3,8 @@
 from csp.decorators import csp_update
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.views.decorators.http import require_safe
+
+from config.pages.reading import read_only
 
 TITLES = {"management": "Management API", "data": "Data API"}
 
@@ -17,16 +18,14 @@ STYLES_OF_REDOC = (
 
 
 # Its search runs in a worker that it makes from its own text. Swagger UI needs nothing of this.
-@csp_update(  # type: ignore[arg-type]  # its annotation forgets views with arguments
-    {"style-src": ["'self'", *STYLES_OF_REDOC], "worker-src": ["'self'", "blob:"]}
-)
-@require_safe
+@csp_update({"style-src": ["'self'", *STYLES_OF_REDOC], "worker-src": ["'self'", "blob:"]})
+@read_only
 def read(request: HttpRequest, name: str) -> HttpResponse:
     """All of an API to read."""
     return shown(request, name, "docs/redoc.html")
 
 
-@require_safe
+@read_only
 def attempt(request: HttpRequest, name: str) -> HttpResponse:
     """All of an API with a button that calls it."""
     return shown(request, name, "docs/swagger.html")

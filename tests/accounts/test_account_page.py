@@ -67,7 +67,7 @@ def test_an_owner_takes_everything_but_secrets(venue: Venue, other_venue: Venue)
     order, theirs = make.order(venue), make.order(other_venue)
     make.reservation(venue)
     answer = client.post(page_of(venue, "/file"))
-    packed = b"".join(answer)  # type: ignore[arg-type]  # a streaming answer
+    packed = b"".join(answer)
     archive = zipfile.ZipFile(io.BytesIO(packed))
     held = {name: json.loads(archive.read(name)) for name in archive.namelist()}
     assert {name: len(rows) for name, rows in held.items()} == {

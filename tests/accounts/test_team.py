@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from allauth.account.models import EmailAddress
 from django.core.cache import cache
 from django.db import connection
 from django.test import Client
@@ -74,7 +75,7 @@ def test_the_invited_choose_a_password_and_are_in(venue: Venue) -> None:
     assert answer["Location"] == "/dashboard/"
     member = Membership.objects.get(role="host")
     assert (member.user.email, member.account, list(member.venues.all())) == ("host@example.com", venue.account, [])
-    assert member.user.emailaddress_set.get().verified
+    assert EmailAddress.objects.get(user=member.user).verified
     assert newcomer.get(f"/dashboard/{venue.public_id}").status_code == 200
     # No account of their own.
     assert Account.objects.count() == 1
