@@ -6,6 +6,8 @@ minutes is gone.
 
 from datetime import datetime, timedelta
 
+from django.contrib.sessions.models import Session
+from django.db import transaction
 from django.http import HttpRequest
 
 from accounts.sealing import CannotOpen, seal, unseal
@@ -21,21 +23,33 @@ def keep(request: HttpRequest, secret: str, *, of: str, now: datetime) -> None:
 
 
 def take(request: HttpRequest, *, of: str, now: datetime) -> str | None:
-    """The secret that waits, which waits no more; None where there is none, or it has been shown."""
+    """The secret that waits, which waits no more; None where there is none, or it has been shown.
+
+    Of two tabs that ask at once, one gets it: the session's row is held meanwhile.
+    """
     if NAME not in request.session:
         return None
+    with transaction.atomic():
+        if not Session.objects.select_for_update().filter(pk=request.session.session_key).exists():
+            return None
+        # As it is now that nobody else writes it, not as it was when this request began.
+        request.session = type(request.session)(request.session.session_key)
+        sealed = _taken(request, of=of, now=now)
+        request.session.save()
+    try:
+        return unseal(sealed, purpose=PURPOSE) if sealed is not None else None
+    except CannotOpen:
+        return None
+
+
+def _taken(request: HttpRequest, *, of: str, now: datetime) -> str | None:
     waiting = _waiting(request, now)
     sealed, _ = waiting.pop(of, (None, 0.0))
     if waiting:
         request.session[NAME] = waiting
     else:
-        del request.session[NAME]
-    if sealed is None:
-        return None
-    try:
-        return unseal(str(sealed), purpose=PURPOSE)
-    except CannotOpen:
-        return None
+        request.session.pop(NAME, None)
+    return None if sealed is None else str(sealed)
 
 
 def _waiting(request: HttpRequest, now: datetime) -> dict[str, list[str | float]]:

@@ -14,7 +14,6 @@ from accounts import issuing, reveal, usage
 from accounts.models import OVERLAPS, ApiKey, IssuedKey, Scope, every_scope
 from accounts.models.keys import PREFIX
 from accounts.pages.doorway import PageRequest, page
-from accounts.pages.welcome import hand_over
 from accounts.rights import Right
 from config.api.addresses import public_url
 from config.api.ids import decode
@@ -143,7 +142,8 @@ def add(request: PageRequest) -> HttpResponse:
 def show(request: PageRequest, key: str) -> HttpResponse:
     """A new key's text, this once; looked at again the page says that it is gone."""
     mine = found(request, key)
-    shown = {"key": mine, "text": hand_over(request, of=mine.public_id), "address": public_url("/api/v1/orders")}
+    text = reveal.take(request, of=mine.public_id, now=timezone.now())
+    shown = {"key": mine, "text": text, "address": public_url("/api/v1/orders")}
     return render(request, "accounts/keys_shown.html", shown)
 
 

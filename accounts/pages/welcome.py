@@ -1,8 +1,6 @@
 """The first page of a newcomer: the first key, once, and the call that it is for."""
 
-from django.contrib.sessions.models import Session
-from django.db import transaction
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 
@@ -20,7 +18,7 @@ BODY = (
 @page(Right.DEVELOPERS, section="overview")
 def welcome(request: PageRequest) -> HttpResponse:
     """The key, where it was not shown yet; else how to make another."""
-    key = hand_over(request, of=request.access.venue.public_id)
+    key = reveal.take(request, of=request.access.venue.public_id, now=timezone.now())
     live = Venue.objects.worked_at_by(request.access.user).filter(account=request.access.account, is_sandbox=False)
     address = public_url("/api/v1/orders")
     return render(
@@ -28,15 +26,3 @@ def welcome(request: PageRequest) -> HttpResponse:
         "dashboard/welcome.html",
         {"key": key, "address": address, "body": BODY, "live": live.by_name().first()},
     )
-
-
-def hand_over(request: HttpRequest, *, of: str) -> str | None:
-    """The key that waits in the session, once: of two tabs that ask at once, one gets it."""
-    with transaction.atomic():
-        if not Session.objects.select_for_update().filter(pk=request.session.session_key).exists():
-            return None
-        # As it is now that nobody else writes it, not as it was when this request began.
-        request.session = type(request.session)(request.session.session_key)
-        key = reveal.take(request, of=of, now=timezone.now())
-        request.session.save()
-    return key
