@@ -150,8 +150,8 @@ def test_staff_see_whose_money_a_transaction_has_sent_before_it_is_noted(
     chosen = {"action": "mark_refunded", "_selected_action": [str(due.pk)], "confirmed": "yes"}
     page = staff.post(PAYMENTS, chosen | {"refund_tx_hash": tx_hash.upper().replace("X", "x")})
     told = page.content.decode()
-    assert f'<td>{PAYER}</td><td>0.002000</td>' in told
-    assert f'<td>{stranger}</td>' in told
+    assert f"<td>{PAYER}</td><td>0.002000</td>" in told
+    assert f"<td>{stranger}</td>" in told
     assert f'name="looked_at" value="{tx_hash}"' in told
     # Another transaction than the one that was shown is shown first.
     page = staff.post(PAYMENTS, chosen | {"refund_tx_hash": HASH, "looked_at": tx_hash})
