@@ -94,7 +94,7 @@ def test_insights_wait_where_staff_approve_them(settings: Any, approval: str, sh
 
 def test_who_may_not_see_payments_is_not_told_what_is_owed() -> None:
     person = people.user(is_staff=True)
-    person.groups.add(Group.objects.get(name="Data editor"))
+    person.groups.add(Group.objects.get_or_create(name="Data editor")[0])
     text = people.signed_in(person).get("/admin/").content.decode()
     assert ("refunds owed" in text, "open reports" in text) == (False, True)
 

@@ -237,7 +237,7 @@ def test_a_closed_account_opens_nothing() -> None:
 def test_a_group_gives_nothing_to_who_is_not_of_our_staff() -> None:
     mine = make.venue("Aurora")
     person = people.membership(mine, "owner").user
-    person.groups.add(Group.objects.get(name="Finance"))
+    person.groups.add(Group.objects.get_or_create(name="Finance")[0])
     assert people.signed_in(person).get("/admin/payments/payment/").status_code == 403
 
 
@@ -251,7 +251,7 @@ def test_a_group_gives_nothing_to_who_is_not_of_our_staff() -> None:
 )
 def test_our_staff_see_what_their_role_needs(role: str, may: list[str], may_not: list[str]) -> None:
     person = people.user(is_staff=True)
-    person.groups.add(Group.objects.get(name=role))
+    person.groups.add(Group.objects.get_or_create(name=role)[0])
     browser = people.signed_in(person)
     assert [browser.get(reverse(f"admin:{name}_changelist")).status_code for name in may] == [200] * len(may)
     assert [browser.get(reverse(f"admin:{name}_changelist")).status_code for name in may_not] == [403] * len(may_not)
