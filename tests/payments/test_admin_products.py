@@ -213,7 +213,9 @@ def test_lists_of_products_and_prices_cost_the_same_however_much_there_is(
     staff: Client, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     seed.load()
-    for budget, address in ((5, PRODUCTS), (8, PRICES), (6, REVIEWS)):
+    for budget, address in ((5, PRODUCTS), (8, PRICES), (5, REVIEWS)):
+        # What Django remembers of its tables is read once.
+        staff.get(address)
         for _ in range(2):
             with django_assert_num_queries(budget):
                 assert staff.get(address).status_code == 200
