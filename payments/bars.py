@@ -4,24 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from payments.chart import Line, round_step
+from payments.chart import Bar, Line, round_step
 
 WIDTH, HEIGHT = 720, 200
 LEFT, TOP, BOTTOM = 60, 10, 24
 LABELS = 16
-
-
-@dataclass(frozen=True, slots=True)
-class Bar:
-    """One bar; `label` is written below it where there is room."""
-
-    x: str
-    y: str
-    width: str
-    height: str
-    told: str
-    label: str
-    middle: str
 
 
 @dataclass(frozen=True, slots=True)
