@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 
-from catalogue import dictionaries, groups, history, identity, search, serializers
+from catalogue import dictionaries, groups, history, identity, search, serializers, sources
 from catalogue.flow import finding
 from catalogue.groups import insights
 from catalogue.groups.context import KINDS, nearest, neighborhood
@@ -16,7 +16,7 @@ from catalogue.insights import Met, meet
 from catalogue.landmarks import look_up
 from catalogue.models import Attribute, Market, Restaurant
 from catalogue.photos import page as page_of_photos
-from catalogue.reviews import Question, attribution
+from catalogue.reviews import Question
 from catalogue.reviews import page as page_of_reviews
 from catalogue.serializers.flow import FlowOfferAnswer, FlowSlotAnswer
 from catalogue.serializers.guests import InsightAnswer
@@ -133,7 +133,7 @@ def context(slug: str, asked: dict[str, Any]) -> Content:
         "radius_m": asked["radius"],
         "neighborhood": neighborhood(place),
         "entries": entries,
-        "attribution": attribution({entry["source"] for entry in entries}),
+        "attribution": sources.lines({entry["source"] for entry in entries}),
     }
     return Content(JSON().render(said), ("context",) if entries else ())
 

@@ -9,8 +9,8 @@ from uuid import UUID
 
 from django.db import connection
 
-from catalogue import photos, recount
-from catalogue.models import Restaurant, Source
+from catalogue import photos, recount, sources
+from catalogue.models import Restaurant
 from config.api import cursors
 from config.api.cursors import Paged
 from config.api.ids import encode
@@ -134,7 +134,7 @@ def page(restaurant: Restaurant, question: Question, *, now: datetime) -> Review
         as_of=as_of,
         rows=[_record(row, pictures.get(row[0], [])) for row in shown],
         summary=summary(restaurant) if shown or not restaurant.review_count else None,
-        attribution=attribution({row[11] for row in shown}),
+        attribution=sources.lines({row[11] for row in shown}),
     )
 
 
@@ -156,12 +156,6 @@ def summary(restaurant: Restaurant) -> dict[str, Any]:
         "with_photos": facets.get("with_photos", 0),
         "with_reply": facets.get("with_reply", 0),
     }
-
-
-def attribution(keys: set[str]) -> list[dict[str, Any]]:
-    """The lines that are to be shown with what these sources said. One query, none without sources."""
-    sources = Source.objects.filter(key__in=keys).order_by("key") if keys else ()
-    return [{"source": each.key, "text": each.attribution, "license": each.license} for each in sources]
 
 
 def _conditions(question: Question) -> tuple[object, ...]:

@@ -45,6 +45,7 @@ def _fresh_names(monkeypatch: pytest.MonkeyPatch) -> None:
     """No test knows the markets and cuisines of another, and what it adds is known at once."""
     monkeypatch.setattr("catalogue.names.REMEMBERED_S", 0.0)
     monkeypatch.setattr("catalogue.spelling.REMEMBERED_S", 0.0)
+    monkeypatch.setattr("catalogue.sources.REMEMBERED_S", 0.0)
 
 
 @pytest.fixture
