@@ -1,7 +1,8 @@
 """Who calls the data API, and on which tier: a session, a signed challenge, a key, a payment, or nobody."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -9,7 +10,7 @@ from typing import Any, cast
 from uuid import UUID
 
 from django.conf import settings
-from django.db.models import Exists, Q
+from django.db.models import Exists
 from django.http import HttpRequest
 from rest_framework.request import Request
 
@@ -19,8 +20,8 @@ from accounts.keyring import ring
 from accounts.models import ApiKey
 from config.api.limits import address_bucket, ip_of
 from config.api.refusal import Code, InvalidRequest, Refusal
-from payments import holdings, proving, sessions, siwx, terms, wire
-from payments.models import Payment, Plan, Wallet
+from payments import holdings, proving, sessions, siwx, standing, terms, wire
+from payments.models import Payment, Wallet
 from payments.networks import ours
 from payments.rpc import RpcUnavailable
 from payments.terms import STANDARD, Terms
@@ -91,12 +92,41 @@ class Caller:
         return self.by_account
 
 
+class Remembered:
+    """The callers behind the keys that called within this second: who calls often is looked up once a second.
+
+    What staff agree on and what a wallet holds shows within a second, and at once where a tier is not believed longer.
+    Whether the key is still good is asked at each call (accounts.keyring).
+    """
+
+    FOR_S = 1.0
+    MOST = 10_000
+
+    def __init__(self) -> None:
+        self.kept: dict[UUID, tuple[float, Caller]] = {}
+
+    def get(self, key: UUID) -> Caller | None:
+        """The caller behind this key, None where it is to be looked up."""
+        kept = self.kept.get(key)
+        return kept[1] if kept and time.monotonic() < kept[0] else None
+
+    def keep(self, key: UUID, caller: Caller) -> Caller:
+        """The same caller, who is known from now on."""
+        if len(self.kept) >= self.MOST:
+            self.kept = {}
+        self.kept[key] = (time.monotonic() + min(self.FOR_S, settings.TIER_CACHE_S), caller)
+        return caller
+
+
+remembered = Remembered()
+
+
 def identify(request: HttpRequest, *, meta: Mapping[str, Any] | None = None, now: datetime) -> Caller:
     """The caller behind a request: a wallet by its session or by a challenge that it has signed for this request, an
     account by its key, else a known wallet by its payment, else the address, free. `meta` is where the payment of a
     message of MCP stands; its headers hold none.
 
-    One query for a session or a signed payment, two for a challenge, of which one writes, and for a key at most two
+    One query for a session or a signed payment, two for a challenge, of which one writes, and for a key one a second
     beside those of the ring; none otherwise. A tier that is not believed any more costs a trip to the chain, and so
     does the signature of a contract wallet. Raises Unauthorized and UnreadableSignIn for a wrong, ended or used
     credential, TwoWallets, and RpcUnavailable where a contract cannot be asked.
@@ -166,12 +196,27 @@ def of_key(request: HttpRequest, sign_in: siwx.SignIn | None, *, now: datetime) 
     A wallet that has signed for this request counts as one of them. Raises Unauthorized.
     """
     key = authentication.identify(request, now=now)
-    account = key.venue.account_id
     ring.used(key, now=now, address=ip_of(request))
-    proven = proving.prove(sign_in) if sign_in else None
-    wallets = wallets_of(account, beside=proven, now=now)
-    plan = plan_of(account, wallets, now=now)
+    if sign_in is not None:
+        return of_account(key, proven=proving.prove(sign_in), now=now)
+    return remembered.get(key.pk) or remembered.keep(key.pk, of_account(key, now=now))
+
+
+def of_account(key: ApiKey, *, proven: str | None = None, now: datetime) -> Caller:
+    """The account of the key, by its wallets and its plan as they stand now.
+
+    One query, another for a wallet that has `proven` itself, and what `holdings.current_of_each` costs.
+    """
+    account = key.venue.account_id
+    linked, plan = standing.of_account(account, now=now)
+    if proven and proven not in {wallet.address for wallet in linked}:
+        linked.append(holdings.find(proven, now=now))
     by_account = terms.by_plan(plan, tier=FREE) if plan else None
+    # Of equals the one whose address comes first, so that no two requests differ.
+    wallets = sorted(
+        holdings.current_of_each(linked, now=now),
+        key=lambda wallet: (-terms.of_wallet(wallet).tier.rank, wallet.address),
+    )
     return Caller(
         bucket=account_bucket(account),
         terms=terms.best([by_account or STANDARD, *map(terms.of_wallet, wallets)]),
@@ -184,27 +229,6 @@ def of_key(request: HttpRequest, sign_in: siwx.SignIn | None, *, now: datetime) 
         proven=proven,
         known=tuple(wallets),
     )
-
-
-def wallets_of(account: UUID, *, beside: str | None, now: datetime) -> Sequence[Wallet]:
-    """The wallets that are linked to the account, and one beside them, as they stand now; those of high tier first.
-
-    One query, and what `holdings.current_of_each` costs.
-    """
-    wallets = list(Wallet.objects.with_plan(now).filter(Q(account=account) | Q(pk=beside)))
-    if beside and beside not in {wallet.address for wallet in wallets}:
-        wallets.append(Wallet(address=beside))
-    stand = holdings.current_of_each(wallets, now=now)
-    # Of equals the one whose address comes first, so that no two requests differ.
-    return sorted(stand, key=lambda wallet: (-terms.of_wallet(wallet).tier.rank, wallet.address))
-
-
-def plan_of(account: UUID, wallets: Sequence[Wallet], *, now: datetime) -> Plan | None:
-    """The plan of the account that holds now. One query where no wallet is linked, else it came with the wallets."""
-    for wallet in wallets:
-        if wallet.account_id == account:
-            return wallet.account_plan
-    return Plan.objects.current(now).filter(account=account).first()
 
 
 def of_payment(request: HttpRequest, *, meta: Mapping[str, Any] | None, now: datetime) -> Caller | None:

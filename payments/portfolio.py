@@ -106,7 +106,7 @@ def terms_of(account: Account, wallets: list[Wallet], *, now: datetime) -> tuple
 
     No query with wallets, one without.
     """
-    plan = callers.plan_of(account.pk, wallets, now=now)
+    plan = wallets[0].account_plan if wallets else Plan.objects.current(now).filter(account=account).first()
     by_account = terms.by_plan(plan, tier=FREE) if plan else STANDARD
     return terms.best([by_account, *map(terms.of_wallet, wallets)]), plan
 

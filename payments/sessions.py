@@ -12,7 +12,7 @@ from django.db import transaction
 
 from accounts.authentication import MissingCredentials, Unauthorized
 from config.api.refusal import NotFound
-from payments import holdings, proving
+from payments import holdings, proving, standing
 from payments.models import Wallet, WalletSession
 from payments.siwx import SignIn
 
@@ -53,10 +53,9 @@ def of_token(token: str, *, now: datetime) -> WalletSession:
     """The session of this token, its wallet found `with_plan`. One query; none for no token. Raises Unauthorized."""
     if not TOKEN.fullmatch(token):
         raise Unauthorized("This is not the token of a wallet session: a letter is missing or mistyped.")
-    wallet = Wallet.objects.with_plan(now).with_session(digest_of(token)).first()
-    if wallet is None:
+    found = standing.of_session(digest_of(token), now=now)
+    if found is None:
         raise Unauthorized("There is no such wallet session.")
-    found = wallet.session
     if found.revoked_at is not None:
         raise Unauthorized("This wallet session was closed; open another.")
     if found.expires_at <= now:

@@ -29,11 +29,6 @@ class Wallets(models.QuerySet["Wallet"]):
         plans = {"own_plan": _holding("plans", now), "account_plan": _holding("account__plans", now)}
         return self.annotate(**plans).select_related(*plans)
 
-    def with_session(self, digest: str) -> Self:
-        """The one that has opened the session with this digest, in `session`, whose `wallet` is the same object."""
-        session = FilteredRelation("sessions", condition=Q(sessions__digest=digest))
-        return self.annotate(session=session).filter(session__isnull=False).select_related("session")
-
 
 def _holding(plans: str, now: datetime) -> FilteredRelation:
     ends = Q(**{f"{plans}__valid_until": None}) | Q(**{f"{plans}__valid_until__gt": now})
@@ -57,7 +52,7 @@ class Wallet(models.Model):
 
     objects = Wallets.as_manager()
 
-    # Set by with_plan() and with_session().
+    # Set by with_plan() and payments.standing.
     own_plan: "Plan | None" = None
     account_plan: "Plan | None" = None
     session: "WalletSession"

@@ -1,5 +1,6 @@
 """API keys on the data API: the plan of their account, or the best of its wallets."""
 
+import time
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -13,6 +14,7 @@ from pytest_django import Settings
 
 from accounts.models import ApiKey, Venue
 from payments import callers, rpc, seed
+from payments.callers import Remembered
 from payments.devchain.wallets import Wallet as Key
 from payments.evm import checksummed
 from payments.models import Plan, Wallet
@@ -151,7 +153,7 @@ def test_of_equal_wallets_the_first_by_address_stands_for_the_account(
     assert api.get(ME).json()["wallets"] == [checksummed(key.address) for key in both]
 
 
-def test_a_remembered_key_with_believed_wallets_costs_one_query_beside_the_look_at_its_changes(
+def test_who_calls_again_within_a_second_costs_no_query_and_then_one(
     settings: Settings, venue: Venue, api: Client, wallets: Mapping[str, Key]
 ) -> None:
     settings.TIER_CACHE_S, settings.RPC_URL = 600, f"http://{NOWHERE}"
@@ -160,8 +162,20 @@ def test_a_remembered_key_with_believed_wallets_costs_one_query_beside_the_look_
     api.get(MARKETS)
     with CaptureQueriesContext(connection) as queries:
         assert api.get("/v1/nothing")["X-Tier"] == "premium"
+    assert [query["sql"] for query in queries if "keychange" not in query["sql"]] == []
+    time.sleep(Remembered.FOR_S)
+    with CaptureQueriesContext(connection) as queries:
+        assert api.get("/v1/nothing")["X-Tier"] == "premium"
     assert len(queries) == 2
     assert "keychange" in queries[0]["sql"]
+
+
+def test_what_staff_agree_on_shows_within_a_second(settings: Settings, venue: Venue, api: Client) -> None:
+    settings.TIER_CACHE_S, settings.RPC_URL = 600, f"http://{NOWHERE}"
+    assert api.get("/v1/nothing")["X-Tier"] == "free"
+    plan(venue)
+    time.sleep(Remembered.FOR_S)
+    assert api.get("/v1/nothing")["X-Tier"] == "enterprise"
 
 
 def test_while_the_chain_is_away_the_wallets_of_a_key_keep_their_tiers_for_a_day(
@@ -202,6 +216,7 @@ def test_a_key_sees_the_first_rise_of_its_wallets_above_its_own_tier(
     later = rises(one, "premium", minutes=9)
     assert api.get(ME).json()["rising"] == {"tier": "premium", "at": f"{later:%Y-%m-%dT%H:%M:%SZ}"}
     sooner = rises(two, "pro", minutes=5)
+    time.sleep(Remembered.FOR_S)
     assert api.get(ME).json()["rising"] == {"tier": "pro", "at": f"{sooner:%Y-%m-%dT%H:%M:%SZ}"}
     linked(venue, wallets["pro"], tier="pro")
     me = api.get(ME).json()
