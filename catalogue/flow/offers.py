@@ -54,6 +54,11 @@ class Offer:
     id: str
     seats_left: int
 
+    @classmethod
+    def of_row(cls, percent: int, at: time, day: date, slot: UUID, seats_left: int) -> "Offer":
+        """The slot of these columns."""
+        return cls(percent=percent, time=at, date=day, id=encode(PREFIX, slot), seats_left=seats_left)
+
 
 def next_offers(restaurants: Iterable[UUID], *, now: datetime) -> dict[UUID, Offer]:
     """The next slot on sale of each of these restaurants that has one, of two at one moment the higher.
@@ -63,6 +68,6 @@ def next_offers(restaurants: Iterable[UUID], *, now: datetime) -> dict[UUID, Off
     with connection.cursor() as cursor:
         cursor.execute(NEXT, {"restaurants": list(restaurants), "now": now})
         return {
-            restaurant: Offer(percent=percent, time=at, date=day, id=encode(PREFIX, slot), seats_left=seats_left)
+            restaurant: Offer.of_row(percent, at, day, slot, seats_left)
             for restaurant, slot, percent, at, day, seats_left in cursor.fetchall()
         }

@@ -7,12 +7,13 @@ from uuid import UUID
 from zoneinfo import ZoneInfo
 
 import orjson
-from django.db import connection
 
-from catalogue import flow, identity
+from catalogue import identity
 from catalogue.flow import Offer
+from catalogue.flow.offers import IS_OFFERING, IS_ON_SALE
 from catalogue.hours import Hours, InvalidHoursError, State
 from catalogue.opening import CLOSED
+from config import prepared
 
 logger = logging.getLogger("tablewire.catalogue")
 
@@ -21,18 +22,25 @@ AHEAD = timedelta(days=14)
 UNKNOWN = State("unknown", open_now=None, next_change=None)
 SHUT = State("closed", open_now=False, next_change=None)
 
-# Of the spans the one that is running or comes next.
-READ = """
+# Of the spans the one that is running or comes next, of the slots on sale the one that flow.next_offers finds.
+READ = f"""
 SELECT held.restaurant_id, held.status, held.timezone, held.hours_known, held.before, held.hours, held.after,
-    row.spans_until, span.opens, span.closes, row.open_spans IS NOT NULL
+    r.spans_until, span.opens, span.closes, r.open_spans IS NOT NULL,
+    offer.percent, offer.time, offer.date, offer.id, offer.seats_left
 FROM catalogue_record AS held
-LEFT JOIN catalogue_searchrow AS row ON row.restaurant_id = held.restaurant_id
+LEFT JOIN catalogue_searchrow AS r ON r.restaurant_id = held.restaurant_id
 LEFT JOIN LATERAL (
     SELECT lower(each) AS opens, upper(each) AS closes
-    FROM unnest(row.open_spans) AS each WHERE upper(each) > %(now)s ORDER BY lower(each) LIMIT 1
+    FROM unnest(r.open_spans) AS each WHERE upper(each) > %(now)s::timestamptz ORDER BY lower(each) LIMIT 1
 ) AS span ON true
+LEFT JOIN LATERAL (
+    SELECT slot.percent, slot.time, slot.date, slot.id, slot.seats_left
+    FROM catalogue_listing AS listing JOIN catalogue_flowslot AS slot ON slot.restaurant_id = listing.restaurant_id
+    WHERE listing.restaurant_id = r.restaurant_id AND {IS_OFFERING} AND {IS_ON_SALE}
+    ORDER BY slot.starts_at, slot.percent DESC, slot.id LIMIT 1
+) AS offer ON true
 WHERE held.slug = %(slug)s
-"""
+"""  # noqa: S608  # constants of ours
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +59,11 @@ class Core:
 
 
 def core(slug: str, *, now: datetime) -> Core:
-    """The free fields. Two queries, the second for the offer. Raises what identity.find raises."""
-    with connection.cursor() as cursor:
-        cursor.execute(READ, {"slug": slug, "now": now})
-        row = cursor.fetchone()
+    """The free fields. One query. Raises what identity.find raises."""
+    row = prepared.row(READ, {"slug": slug, "now": now})
     if row is None:
         raise identity.missing(slug)
-    pk, status, zone, known, before, hours, after, until, opens, closes, has_spans = row
+    pk, status, zone, known, before, hours, after, until, opens, closes, has_spans, percent, *slot = row
     # Hours made of special days alone are unknown after the last of them, which spans cannot say.
     if status not in CLOSED and until is not None and until >= now + AHEAD and '"periods":[]' not in hours:
         state = (
@@ -71,7 +77,7 @@ def core(slug: str, *, now: datetime) -> Core:
         hours=hours,
         after=after,
         state=state,
-        offer=flow.next_offers([pk], now=now).get(pk),
+        offer=Offer.of_row(percent, *slot) if percent is not None else None,
     )
 
 

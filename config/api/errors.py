@@ -13,6 +13,7 @@ import orjson
 from django.db import InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.views import defaults
+from redis import RedisError
 from rest_framework import exceptions
 from rest_framework.response import Response
 
@@ -122,6 +123,9 @@ def as_refusal(error: Exception, context: Mapping[str, Any]) -> Refusal | None:
         return InvalidRequest(str(error.detail))
     if isinstance(error, OperationalError | InterfaceError):
         logger.warning("database away: %s", error, extra={"request_id": id_of(context["request"])})
+        return Unavailable()
+    if isinstance(error, RedisError):
+        logger.warning("counters away: %s", error, extra={"request_id": id_of(context["request"])})
         return Unavailable()
     return None
 

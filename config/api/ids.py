@@ -7,6 +7,9 @@ from uuid_utils.compat import uuid7
 ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 VALUES = {letter: value for value, letter in enumerate(ALPHABET)}
 LENGTH = 26
+# Ten bits at once: an answer names up to fifty things, and letter by letter each took 2.8 us instead of 1.2.
+PAIRS = tuple(first + second for first in ALPHABET for second in ALPHABET)
+SHIFTS = tuple(range(120, -1, -10))
 
 
 def new_id() -> UUID:
@@ -17,7 +20,7 @@ def new_id() -> UUID:
 def encode(prefix: str, value: UUID) -> str:
     """`ord` and a UUID make `ord_01jd5k3v8rf8hb2m0c9t6w4y7z`: 128 bits in 26 letters, five bits each."""
     number = value.int
-    return f"{prefix}_" + "".join(ALPHABET[number >> shift & 31] for shift in range(125, -1, -5))
+    return f"{prefix}_" + "".join([PAIRS[number >> shift & 1023] for shift in SHIFTS])
 
 
 def decode(prefix: str, text: str) -> UUID | None:

@@ -24,6 +24,7 @@ from django_ratelimit.core import get_usage
 from config.api import errors
 from config.api.counters import CounterCache
 from config.api.ids import encode, new_id
+from config.api.inside import Inside
 from config.api.refusal import Code, Refusal, Unavailable
 
 logger = logging.getLogger("tablewire.api")
@@ -169,6 +170,7 @@ class Doorway(ABC):
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
+        self.inside = Inside(broke=self.sign)
 
     @abstractmethod
     def enter(self, request: HttpRequest) -> Entry:
@@ -209,10 +211,9 @@ class Doorway(ABC):
         """The name of the limit that this request falls under; each counts apart."""
         return self.policy
 
-    def process_exception(self, request: HttpRequest, error: Exception) -> None:
+    def sign(self, request: HttpRequest, error: Exception) -> None:
         """Sign what broke, so that its entry in the log is found by the id that the caller is told."""
-        if self.serves(request):
-            error.add_note(f"request_id: {errors.id_of(request)}")
+        error.add_note(f"request_id: {errors.id_of(request)}")
 
     def count(self, request: HttpRequest, allowance: Allowance, *, policy: str | None = None) -> Usage:
         """Count this call in the shared store, or in this process while the store is away."""
@@ -255,7 +256,7 @@ class Doorway(ABC):
             return errors.answer(entry.refusal, request_id=request_id)
         if usage.count > usage.limit:
             return self.too_many(request, usage)
-        response = self.get_response(request)
+        response = self.inside(request)
         if response.status_code == 304:
             # Django says 0, and it would be the length of the whole answer (RFC 9110, 8.6).
             del response["Content-Length"]

@@ -182,12 +182,12 @@ def test_a_place_that_is_closed_offers_nothing(client: Client, status: str) -> N
     assert [hit["flow_offer"] for hit in client.get("/v1/restaurants").json()["data"]] in ([], [None])
 
 
-def test_a_record_costs_two_queries(client: Client, django_assert_num_queries: DjangoAssertNumQueries) -> None:
+def test_a_record_costs_one_query(client: Client, django_assert_num_queries: DjangoAssertNumQueries) -> None:
     place = make.restaurant()
     for key in ("osm", "demo", "wikidata"):
         make.listed(place, key)
     make.rule(place)
-    with django_assert_num_queries(2):
+    with django_assert_num_queries(1):
         client.get(f"/v1/restaurants/{place.slug}")
 
 

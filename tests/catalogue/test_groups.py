@@ -316,11 +316,11 @@ def test_without_an_insight_the_reason_is_told_and_nothing_sold(
 @pytest.mark.parametrize(
     ("names", "queries"),
     [
-        (["core"], 2),
+        (["core"], 1),
         (["reviews"], 3),
         (["context"], 2),
         (["ai_insight"], 2),
-        (["core", "reviews", "context", "ai_insight"], 7),
+        (["core", "reviews", "context", "ai_insight"], 6),
     ],
 )
 def test_each_group_costs_its_own_queries_however_much_it_holds(
