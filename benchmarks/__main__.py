@@ -1,0 +1,110 @@
+"""The benchmark: our real routes beside what others would write, in one run, in turns.
+
+    uv run --group benchmarks python -m benchmarks [--quick] [--check]
+
+It makes the data of the size that is asked for (once: it stays in .state/benchmarks), starts the product as production
+does and the references beside it, and asks each the same, round after round. docs/speed.md says how to read it.
+"""
+
+import argparse
+import json
+import os
+import sys
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from benchmarks import chart, report
+from benchmarks.figures import Row, WrongAnswer
+from benchmarks.load import Load
+from benchmarks.machine import described
+from benchmarks.product import ROOT, NotReady, Product, running
+from benchmarks.suites import Run, suites
+from config.flags import count
+from config.stack import StackError
+
+QUICK = (2_000, 40_000)
+FULL = (354_000, 7_500_000)
+
+
+def words() -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--restaurants", type=count, help=f"default {FULL[0]:,}")
+    parser.add_argument("--reviews", type=count, help=f"default {FULL[1]:,}")
+    parser.add_argument("--quick", action="store_true", help=f"{QUICK[0]:,} restaurants and short rounds, a minute")
+    parser.add_argument("--check", action="store_true", help="exit 1 when a gate is missed, and list open goals")
+    parser.add_argument("--state-dir", type=Path, help="of a `manage.py up` that runs, or where one is to be started")
+    parser.add_argument("--at", metavar="URL", help="another server of ours on the same state")
+    parser.add_argument("--only", metavar="ROWS", help="some rows, by their names: record,search")
+    parser.add_argument("--rounds", type=int, help="of each contender (default 5, quick 1)")
+    parser.add_argument("--seconds", type=float, help="of each round (default 4, quick 1)")
+    parser.add_argument("--concurrency", type=int, default=16, help="connections that ask at once (default 16)")
+    parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, help="processes of each reference")
+    parser.add_argument("--no-wrk", action="store_true", help="ask from here even where wrk is installed")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write all figures there")
+    parser.add_argument("--svg", type=Path, metavar="FILE", help="draw the requests a second there")
+    return parser.parse_args()
+
+
+def main() -> int:
+    """Measure, tell, and judge."""
+    given = words()
+    restaurants, reviews = QUICK if given.quick else FULL
+    restaurants = restaurants if given.restaurants is None else given.restaurants
+    reviews = reviews if given.reviews is None else given.reviews
+    state = given.state_dir or ROOT / ".state" / "benchmarks" / f"{restaurants}-{reviews}"
+    notes, out = Console(stderr=True), Console(width=None if sys.stdout.isatty() else 150)
+    try:
+        with running(
+            state.resolve(), restaurants=restaurants, reviews=reviews, base_url=given.at, say=notes.print
+        ) as product:
+            machine = described(product)
+            rows, settings = measured(given, product, notes)
+    except (NotReady, StackError, WrongAnswer) as error:
+        notes.print(str(error), style="red", markup=False)
+        return 2
+    report.show(out, rows, machine=machine, settings=settings)
+    if given.json:
+        found = report.plain(rows, machine=machine, settings=settings)
+        given.json.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n")
+    if given.svg:
+        given.svg.write_text(chart.drawn(rows))
+    passes = report.judge(out, rows)
+    return 1 if given.check and not passes else 0
+
+
+def measured(given: argparse.Namespace, product: Product, notes: Console) -> tuple[list[Row], dict[str, object]]:
+    """All rows that are wanted, with a bar on stderr, and what the references were set to. Raises WrongAnswer."""
+    every = suites()
+    known = [name for suite in every.values() for name in suite.rows]
+    wanted = frozenset(given.only.split(",")) if given.only else frozenset(known)
+    if unknown := wanted.difference(known):
+        raise WrongAnswer(f"No rows: {', '.join(sorted(unknown))}. Known: {', '.join(known)}.")
+    load = Load(
+        connections=given.concurrency,
+        seconds=given.seconds or (1 if given.quick else 4),
+        with_wrk=not given.no_wrk,
+    )
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    rows: list[Row] = []
+    with Progress(*columns, console=notes) as progress:
+        task = progress.add_task("", total=None)
+        run = Run(
+            product=product,
+            load=load,
+            rounds=given.rounds or (1 if given.quick else 5),
+            words=given,
+            step=lambda text: progress.update(task, description=text, advance=1),
+        )
+        run.settings["load"] = {"tool": load.tool, "seconds": load.seconds, "rounds": run.rounds}
+        chosen = [suite for suite in every.values() if wanted.intersection(suite.rows)]
+        progress.update(task, total=sum(suite.steps(run, wanted) for suite in chosen))
+        for suite in chosen:
+            rows += suite.measure(run, wanted)
+    return rows, run.settings
+
+
+if __name__ == "__main__":
+    sys.exit(main())

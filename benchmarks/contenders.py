@@ -1,0 +1,134 @@
+"""Who is measured: servers on this machine, ours and those of the references."""
+
+import http.client
+import os
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+
+from benchmarks.figures import Figure, WrongAnswer
+from benchmarks.load import Load
+from benchmarks.meters import Meter, since
+from benchmarks.product import ROOT, Product
+from config.stack import Child, free_port, last_lines
+
+HOST = "127.0.0.1"
+START_S = 30.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Contender:
+    """A server that answers as ours does, on a port of this machine. `settings` are told beside the table."""
+
+    name: str
+    port: int
+    database_url: str
+    headers: Mapping[str, str]
+    settings: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def base_url(self) -> str:
+        """Its address."""
+        return f"http://{HOST}:{self.port}"
+
+    def get(self, path: str) -> bytes:
+        """The body of an answer. Raises WrongAnswer unless it is 200."""
+        connection = http.client.HTTPConnection(HOST, self.port, timeout=30)
+        try:
+            connection.request("GET", path, headers=dict(self.headers))
+            response = connection.getresponse()
+            body = response.read()
+        finally:
+            connection.close()
+        if response.status != http.HTTPStatus.OK:
+            raise WrongAnswer(f"{self.name}: {response.status} for {path}: {body[:300].decode(errors='replace')}")
+        return body
+
+    def measure(self, load: Load, paths: Sequence[str], *, seconds: float | None = None) -> Figure:
+        """One round: the load, and what it cost. Raises WrongAnswer when anything was not 200."""
+        meter = Meter(self.port, self.database_url)
+        before = meter.read()
+        loaded = load.run(self.base_url, paths, self.headers, seconds=seconds).or_wrong(f"{self.name}, {paths[0]}")
+        after = meter.read()
+        return Figure(
+            per_second=loaded.per_second,
+            p50_ms=loaded.p50_ms,
+            p99_ms=loaded.p99_ms,
+            cpu_ms=1000 * since(before.server, after.server) / loaded.requests,
+            database_cpu_ms=1000 * since(before.database, after.database) / loaded.requests
+            if after.database
+            else None,
+            memory_mb=meter.memory_mb(),
+        )
+
+
+def ours(product: Product) -> Contender:
+    """The product's own web server."""
+    workers = len(Meter(product.port, product.database_url).processes())
+    return Contender(
+        name="ours",
+        port=product.port,
+        database_url=product.database_url,
+        headers=product.headers,
+        settings={"server": "as `manage.py up` starts it", "processes": workers},
+    )
+
+
+@contextmanager
+def fastapi(product: Product, application: str, *, name: str, workers: int) -> Iterator[Contender]:
+    """A FastAPI reference behind uvicorn, with uvloop and httptools and without a log of its requests."""
+    port = free_port()
+    command = [
+        *(sys.executable, "-m", "uvicorn", application, "--host", HOST, "--port", str(port)),
+        *("--workers", str(workers), "--loop", "uvloop", "--http", "httptools", "--no-access-log"),
+        *("--log-level", "warning", "--backlog", "1024"),
+    ]
+    settings = {
+        "server": "uvicorn --loop uvloop --http httptools --no-access-log",
+        "processes": workers,
+        "database": "asyncpg, a pool of 10 connections a process, statements cached, no reset at release",
+        "limit": "redis.asyncio with hiredis, SET NX EX + INCR in one round trip",
+        "JSON": "orjson, no response models",
+    }
+    with served(product, command, port=port, name=name):
+        yield Contender(
+            name=name, port=port, database_url=product.database_url, headers=product.headers, settings=settings
+        )
+
+
+@contextmanager
+def served(
+    product: Product, command: Sequence[str], *, port: int, name: str, env: Mapping[str, str] | None = None
+) -> Iterator[None]:
+    """A server of this command, which finds the data by REFERENCE_*; it ends with the block. Raises WrongAnswer."""
+    log = product.state_dir / "logs" / f"reference-{name.replace(' ', '-')}.log"
+    variables = {
+        "REFERENCE_DATABASE_URL": product.database_url,
+        "REFERENCE_REDIS_URL": product.redis_url,
+        "REFERENCE_PUBLIC_URL": product.up["base_url"],
+    }
+    own = {name: value for name, value in os.environ.items() if name != "DJANGO_SETTINGS_MODULE"}
+    child = Child(name=name, command=command, env=own | variables | dict(env or {}), cwd=ROOT, log=log)
+    with ExitStack() as held:
+        held.callback(child.stop)
+        child.start()
+        until = time.monotonic() + START_S
+        while not is_alive(port):
+            if time.monotonic() > until or not child.is_running():
+                raise WrongAnswer(f"{name} did not start. The end of {log}:\n{last_lines(log)}")
+            time.sleep(0.1)
+        yield
+
+
+def is_alive(port: int) -> bool:
+    """Whether it answers."""
+    connection = http.client.HTTPConnection(HOST, port, timeout=5)
+    try:
+        connection.request("GET", "/livez")
+        return connection.getresponse().status == http.HTTPStatus.OK
+    except (OSError, http.client.HTTPException):
+        return False
+    finally:
+        connection.close()

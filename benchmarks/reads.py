@@ -1,0 +1,172 @@
+"""The read rows: a record, a search, a page of reviews; ours beside what others would write."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import Any
+
+import psycopg
+import psycopg.sql
+
+from benchmarks.contenders import Contender, fastapi, ours
+from benchmarks.figures import Bound, Figure, Row, WrongAnswer, middle
+from benchmarks.product import ROOT, Product
+from benchmarks.suites import Run
+
+# Their names in the table.
+ROWS, CARDS, TEXTBOOK, PGBENCH = "FastAPI, own tables", "FastAPI, our read model", "textbook DRF", "pgbench"
+SAMPLES = 2_000
+# So many answers of each are compared before anything is measured.
+COMPARED = 25
+# By the id's hash: the same ones in each run, from everywhere.
+SLUGS = """
+SELECT slug FROM catalogue_record WHERE status = 'open' ORDER BY hashtext(restaurant_id::text) LIMIT %s
+"""
+PLACES = """
+SELECT round(latitude::numeric + 0.0003, 6) || ',' || round(longitude::numeric + 0.0002, 6) FROM catalogue_searchrow
+WHERE latitude IS NOT NULL AND open_spans @> now() ORDER BY hashtext(restaurant_id::text) LIMIT %s
+"""
+REVIEWED = """
+SELECT slug FROM catalogue_restaurant WHERE review_count > 20 AND status = 'open' AND merged_into_id IS NULL
+ORDER BY hashtext(id::text) LIMIT %s
+"""
+OPENING = ROOT / "benchmarks" / "references" / "opening.sql"
+# What the table of opening periods was made from; made anew when the worker has worked out another day.
+MADE_FROM = "SELECT max(spans_until)::text || ' ' || count(*) FROM catalogue_searchrow"
+MADE = "SELECT obj_description(to_regclass('reference.opening'))"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Read:
+    """A read: how its paths are made of samples, what of an answer has to be the same everywhere, and its bounds."""
+
+    name: str
+    what: str
+    sample: str
+    path: Callable[[str], str]
+    content: Callable[[dict[str, Any]], Any]
+    bounds: Sequence[Bound]
+
+
+def bounds(**by: tuple[float, float]) -> list[Bound]:
+    """Gate and goal by reference."""
+    names = {"rows": ROWS, "cards": CARDS, "textbook": TEXTBOOK, "pgbench": PGBENCH}
+    return [Bound(of=names[name], gate=gate, goal=goal) for name, (gate, goal) in by.items()]
+
+
+READS = (
+    Read(
+        name="record",
+        what="GET /v1/restaurants/{slug}",
+        sample=SLUGS,
+        path=lambda slug: f"/v1/restaurants/{slug}",
+        content=lambda said: [said[name] for name in ("id", "name", "rating", "review_count", "cuisines", "location")],
+        bounds=[
+            *bounds(rows=(0.7, 1.0), cards=(0.55, 0.8), textbook=(4, 6), pgbench=(0.09, 0.15)),
+            Bound(of="CPU of a request", goal=0.31, is_cpu=True),
+        ],
+    ),
+    Read(
+        name="search",
+        what="GET /v1/restaurants?ll=&open=now, 20 hits",
+        sample=PLACES,
+        path=lambda place: f"/v1/restaurants?ll={place}&open=now",
+        content=lambda said: [(hit["slug"], hit["distance_m"], hit["open_now"]) for hit in said["data"]],
+        bounds=bounds(rows=(1.1, 1.5), cards=(0.55, 0.8), textbook=(6, 10), pgbench=(0.20, 0.35)),
+    ),
+    Read(
+        name="reviews",
+        what="GET /v1/restaurants/{slug}/reviews, newest 20",
+        sample=REVIEWED,
+        path=lambda slug: f"/v1/restaurants/{slug}/reviews?sort=newest",
+        content=lambda said: ([review["id"] for review in said["data"]], said["summary"]["count"]),
+        bounds=bounds(rows=(0.55, 0.9), cards=(0.55, 0.8), textbook=(3, 4), pgbench=(0.15, 0.25)),
+    ),
+)
+
+
+class Reads:
+    """Ours and the references in turn, round by round; the median of each."""
+
+    name = "reads"
+    rows = tuple(read.name for read in READS)
+
+    def steps(self, run: Run, wanted: frozenset[str]) -> int:
+        """A warm-up and the rounds, of each contender."""
+        return sum(read.name in wanted for read in READS) * 4 * (run.rounds + 1)
+
+    def measure(self, run: Run, wanted: frozenset[str]) -> Iterator[Row]:
+        """The rows. Raises WrongAnswer when a reference answers something else than we do."""
+        prepare(run.product, say=run.step)
+        with ExitStack() as held:
+            contenders = [ours(run.product), *(held.enter_context(one) for one in references(run))]
+            run.settings["reads"] = {one.name: dict(one.settings) for one in contenders}
+            for read in READS:
+                if read.name in wanted:
+                    paths = paths_of(read, run.product)
+                    compare(read, paths[:COMPARED], contenders)
+                    figures = rounds(run, read.name, contenders, paths)
+                    yield Row.judged(read.name, read.what, figures, read.bounds)
+
+
+def references(run: Run) -> Iterator[Any]:
+    """Those of the reads, not started yet."""
+    workers = run.words.workers
+    yield fastapi(run.product, "benchmarks.references.rows:app", name=ROWS, workers=workers)
+    yield fastapi(run.product, "benchmarks.references.cards:app", name=CARDS, workers=workers)
+
+
+def rounds(run: Run, name: str, contenders: Sequence[Contender], paths: Sequence[str]) -> dict[str, Figure]:
+    """The median of the rounds of each contender; they take turns, so that what slows the machine slows all."""
+    taken: dict[str, list[Figure]] = {one.name: [] for one in contenders}
+    for number in range(run.rounds + 1):
+        for one in contenders:
+            run.step(f"{name}: {one.name}" + (", warming up" if number == 0 else f", round {number}"))
+            figure = one.measure(run.load, paths, seconds=None if number else 1)
+            if number:
+                taken[one.name].append(figure)
+    return {name: middle(figures) for name, figures in taken.items()}
+
+
+def paths_of(read: Read, product: Product) -> list[str]:
+    """What is asked for. Raises WrongAnswer where the data holds none."""
+    with psycopg.connect(product.database_url) as connection:
+        found = [read.path(value) for (value,) in connection.execute(read.sample, [SAMPLES])]
+    if not found:
+        raise WrongAnswer(f"{read.name}: there is nothing to ask for in this data.")
+    return found
+
+
+def compare(read: Read, paths: Sequence[str], contenders: Sequence[Contender]) -> None:
+    """Have everyone answer the same. Raises WrongAnswer where one does not, after a second try.
+
+    Between two answers a restaurant may have opened.
+    """
+    first, *others = contenders
+    for path in paths:
+        for other in others:
+            if content_of(read, first, path) != content_of(read, other, path):
+                expected, found = content_of(read, first, path), content_of(read, other, path)
+                if expected != found:
+                    raise WrongAnswer(f"{other.name} answers {path} with {found}, and {first.name} with {expected}.")
+
+
+def content_of(read: Read, contender: Contender, path: str) -> Any:
+    """What has to be the same."""
+    said: Mapping[str, Any] = json.loads(contender.get(path))
+    return read.content(dict(said))
+
+
+def prepare(product: Product, *, say: Callable[[str], object]) -> None:
+    """Make the table that the references have and we have not, unless it is of this data already."""
+    with psycopg.connect(product.database_url, autocommit=True) as connection:
+        made_from = (connection.execute(MADE_FROM).fetchone() or ("",))[0]
+        if (connection.execute(MADE).fetchone() or (None,))[0] != made_from:
+            say("making the references' table of opening periods")
+            # One by one: VACUUM takes no transaction.
+            for statement in OPENING.read_text().split(";\n"):
+                if statement.strip():
+                    connection.execute(statement.encode())
+            comment = psycopg.sql.SQL("COMMENT ON TABLE reference.opening IS {}").format(made_from)
+            connection.execute(comment)

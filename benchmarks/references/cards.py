@@ -1,0 +1,138 @@
+"""FastAPI and asyncpg on our read model: the JSON that the database has rendered, with what depends on the moment."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from math import ceil, cos, log, pi, radians, tan
+from typing import Any
+
+import orjson
+from fastapi import FastAPI, Request, Response
+
+from benchmarks.references import rows
+from benchmarks.references.doorway import Said, cursor, missing, one_of, point, slug_of, whole
+from benchmarks.references.rows import (
+    EARTH_M,
+    FAR,
+    OFFER,
+    OFFERED,
+    OPTIONS,
+    SLACK,
+    SPHERE_M,
+    moment,
+    offer_of,
+    on_its_clock,
+)
+
+SPAN = """LEFT JOIN LATERAL (
+    SELECT lower(span) AS opens, upper(span) AS closes FROM unnest(r.open_spans) AS span
+    WHERE upper(span) > {now} LIMIT 1
+) AS next ON true"""
+RECORD = f"""
+SELECT held.status, held.timezone, held.hours_known, held.before, held.hours, held.after, r.spans_until, next.opens,
+    next.closes, {OFFERED}
+FROM catalogue_record AS held
+LEFT JOIN catalogue_searchrow AS r ON r.restaurant_id = held.restaurant_id
+{SPAN.format(now="$2::timestamptz")}
+{OFFER.format(restaurant="held.restaurant_id", now="$2")}
+WHERE held.slug = $1
+"""  # noqa: S608  # constants of ours
+METRES = rows.METRES
+SEARCH = f"""
+WITH near AS MATERIALIZED (
+    SELECT r.restaurant_id AS id, r.card, r.sources, r.timezone, r.spans_until, r.open_spans, {METRES} AS metres
+    FROM catalogue_searchrow AS r
+    WHERE r.position <@ circle(point($3, $4), $5) AND {METRES} <= $7::float8
+        AND r.open_spans @> $6::timestamptz AND NOT r.is_shut
+    ORDER BY r.position <-> point($3, $4) LIMIT $8::int
+)
+SELECT r.id, r.card, r.sources, r.timezone, r.spans_until, r.metres, next.closes, {OFFERED}
+FROM near AS r
+{SPAN.format(now="$6")}
+{OFFER.format(restaurant="r.id", now="$6")}
+ORDER BY r.metres, r.id
+"""  # noqa: S608  # constants of ours
+
+door = rows.door
+app = FastAPI(lifespan=door.open, openapi_url=None, docs_url=None, redoc_url=None)
+
+
+@app.get("/livez")
+async def livez() -> Response:
+    """Whether it answers."""
+    return Response(b"ok")
+
+
+@app.get("/v1/restaurants/{slug}")
+async def record(request: Request) -> Response:
+    """A restaurant."""
+
+    async def work(asked: Mapping[str, Any]) -> Said:
+        now = moment()
+        row = await door.pool.fetchrow(RECORD, slug_of(request), now)
+        if row is None:
+            raise missing()
+        rest = orjson.dumps(state_of(row, now), option=OPTIONS)
+        offer = orjson.dumps(offer_of(row), option=OPTIONS)
+        before, hours, after = row["before"].encode(), row["hours"].encode(), row["after"].encode()
+        return Said(b'{%b,"hours":{%b,%b,%b,"flow_offer":%b}' % (before, hours, rest[1:], after, offer))
+
+    return await door.serve(request, {"fields": one_of("core")}, work)
+
+
+def state_of(row: Mapping[str, Any], now: datetime) -> dict[str, Any]:
+    """Open or not, and until when."""
+    if row["status"] not in ("open", "unverified"):
+        return {"state": "closed", "open_now": False, "next_change": None}
+    if not row["hours_known"]:
+        return {"state": "unknown", "open_now": None, "next_change": None}
+    is_open = row["opens"] is not None and row["opens"] <= now
+    change = row["closes"] if is_open else row["opens"]
+    clock = on_its_clock(change, row["timezone"]) if change is not None and change < now + FAR else None
+    return {"state": "open" if is_open else "closed", "open_now": is_open, "next_change": clock}
+
+
+@app.get("/v1/restaurants")
+async def search(request: Request) -> Response:
+    """Open restaurants around a point, nearest first."""
+    known = {"ll": point, "open": one_of("now"), "radius": whole(1, 20_000), "limit": whole(1, 50)}
+    return await door.serve(request, known, found)
+
+
+async def found(asked: Mapping[str, Any]) -> Said:
+    """The page."""
+    now = moment()
+    (lat, lng), radius, limit = asked["ll"], float(asked.get("radius", 1_500)), asked.get("limit", 20)
+    x, y = SPHERE_M * radians(lng), SPHERE_M * log(tan(pi / 4 + radians(lat) / 2))
+    reach = radius * SPHERE_M / EARTH_M / cos(radians(abs(lat)) + radius / EARTH_M) * (1 + 1e-9)
+    near = await door.pool.fetch(SEARCH, lat, lng, x, y, reach, now, radius, limit + SLACK)
+    shown = near[:limit]
+    items = []
+    for row in shown:
+        closes, walked = row["closes"], row["metres"] * 1.3
+        rest = {
+            "walking_distance_m": round(walked),
+            "walking_minutes": ceil(walked / 80),
+            "distance_m": round(row["metres"]),
+            "open_now": True,
+            "next_change": on_its_clock(closes, row["timezone"]) if closes < row["spans_until"] else None,
+            "flow_offer": offer_of(row),
+        }
+        items.append(b"{%b,%b" % (row["card"].encode(), orjson.dumps(rest, option=OPTIONS)[1:]))
+    data = b",".join(items)
+    after = cursor(shown[-1]["metres"], shown[-1]["id"], now) if len(near) > limit else None
+    rest = {
+        "pagination": {"limit": limit, "next_cursor": after, "has_more": after is not None, "as_of": now},
+        "query": {
+            "near": None,
+            "resolved": None,
+            "alternatives": [],
+            "open_at": now,
+            "distance_method": "estimated",
+        },
+        "attribution": await rows.attribution({key for row in shown for key in row["sources"]}),
+    }
+    return Said(b'{"data":[%b],%b' % (data, orjson.dumps(rest, option=OPTIONS)[1:]), content=data)
+
+
+# The read model keeps no reviews: these are the rows.
+app.get("/v1/restaurants/{slug}/reviews")(rows.reviews)

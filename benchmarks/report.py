@@ -1,0 +1,85 @@
+"""What a run tells: a table of figures, the verdicts, and the same as JSON."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks.figures import Figure, Row, Verdict, missed_gates, missed_goals
+
+
+def plain(rows: Sequence[Row], *, machine: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Everything, as it is written in JSON."""
+    return {"machine": machine, "settings": settings, "rows": [row.plain() for row in rows]}
+
+
+def show(console: Console, rows: Sequence[Row], *, machine: Mapping[str, Any], settings: Mapping[str, Any]) -> None:
+    """Print the machine, the figures, and what the references were set to."""
+    console.print(
+        f"{machine['cpu']}, {machine['cores']} cores, {machine['kernel']}, Python {machine['python']},"
+        f" PostgreSQL {machine['postgresql']}; {machine['restaurants']:,} restaurants, {machine['reviews']:,} reviews;"
+        f" commit {machine['commit']}, {machine['date']}",
+        highlight=False,
+    )
+    console.print(table(rows))
+    for name, said in settings.items():
+        console.print(f"[bold]{name}[/]", said, highlight=False)
+
+
+def table(rows: Sequence[Row]) -> Table:
+    """The figures, row by row; the ratio is ours to theirs, with its gate and its goal."""
+    found = Table("", "requests/s", "p50 ms", "p99 ms", "CPU ms", "database", "memory MB", "ours is", "gate", "goal")
+    for column in found.columns[1:]:
+        column.justify = "right"
+    for row in rows:
+        found.add_row(f"[bold]{row.name}[/] {row.what}")
+        by = {verdict.of: verdict for verdict in row.verdicts}
+        for name, figure in row.figures.items():
+            verdict = by.pop(name, None)
+            told = bound(verdict) if verdict else ("", "", "")
+            found.add_row(f"  {name}", *figures(figure), *told)
+        for verdict in by.values():
+            found.add_row(f"  {verdict.of}", *("" for _ in range(6)), *bound(verdict))
+        found.add_section()
+    return found
+
+
+def figures(figure: Figure) -> tuple[str, ...]:
+    """The cells of a figure, empty where nothing can be said."""
+    return (
+        number(figure.per_second, 0),
+        number(figure.p50_ms, 2),
+        number(figure.p99_ms, 2),
+        number(figure.cpu_ms, 3),
+        number(figure.database_cpu_ms, 3),
+        number(figure.memory_mb, 0),
+    )
+
+
+def bound(verdict: Verdict) -> tuple[str, str, str]:
+    """The cells of a verdict, coloured by how it stands."""
+    colour = "red" if verdict.misses_gate else "yellow" if verdict.misses_goal else "green"
+    value = "?" if verdict.value is None else f"{verdict.value:.2f} {verdict.unit}"
+    sign = "<= " if verdict.is_most else ""
+    limits = ("" if one is None else f"{sign}{one:g}" for one in (verdict.gate, verdict.goal))
+    gate, goal = limits
+    return f"[{colour}]{value}[/]", gate, goal
+
+
+def number(value: float | None, digits: int) -> str:
+    """A number for people."""
+    return "" if value is None else f"{value:,.{digits}f}"
+
+
+def judge(console: Console, rows: Sequence[Row]) -> bool:
+    """Say which gates were missed and which goals are not reached; whether no gate was."""
+    failed, open_goals = missed_gates(rows), missed_goals(rows)
+    for verdict in failed:
+        console.print(f"missed: {verdict}", style="red", markup=False, highlight=False)
+    for verdict in open_goals:
+        if verdict not in failed:
+            console.print(f"not reached yet: {verdict}", style="yellow", markup=False, highlight=False)
+    if not failed:
+        console.print(f"Every gate is passed; {len(open_goals)} goals are not reached yet.", highlight=False)
+    return not failed

@@ -1,0 +1,50 @@
+"""Suites: each measures some rows. Another one is added to SUITES, and nothing else has to know it."""
+
+from argparse import Namespace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from benchmarks.figures import Row
+from benchmarks.load import Load
+from benchmarks.product import Product
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """What a suite is given: the product that runs, how it is loaded, and the words of the command line.
+
+    A suite calls `step` with a few words before each piece of work (a round of one contender is a good piece), and
+    puts into `settings` what makes its references comparable: it is printed beside the table.
+    """
+
+    product: Product
+    load: Load
+    rounds: int
+    words: Namespace
+    step: Callable[[str], None]
+    settings: dict[str, Any] = field(default_factory=dict)
+
+
+class Suite(Protocol):
+    """Some rows that are measured together."""
+
+    name: str
+    # The rows that it can measure, by which `--only` chooses.
+    rows: tuple[str, ...]
+
+    def steps(self, run: Run, wanted: frozenset[str]) -> int:
+        """How many times `measure` calls `run.step`, about: for the progress bar."""
+        ...
+
+    def measure(self, run: Run, wanted: frozenset[str]) -> Iterator[Row]:
+        """Measure those of its rows that are wanted. Raises WrongAnswer."""
+        ...
+
+
+def suites() -> Mapping[str, Suite]:
+    """All of them by name, in the order in which they run; they import the product, whose settings must be known."""
+    from benchmarks.reads import Reads
+
+    found: list[Suite] = [Reads()]
+    return {one.name: one for one in found}
