@@ -17,7 +17,7 @@ from catalogue.landmarks import look_up
 from catalogue.models import Attribute, Market, Restaurant
 from catalogue.photos import page as page_of_photos
 from catalogue.reviews import Question
-from catalogue.reviews import page as page_of_reviews
+from catalogue.reviews import page_of as page_of_reviews
 from catalogue.serializers.flow import FlowOfferAnswer, FlowSlotAnswer
 from catalogue.serializers.guests import InsightAnswer
 from catalogue.tasks import ring_for_demand
@@ -99,14 +99,14 @@ def listed(answer: Any) -> Content:
 
 def reviews(slug: str, asked: dict[str, Any], *, now: datetime) -> Content:
     """A page of reviews; sold where it has any. `asked` are the parameters of filters.guests.Reviews."""
-    page = page_of_reviews(identity.find(slug), Question(**asked), now=now)
+    page = page_of_reviews(slug, Question(**asked), now=now)
     said = {"data": page.rows, "summary": page.summary, "attribution": page.attribution}
     return paged(said, page, product="reviews", now=now)
 
 
 def photos(slug: str, asked: dict[str, Any], *, now: datetime) -> Content:
     """A page of photos; sold where it has any. `asked` are the parameters of filters.guests.Photos."""
-    page = page_of_photos(identity.find(slug), **asked, now=now)
+    page = page_of_photos(identity.place(slug).pk, **asked, now=now)
     return paged({"data": page.rows, "attribution": page.attribution}, page, product="photos", now=now)
 
 
@@ -125,7 +125,7 @@ def paged(said: dict[str, Any], page: Paged, *, product: str, now: datetime) -> 
 
 def context(slug: str, asked: dict[str, Any]) -> Content:
     """What lies around a restaurant; sold where there is anything. `asked` are the parameters of Around."""
-    place = identity.find(slug)
+    place = identity.place(slug)
     kinds = asked.get("kind", KINDS)
     entries = nearest(place, kinds=kinds, radius_m=asked["radius"], most=asked["limit"])
     said = {
@@ -144,9 +144,9 @@ def insight(slug: str, *, now: datetime, is_buyer: Callable[[], bool] = nobody) 
     One that is missing or stale is written for a caller who could buy it, at once where that is quick; it is asked
     whether they could only then.
     """
-    place = identity.find(slug)
+    place = identity.place(slug)
     said = insights.insight(place, now)
-    if insights.is_wanting(said) and is_buyer() and is_written(place, now=now):
+    if insights.is_wanting(said) and is_buyer() and is_written(identity.find(slug), now=now):
         said = insights.insight(place, now)
     record = InsightAnswer({"slug": place.slug, **said}).data
     return Content(JSON().render(record), ("ai_insight",) if said["ai_insight"] else ())

@@ -2,15 +2,17 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from enum import StrEnum
+from functools import lru_cache
 from typing import Any
 from uuid import UUID
 
-from django.db import connection
-
-from catalogue import photos, recount, sources
+from catalogue import identity, photos, recount, sources
+from catalogue.identity import Place
+from catalogue.identity.finding import HERE, TOLD
 from catalogue.models import Restaurant
+from config import prepared
 from config.api import cursors
 from config.api.cursors import Paged
 from config.api.ids import encode
@@ -84,15 +86,21 @@ PRESENT = {
 }
 FORMER = {name: f"coalesce(former.{name}, {present})" for name, present in PRESENT.items()}
 
+# Photos with reviews are few; a statement of their own cost more than all the rest.
 ROWS = """
-SELECT id, stars, text, lang, author, visited_on, created_at, helpful_count, photo_count, owner_reply,
-    owner_replied_at, source_id, rank, pg_current_snapshot()::text
+{place} SELECT id, stars, text, lang, author, visited_on, created_at, helpful_count, owner_reply, owner_replied_at,
+    source_id, rank, {snapshot}, {told}, CASE WHEN photo_count > 0 THEN ARRAY(
+        SELECT photo.id FROM catalogue_photo AS photo
+        WHERE photo.review_id = found.id AND NOT photo.is_hidden ORDER BY photo.created_at, photo.id
+    ) END
 FROM (
     SELECT review.*, {first} AS rank FROM catalogue_review AS review {before}
-    WHERE review.restaurant_id = %(restaurant)s AND {conditions}
+    WHERE review.restaurant_id = {restaurant} AND {conditions}
 ) AS found
 WHERE {after} ORDER BY {order} LIMIT %(most)s
 """
+# The restaurant with its reviews, in one way to the database and back.
+PLACE = f"WITH place AS (SELECT id, {TOLD} AS told FROM catalogue_restaurant WHERE {HERE})"  # noqa: S608  # of constants
 # The first of the changes that the first page did not see holds what it saw.
 BEFORE = """
 LEFT JOIN (
@@ -109,36 +117,62 @@ AFTER = {
 }
 
 
-def page(restaurant: Restaurant, question: Question, *, now: datetime) -> ReviewPage:
+def page(restaurant: Restaurant | Place, question: Question, *, now: datetime) -> ReviewPage:
     """A page of the reviews of a restaurant.
 
-    Two queries, and one for photos where there are any. By time a page costs the same however far down it is; other
-    orders and filters read all reviews of the restaurant. Raises BadCursor.
+    One query. By time a page costs the same however far down it is; other orders and filters read all reviews of the
+    restaurant. Raises BadCursor.
     """
-    asked = cursors.fingerprint("reviews", restaurant.pk, *_conditions(question), question.limit)
+    asked = _asked(restaurant.pk, question)
     place = cursors.read(question.cursor, question=asked, now=now) if question.cursor else None
     # Cursors keep whole seconds; the score of the first page must be that of the next ones.
     as_of = place.as_of if place else now.replace(microsecond=0)
-    found = _rows(restaurant, question, as_of=as_of, after=place.after if place else None)
+    found = _rows(question, {"restaurant": restaurant.pk}, as_of=as_of, after=place.after if place else None)
+    return _page(restaurant, question, found, as_of=as_of, asked=asked, after=place.after if place else None)
+
+
+def page_of(slug: str, question: Question, *, now: datetime) -> ReviewPage:
+    """A page of the reviews of the restaurant of this slug; see `page`.
+
+    The first one, if there is a review on it, is read with the restaurant in one query; others take another one for
+    that. Raises BadCursor, and what identity.place raises.
+    """
+    if question.cursor:
+        return page(identity.place(slug), question, now=now)
+    as_of = now.replace(microsecond=0)
+    found = _rows(question, {"slug": slug}, as_of=as_of, after=None)
+    restaurant = Place.read(found[0][13]) if found else identity.place(slug)
+    asked = _asked(restaurant.pk, question)
+    return _page(restaurant, question, found, as_of=as_of, asked=asked, after=None)
+
+
+def _page(
+    restaurant: Restaurant | Place,
+    question: Question,
+    found: Sequence[tuple[Any, ...]],
+    *,
+    as_of: datetime,
+    asked: str,
+    after: Sequence[Any] | None,
+) -> ReviewPage:
     shown = found[: question.limit]
-    pictures = photos.of_reviews([row[0] for row in shown if row[8]])
-    after = None
+    cursor = None
     if len(found) > question.limit:
         last = shown[-1]
         # What the first page saw is what all pages are ordered by.
-        seen = place.after[3] if place else last[13]
-        after = cursors.write([last[12], last[6].isoformat(), str(last[0]), seen], as_of=as_of, question=asked)
+        seen = after[3] if after else last[12]
+        cursor = cursors.write([last[11], last[6].isoformat(), str(last[0]), seen], as_of=as_of, question=asked)
     return ReviewPage(
         limit=question.limit,
-        next_cursor=after,
+        next_cursor=cursor,
         as_of=as_of,
-        rows=[_record(row, pictures.get(row[0], [])) for row in shown],
+        rows=[_record(*row) for row in shown],
         summary=summary(restaurant) if shown or not restaurant.review_count else None,
-        attribution=sources.lines({row[11] for row in shown}),
+        attribution=sources.lines({row[10] for row in shown}),
     )
 
 
-def summary(restaurant: Restaurant) -> dict[str, Any]:
+def summary(restaurant: Restaurant | Place) -> dict[str, Any]:
     """All reviews of a restaurant in figures, as its row counts them (catalogue.recount). No query.
 
     One where its languages were never counted: what is sold is not wrong until the next night.
@@ -158,16 +192,18 @@ def summary(restaurant: Restaurant) -> dict[str, Any]:
     }
 
 
-def _conditions(question: Question) -> tuple[object, ...]:
+def _asked(restaurant: UUID, question: Question) -> str:
     since = question.since.isoformat() if question.since else None
     chosen = (tuple(sorted(question.stars)), tuple(sorted(question.lang)))
-    return (question.sort.value, *chosen, question.with_photos, question.has_reply, since, question.words)
+    wanted = (question.sort.value, *chosen, question.with_photos, question.has_reply, since, question.words)
+    return cursors.fingerprint("reviews", restaurant, *wanted, question.limit)
 
 
 def _rows(
-    restaurant: Restaurant, question: Question, *, as_of: datetime, after: Sequence[Any] | None
+    question: Question, restaurant: Mapping[str, Any], *, as_of: datetime, after: Sequence[Any] | None
 ) -> list[tuple[Any, ...]]:
-    conditions = ["true"]
+    """The rows of a page and one more; of the restaurant with this key (`restaurant`) or `slug`."""
+    conditions = []
     if question.stars:
         conditions.append("review.stars = ANY (%(stars)s)")
     if question.lang:
@@ -180,21 +216,9 @@ def _rows(
         conditions.append("created_at >= %(since)s")
     words = {f"word{number}": word for number, word in enumerate(question.words)}
     conditions += [f"strpos(fold(text), fold(%({name})s)) > 0" for name in words]
-    by_time = question.sort in (Order.NEWEST, Order.OLDEST)
-    upwards = question.sort is Order.OLDEST
-    direction = "ASC" if upwards else "DESC"
-    keys = ("created_at", "id") if by_time else ("rank", "created_at", "id")
-    was_asked_before = after is not None and not by_time
-    statement = ROWS.format(
-        first=FIRST[question.sort].format(**(FORMER if was_asked_before else PRESENT)),
-        before=BEFORE if was_asked_before else "",
-        conditions=" AND ".join(conditions),
-        after=AFTER[not by_time].format(than=">" if upwards else "<") if after else "true",
-        order=", ".join(f"{key} {direction}" for key in keys),
-    )
     rank, at, pk, snapshot = after or (0, as_of.isoformat(), str(UUID(int=0)), "")
     parameters = {
-        "restaurant": restaurant.pk,
+        **restaurant,
         "stars": list(question.stars),
         "lang": list(question.lang),
         "since": question.since,
@@ -206,14 +230,47 @@ def _rows(
         "most": question.limit + 1,
         **words,
     }
-    with connection.cursor() as cursor:
-        cursor.execute(statement, parameters)
-        found: list[tuple[Any, ...]] = cursor.fetchall()
-    return found
+    statement = _statement(
+        question.sort, tuple(conditions), is_next=after is not None, is_by_slug="slug" in restaurant
+    )
+    return prepared.rows(statement, parameters)
 
 
-def _record(row: tuple[Any, ...], pictures: list[dict[str, Any]]) -> dict[str, Any]:
-    pk, stars, text, lang, author, visited_on, created_at, helpful, _, reply, replied_at, source, *_ = row
+@lru_cache(maxsize=500)
+def _statement(sort: Order, conditions: tuple[str, ...], *, is_next: bool, is_by_slug: bool) -> str:
+    by_time = sort in (Order.NEWEST, Order.OLDEST)
+    upwards = sort is Order.OLDEST
+    direction = "ASC" if upwards else "DESC"
+    keys = ("created_at", "id") if by_time else ("rank", "created_at", "id")
+    looks_back = is_next and not by_time
+    return ROWS.format(
+        place=PLACE if is_by_slug else "",
+        told="(SELECT told FROM place)" if is_by_slug else "NULL",
+        restaurant="(SELECT id FROM place)" if is_by_slug else "%(restaurant)s",
+        # Where nothing but time orders them, no page needs to know what the first one saw.
+        snapshot="''" if by_time else "pg_current_snapshot()::text",
+        first=FIRST[sort].format(**(FORMER if looks_back else PRESENT)),
+        before=BEFORE if looks_back else "",
+        conditions=" AND ".join(conditions) or "true",
+        after=AFTER[not by_time].format(than=">" if upwards else "<") if is_next else "true",
+        order=", ".join(f"{key} {direction}" for key in keys),
+    )
+
+
+def _record(
+    pk: UUID,
+    stars: int,
+    text: str,
+    lang: str,
+    author: str,
+    visited_on: date | None,
+    created_at: datetime,
+    helpful: int,
+    reply: str | None,
+    replied_at: datetime | None,
+    source: str,
+    *rest: Any,
+) -> dict[str, Any]:
     return {
         "id": encode("rev", pk),
         "stars": stars,
@@ -223,7 +280,7 @@ def _record(row: tuple[Any, ...], pictures: list[dict[str, Any]]) -> dict[str, A
         "visited_on": visited_on,
         "created_at": created_at.replace(microsecond=0),
         "helpful_count": helpful,
-        "photos": pictures,
-        "owner_reply": None if reply is None else {"text": reply, "created_at": replied_at.replace(microsecond=0)},
+        "photos": [photos.brief(photo) for photo in rest[-1] or ()],
+        "owner_reply": replied_at and {"text": reply, "created_at": replied_at.replace(microsecond=0)},
         "source": source,
     }

@@ -113,10 +113,10 @@ def picture(photo: Photo, size: str, width: int) -> SafeString:
     """A photo in a page of the admin."""
     if photo.is_hidden:
         return format_html("<em>{}</em>", "hidden")
-    wide, high = sizes.measures(photo, size)
+    wide, high = sizes.measures(size, width=photo.width, height=photo.height)
     return format_html(
         '<img src="{}" width="{}" height="{}" alt="{}" loading="lazy" class="photo">',
-        record.path(photo, size),
+        record.path(photo.pk, size),
         width,
         round(high * width / wide),
         photo.alt,

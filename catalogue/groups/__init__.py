@@ -8,6 +8,7 @@ from typing import Any
 from catalogue import identity
 from catalogue.groups import context, history, insights, past, photos, places, reviews
 from catalogue.groups.places import Core
+from catalogue.identity import Place
 from catalogue.models import Restaurant
 from config.api.refusal import InvalidRequest
 
@@ -22,12 +23,11 @@ HISTORY = "history"
 class Group:
     """Fields that are asked for together.
 
-    `read` gives their values, of a restaurant with its market and cuisine loaded, at a moment; the first of them is
-    None where there is no content. `product` is what is paid for that content. The free one has neither: the database
-    has rendered it.
+    `read` gives their values, of a restaurant at a moment; the first of them is None where there is no content.
+    `product` is what is paid for that content. The free one has neither: the database has rendered it.
     """
 
-    read: Callable[[Restaurant, datetime], Mapping[str, Any]] | None = None
+    read: Callable[[Restaurant | Place, datetime], Mapping[str, Any]] | None = None
     product: str | None = None
     in_lists: bool = False
 
@@ -47,7 +47,7 @@ class Record:
 def record(slug: str, *, groups: Sequence[str], now: datetime, at: datetime | None = None) -> Record:
     """One restaurant: its slug, its name and the fields of the groups; `core` also as it was `at` a moment, and sold.
 
-    Two queries for `core`; for all other groups one, and those of each. Raises what identity.find and past.core raise.
+    Two queries for `core`; for all other groups one, and those of each. Raises what identity.place and past.core do.
     """
     if at is not None:
         if tuple(groups) != (CORE,):
@@ -59,7 +59,7 @@ def record(slug: str, *, groups: Sequence[str], now: datetime, at: datetime | No
     wanted = [group for name, group in GROUPS.items() if name in groups and name != CORE]
     if core and not wanted:
         return Record({}, core=core)
-    restaurant = identity.find(slug)
+    restaurant = identity.place(slug)
     values: dict[str, Any] = {"slug": restaurant.slug, "name": restaurant.name}
     sold: list[str] = []
     for group in wanted:

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from django.db import connection
-
 from catalogue import geo
 from catalogue.geo import Location
+from catalogue.identity import Place
 from catalogue.models import Landmark, Restaurant
+from config import prepared
 from config.api.ids import encode
 
 REACH_M = 1_500.0
@@ -40,14 +40,14 @@ WHERE metres <= %(metres)s ORDER BY metres, id LIMIT 1
 """  # noqa: S608  # the fragments are constants of catalogue.geo
 
 
-def around(restaurant: Restaurant, now: datetime) -> dict[str, Any]:
+def around(restaurant: Restaurant | Place, now: datetime) -> dict[str, Any]:
     """The nearest landmarks, nearest first; None where there is none or the place is not known. One query."""
     entries = nearest(restaurant)
     return {"context": {"neighborhood": restaurant.neighborhood, "entries": entries} if entries else None}
 
 
 def nearest(
-    restaurant: Restaurant, *, kinds: Sequence[str] = KINDS, radius_m: float = REACH_M, most: int = MOST
+    restaurant: Restaurant | Place, *, kinds: Sequence[str] = KINDS, radius_m: float = REACH_M, most: int = MOST
 ) -> list[dict[str, Any]]:
     """What lies within so many metres, nearest first; nothing where the place is not known. One query."""
     if restaurant.latitude is None or restaurant.longitude is None:
@@ -64,12 +64,10 @@ def nearest(
         "metres": radius_m,
         "most": most,
     }
-    with connection.cursor() as cursor:
-        cursor.execute(AROUND, parameters)
-        return [_entry(center, *row) for row in cursor.fetchall()]
+    return [_entry(center, *row) for row in prepared.rows(AROUND, parameters)]
 
 
-def neighborhood(restaurant: Restaurant) -> dict[str, Any] | None:
+def neighborhood(restaurant: Restaurant | Place) -> dict[str, Any] | None:
     """Its neighborhood, and how far its centre is where that is known; None without one. One query."""
     name = restaurant.neighborhood
     if name is None:
@@ -78,9 +76,7 @@ def neighborhood(restaurant: Restaurant) -> dict[str, Any] | None:
     if restaurant.latitude is None or restaurant.longitude is None:
         return found
     parameters: dict[str, Any] = {"lat": restaurant.latitude, "lng": restaurant.longitude, "neighborhood": name}
-    with connection.cursor() as cursor:
-        cursor.execute(CENTER_OF, {**parameters, "metres": NEIGHBORHOOD_M})
-        row = cursor.fetchone()
+    row = prepared.row(CENTER_OF, {**parameters, "metres": NEIGHBORHOOD_M})
     if row is None:
         return found
     pk, _, latitude, longitude, metres = row

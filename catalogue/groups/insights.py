@@ -6,6 +6,7 @@ from typing import Any
 
 from django.db.models import Case, Value, When
 
+from catalogue.identity import Place
 from catalogue.insights import FEWEST_REVIEWS, chosen, is_stale, is_waiting
 from catalogue.models import Insight, Restaurant
 
@@ -14,10 +15,10 @@ TOO_FEW, NOTHING, NOT_YET, WITHHELD = "too_few_reviews", "nothing_to_say", "not_
 AWAITING = "awaiting_approval"
 
 
-def insight(restaurant: Restaurant, now: datetime) -> dict[str, Any]:
+def insight(restaurant: Restaurant | Place, now: datetime) -> dict[str, Any]:
     """The text and its detail, a stale one too; or None twice, and why. One query."""
     stale = Case(When(is_stale(chosen(), now=now, restaurant="restaurant__"), then=Value(True)), default=Value(False))
-    found = Insight.objects.filter(restaurant=restaurant).annotate(stale=stale).first()
+    found = Insight.objects.filter(restaurant=restaurant.pk).annotate(stale=stale).first()
     reason = _reason(restaurant, found)
     if found is None or reason:
         return {"ai_insight": None, "ai_insight_detail": None, "ai_insight_reason": reason}
@@ -35,7 +36,7 @@ def insight(restaurant: Restaurant, now: datetime) -> dict[str, Any]:
     return {"ai_insight": found.text, "ai_insight_detail": detail, "ai_insight_reason": None}
 
 
-def _reason(restaurant: Restaurant, found: Insight | None) -> str | None:
+def _reason(restaurant: Restaurant | Place, found: Insight | None) -> str | None:
     if found and found.hidden:
         return WITHHELD
     if restaurant.review_count < FEWEST_REVIEWS:

@@ -5,17 +5,18 @@ from typing import Any
 
 from catalogue import photos
 from catalogue.groups.reviews import steady
-from catalogue.models import Photo, Restaurant
+from catalogue.identity import Place
+from catalogue.models import Restaurant
 from config.api.addresses import public_url
 
 NEWEST = 10
 
 
-def newest(restaurant: Restaurant, now: datetime) -> dict[str, Any]:
+def newest(restaurant: Restaurant | Place, now: datetime) -> dict[str, Any]:
     """The newest photos, how many there are, and where the others are; None where there is none. Two queries."""
-    page = photos.page(restaurant, limit=NEWEST, now=steady(now))
+    page = photos.page(restaurant.pk, limit=NEWEST, now=steady(now))
     if not page.rows:
         return {"photos": None}
-    count = Photo.objects.filter(restaurant=restaurant, is_hidden=False).count() if page.has_more else len(page.rows)
+    count = photos.count(restaurant.pk) if page.has_more else len(page.rows)
     path = f"/v1/restaurants/{restaurant.slug}/photos?limit={NEWEST}&cursor={page.next_cursor}"
     return {"photos": {"count": count, "items": page.rows, "next": public_url(path) if page.has_more else None}}

@@ -4,6 +4,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from catalogue import reviews
+from catalogue.identity import Place
 from catalogue.models import Restaurant
 from catalogue.reviews import Order, Question
 from config.api.addresses import public_url
@@ -13,7 +14,7 @@ NEWEST = 3
 STEADY = timedelta(minutes=30)
 
 
-def newest(restaurant: Restaurant, now: datetime) -> dict[str, Any]:
+def newest(restaurant: Restaurant | Place, now: datetime) -> dict[str, Any]:
     """The newest reviews below a summary of all, and where the others are; None where nobody wrote any."""
     page = reviews.page(restaurant, Question(sort=Order.NEWEST, limit=NEWEST), now=steady(now))
     if not page.rows:

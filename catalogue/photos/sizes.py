@@ -39,10 +39,10 @@ def storage() -> Storage:
     return storages["photos"]
 
 
-def measures(photo: Photo, size: str) -> tuple[int, int]:
-    """Its width and height in a size, in pixels."""
-    width = min(SIZES[size], photo.width)
-    return width, max(1, round(photo.height * width / photo.width))
+def measures(size: str, *, width: int, height: int) -> tuple[int, int]:
+    """The width and height in a size, in pixels, of a photo that has these."""
+    narrowed = min(SIZES[size], width)
+    return narrowed, max(1, round(height * narrowed / width))
 
 
 def kept_name(photo: Photo, size: str) -> str:
@@ -69,7 +69,7 @@ def picture(photo: Photo, size: str) -> Picture:
 
 def made(photo: Photo, size: str) -> bytes:
     """The bytes of a size, made from the original, or painted."""
-    width, height = measures(photo, size)
+    width, height = measures(size, width=photo.width, height=photo.height)
     if photo.art is not None:
         painted = paint(photo.art, kind=photo.kind, width=width, height=height)
         versions = (written(painted, quality) for quality in QUALITIES)

@@ -167,14 +167,14 @@ def test_photos_are_listed_newest_first_page_by_page() -> None:
     make.photo(make.restaurant())
     found, cursor = [], None
     while True:
-        page = photos.page(place, limit=3, cursor=cursor, now=NOW)
+        page = photos.page(place.pk, limit=3, cursor=cursor, now=NOW)
         found += [row["id"] for row in page.rows]
         if not (cursor := page.next_cursor):
             break
         # What comes meanwhile does not move what was there.
         make.photo(place, created_at=NOW)
     assert found == [encode("ph", photo.pk) for photo in reversed(made)]
-    drinks = photos.page(place, kind="drink", now=NOW).rows
+    drinks = photos.page(place.pk, kind="drink", now=NOW).rows
     assert [row["kind"] for row in drinks] == ["drink"] * 4
 
 
@@ -182,7 +182,7 @@ def test_a_photo_says_who_made_it_and_on_what_terms() -> None:
     place = make.restaurant()
     review = make.review(place, "Look!")
     photo = make.photo(place, review=review, author="Ada L.", caption="The soup", width=1600, height=1200)
-    (record,) = photos.page(place, now=NOW).rows
+    (record,) = photos.page(place.pk, now=NOW).rows
     base = f"http://127.0.0.1:8000/photos/{encode('ph', photo.pk)}"
     assert record["url"].endswith(address(photo, "large"))
     assert set(record) == set(PhotoRecord().fields)

@@ -192,15 +192,34 @@ def test_a_review_is_shown_with_its_photos_and_the_reply() -> None:
     assert set(row) == set(ReviewRecord().fields)
 
 
-def test_a_page_costs_three_queries_however_many_it_shows(
+def test_a_page_costs_one_query_and_the_lines_of_its_sources_however_many_it_shows(
     place: Restaurant, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     for review in place.reviews.filter(photo_count__gt=0):
         make.photo(place, review=review)
-    with django_assert_num_queries(3):
-        assert len(reviews.page(place, Question(limit=50), now=NOW).rows) == 50
     with django_assert_num_queries(2):
-        reviews.page(place, Question(limit=50, with_photos=False), now=NOW)
+        page = reviews.page(place, Question(limit=50), now=NOW)
+    assert len(page.rows) == 50
+    with django_assert_num_queries(2):
+        assert reviews.page_of("noma", Question(limit=50), now=NOW) == page
+    with django_assert_num_queries(3):
+        reviews.page_of("noma", Question(limit=50, cursor=page.next_cursor), now=NOW)
+
+
+@pytest.mark.parametrize("sort", list(Order))
+def test_a_slug_and_its_restaurant_lead_to_the_same_pages(place: Restaurant, sort: Order) -> None:
+    for asked in ({}, {"stars": (2, 4), "lang": ("en",)}, {"words": ("ramen",), "has_reply": True}, {"stars": (9,)}):
+        question = Question(sort=sort, limit=4, **asked)
+        page = reviews.page(Restaurant.objects.get(pk=place.pk), question, now=NOW)
+        assert reviews.page_of("noma", question, now=NOW) == page
+
+
+def test_a_review_shows_its_photos_in_the_order_of_their_making(place: Restaurant) -> None:
+    review = make.review(place, "Look!", photo_count=3)
+    made = [make.photo(place, review=review, created_at=NOW + timedelta(minutes=each)) for each in (2, 0, 1)]
+    make.photo(place, review=review, is_hidden=True)
+    shown = next(row for row in reviews.page(place, Question(limit=50), now=NOW).rows if row["text"] == "Look!")
+    assert [photo["id"] for photo in shown["photos"]] == [encode("ph", made[each].pk) for each in (1, 2, 0)]
 
 
 def test_the_newest_are_read_from_their_index_at_any_depth(place: Restaurant) -> None:
@@ -209,6 +228,10 @@ def test_the_newest_are_read_from_their_index_at_any_depth(place: Restaurant) ->
         cursor.execute("SET LOCAL enable_seqscan = off")
         cursor.execute("SET LOCAL enable_bitmapscan = off")
         parts = {
+            "place": "",
+            "told": "NULL",
+            "snapshot": "''",
+            "restaurant": "%(restaurant)s",
             "first": "0",
             "before": "",
             "conditions": "true",
@@ -217,9 +240,15 @@ def test_the_newest_are_read_from_their_index_at_any_depth(place: Restaurant) ->
         }
         cursor.execute(f"EXPLAIN {reviews.ROWS.format(**parts)}", {"restaurant": place.pk, "most": 6})
         plan = "\n".join(line for (line,) in cursor.fetchall())
+        cursor.execute("SET LOCAL plan_cache_mode = force_generic_plan")
+        statement = reviews._statement(Order.NEWEST, (), is_next=False, is_by_slug=True)  # noqa: SLF001  # the route's
+        cursor.execute(f"EXPLAIN {statement}", {"slug": "noma", "most": 6})
+        plan_by_slug = "\n".join(line for (line,) in cursor.fetchall())
     assert page.has_more
-    assert "review_newest_of_restaurant" in plan
-    assert "Sort" not in plan
+    for each in (plan, plan_by_slug):
+        assert "review_newest_of_restaurant" in each
+        # The photos of a review are a matter of their own.
+        assert "Sort" not in each.partition("SubPlan")[0]
 
 
 # The group
