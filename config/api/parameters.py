@@ -1,11 +1,14 @@
 """Query parameters: a query string whose parameters are all known, and how the values are written that many share."""
 
 import re
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from functools import cache
 from typing import Any
 
 from django.core.validators import MaxLengthValidator, MinLengthValidator
 from rest_framework import serializers
+from rest_framework.fields import SkipField, empty
 from rest_framework.request import Request
 
 from config.api import query
@@ -17,16 +20,61 @@ DATE = "[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])"
 MOMENT = rf"{DATE}T{TIME}:[0-5][0-9](\.[0-9]{{1,6}})?(Z|[+-]{TIME})"
 
 
+# Of each field of a class of parameters its name, itself bound to a serializer, the method of the class that judges
+# what it read, and whether it is asked where nothing was given: for a default, or as it may not be left out.
+Readers = tuple[tuple[str, Any, Callable[[Any, Any], Any] | None, bool], ...]
+
+
 class Parameters(serializers.Serializer[Any]):
-    """A query string whose parameters are all known, each given once and not empty."""
+    """A query string whose parameters are all known, each given once and not empty.
+
+    Its fields are bound once, as reading changes none: a serializer copies all of its own for each request.
+    """
 
     @classmethod
     def read(cls, request: Request) -> dict[str, Any]:
         """The values, where something was given or has a default. Raises InvalidRequest and ValidationError."""
-        parameters = cls()
-        form = cls(data=query.read(request, list(parameters.fields)))
-        form.is_valid(raise_exception=True)
-        return dict(form.validated_data)
+        given = query.read(request, _names(cls))
+        values: dict[str, Any] = cls(data=given).run_validation(given)
+        return values
+
+    def to_internal_value(self, data: Mapping[str, Any]) -> dict[str, Any]:
+        """The values of what was given, by name. Raises ValidationError with all that is wrong with them.
+
+        What serializers do, but fields that have nothing to say are not asked.
+        """
+        values: dict[str, Any] = {}
+        wrong: dict[str, Any] = {}
+        for name, field, judge, says_something in _readers(type(self)):
+            given = data.get(name, empty)
+            if given is empty and not says_something:
+                continue
+            try:
+                value = field.run_validation(given)
+                values[name] = value if judge is None else judge(self, value)
+            except serializers.ValidationError as error:
+                wrong[name] = error.detail
+            except SkipField:
+                pass
+        if wrong:
+            raise serializers.ValidationError(wrong)
+        return values
+
+    def run_validators(self, value: dict[str, Any]) -> None:
+        """There are none: `validate` judges what goes together."""
+
+
+@cache
+def _readers(parameters: type[Parameters]) -> Readers:
+    return tuple(
+        (name, field, getattr(parameters, f"validate_{name}", None), field.required or field.default is not empty)
+        for name, field in parameters().fields.items()
+    )
+
+
+@cache
+def _names(parameters: type[Parameters]) -> tuple[str, ...]:
+    return tuple(name for name, *_ in _readers(parameters))
 
 
 class Whole(serializers.IntegerField):
