@@ -1,14 +1,15 @@
 """How answers of the data API leave: free ones with an ETag that caches keep, sold ones through the gate."""
 
+import hashlib
+import hmac
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
-from django.http import HttpRequest
-from django.utils.cache import patch_vary_headers
-from django.utils.crypto import salted_hmac
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
 from rest_framework.request import Request
-from rest_framework.response import Response
 
 from catalogue.contents import Content
 from config.api import versions
@@ -22,12 +23,13 @@ from payments.tiers import TIERS, Tier
 # A minute is as fresh as "open now" is asked for; five more while a cache fetches the next.
 SHARED = "public, max-age=60, stale-while-revalidate=300"
 OWN = "private, no-store"
+VARY = ", ".join(wire.CALLER)
 SAFE = ("GET", "HEAD")
 
 
 def answer(
     request: Request, body: Any, *, sold: Sequence[str] = (), now: datetime, etag_of: bytes | None = None
-) -> Response:
+) -> HttpResponse:
     """The answer with this body, bytes of JSON or plain values; paid for first where products are `sold` with it.
 
     An answer that the caller has already, by If-None-Match, is 304 and free. `etag_of` is what counts as the content
@@ -37,12 +39,14 @@ def answer(
     content = body if isinstance(body, bytes) else JSON().render(body)
     etag = tag(content) if etag_of is None else f"W/{tag(etag_of)}"
     if has(request, etag, any_will_do=not sold):
-        return stamped(Response(status=304), etag, OWN if sold else SHARED)
+        unchanged = HttpResponse(status=304)
+        del unchanged["Content-Type"]
+        return stamped(unchanged, etag, OWN if sold else SHARED)
     if not sold:
-        return stamped(Response(content), etag, SHARED)
+        return stamped(HttpResponse(content, content_type=JSON.media_type), etag, SHARED)
     caller = caller_of(request)
     if gate.is_given(sold, caller=caller, now=now):
-        return stamped(Response(content), etag, OWN)
+        return stamped(HttpResponse(content, content_type=JSON.media_type), etag, OWN)
     receipt = gate.collect(
         gate.Purchase.of(request),
         products=sold,
@@ -55,7 +59,7 @@ def answer(
     return stamped(wire.Paid(content, receipt), etag, OWN)
 
 
-def served(request: Request, content: Content, *, now: datetime) -> Response:
+def served(request: Request, content: Content, *, now: datetime) -> HttpResponse:
     """The answer with this content; see `answer`."""
     return answer(request, content.body, sold=content.sold, now=now, etag_of=content.etag_of())
 
@@ -86,7 +90,13 @@ def is_buyer(
 
 def tag(content: bytes) -> str:
     """The entity tag of a content. Keyed, so that a sold one cannot be guessed and then confirmed for free."""
-    return f'"{salted_hmac("catalogue.selling", content, algorithm="sha256").hexdigest()[:32]}"'
+    return f'"{hmac.digest(_key(settings.SECRET_KEY), content, "sha256").hex()[:32]}"'
+
+
+@lru_cache(maxsize=1)
+def _key(secret: str) -> bytes:
+    """That of django.utils.crypto.salted_hmac, which derives it for each content anew."""
+    return hashlib.sha256(b"catalogue.selling" + secret.encode()).digest()
 
 
 def has(request: Request, etag: str, *, any_will_do: bool) -> bool:
@@ -97,10 +107,10 @@ def has(request: Request, etag: str, *, any_will_do: bool) -> bool:
     return versions.is_known(request, etag.removeprefix("W/").strip('"'))
 
 
-def stamped(response: Response, etag: str, caching: str) -> Response:
+def stamped(response: HttpResponse, etag: str, caching: str) -> HttpResponse:
     """The same answer with what caches need to know."""
-    response["ETag"] = etag
-    response["Cache-Control"] = caching
+    response.headers["ETag"] = etag
+    response.headers["Cache-Control"] = caching
     # Tiers see different things at one address.
-    patch_vary_headers(response, wire.CALLER)
+    response.headers["Vary"] = VARY
     return response

@@ -1,9 +1,9 @@
 """Landmarks and the dictionaries over HTTP."""
 
+from django.http import HttpResponse
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
-from rest_framework.response import Response
 
 from catalogue import contents, filters, selling, serializers
 from catalogue.api.terms import CONDITIONAL, free
@@ -23,7 +23,7 @@ class LandmarkViewSet(DataViewSet[Landmark]):
         parameters=[filters.LookUp, *CONDITIONAL],
         responses=free(serializers.LandmarkAnswer),
     )
-    def list(self, request: Request) -> Response:
+    def list(self, request: Request) -> HttpResponse:
         """Landmarks, museums, parks, neighborhoods and cities: whole matches first, then begun, then misspelt ones."""
         now = timezone.now()
         return selling.served(request, contents.landmarks(filters.LookUp.read(request), now=now), now=now)
@@ -42,7 +42,7 @@ class MarketViewSet(DataViewSet[Market]):
         parameters=CONDITIONAL,
         responses=free(serializers.MarketAnswer),
     )
-    def list(self, request: Request) -> Response:
+    def list(self, request: Request) -> HttpResponse:
         """The cities that the catalogue covers, by name."""
         now = timezone.now()
         return selling.served(request, contents.markets(now=now), now=now)
@@ -60,7 +60,7 @@ class CuisineViewSet(DataViewSet[Cuisine]):
         parameters=[filters.Language, *CONDITIONAL],
         responses=free(serializers.CuisineAnswer),
     )
-    def list(self, request: Request) -> Response:
+    def list(self, request: Request) -> HttpResponse:
         """The slugs that `cuisine` takes, with their labels, by slug."""
         now = timezone.now()
         return selling.served(request, contents.cuisines(filters.Language.read(request), now=now), now=now)
@@ -79,7 +79,7 @@ class AttributeViewSet(DataViewSet[Attribute]):
         parameters=CONDITIONAL,
         responses=free(serializers.AttributeAnswer),
     )
-    def list(self, request: Request) -> Response:
+    def list(self, request: Request) -> HttpResponse:
         """The keys that `attributes` and `diet` take, with their labels, by key."""
         now = timezone.now()
         return selling.served(request, contents.attributes(now=now), now=now)

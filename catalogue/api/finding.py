@@ -1,9 +1,9 @@
 """Finding things by what they are called, over HTTP."""
 
+from django.http import HttpResponse
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
-from rest_framework.response import Response
 
 from catalogue import autocomplete, contents, filters, lookup, selling, serializers, sources
 from catalogue.api.terms import CONDITIONAL, free
@@ -24,7 +24,7 @@ class AutocompleteViewSet(DataViewSet[Restaurant]):
         parameters=[filters.Typed, *CONDITIONAL],
         responses=free(serializers.SuggestionAnswer),
     )
-    def list(self, request: Request) -> Response:
+    def list(self, request: Request) -> HttpResponse:
         """Cuisines, landmarks, neighborhoods and restaurants whose name has a word that begins so. Free; no key.
 
         Case and accents do not matter. Where nothing begins so, one letter may be wrong in a word of five or more.
@@ -47,7 +47,7 @@ class MatchViewSet(DataViewSet[Restaurant]):
         parameters=[filters.Sought, *CONDITIONAL],
         responses=free(serializers.MatchAnswer),
     )
-    def list(self, request: Request) -> Response:
+    def list(self, request: Request) -> HttpResponse:
         """The restaurants that it may be, best first, closed ones too. Free; no key.
 
         Give the name and at least one of `address`, `phone`, `ll` and `market`: the more, the surer.

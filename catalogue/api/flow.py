@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from http import HTTPStatus
 
+from django.http import HttpResponse
 from django.utils import timezone
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.decorators import action
@@ -55,7 +56,7 @@ class FlowSlotViewSet(DataViewSet[FlowSlot]):
         parameters=[SLUG, Slots, *CONDITIONAL, MOVED],
         responses=free(serializers.FlowSlotAnswer, refusals=[308, 404, 410]),
     )
-    def list(self, request: Request, slug: str) -> Response:
+    def list(self, request: Request, slug: str) -> HttpResponse:
         """Discounts at a time of day, soonest first: of one day, or of the next 14. Free; no key.
 
         Those that cannot be booked say why by their `status`. A restaurant that offers nothing has an empty list.
@@ -79,7 +80,7 @@ class FlowOfferViewSet(DataViewSet[FlowSlot]):
         parameters=[Offers, *CONDITIONAL],
         responses=free(serializers.FlowOfferAnswer),
     )
-    def list(self, request: Request) -> Response:
+    def list(self, request: Request) -> HttpResponse:
         """Discounts that can be booked now, soonest first and of one moment the nearest, with their restaurants.
 
         Free; no key. Around a landmark or a point, in a market, or everywhere.
@@ -94,7 +95,7 @@ class FlowOfferViewSet(DataViewSet[FlowSlot]):
         parameters=[openapi.path_id("fo"), *CONDITIONAL],
         responses=free(serializers.FlowSlotRecord, refusals=[404]),
     )
-    def retrieve(self, request: Request, id: str) -> Response:  # noqa: A002  # the name in the path
+    def retrieve(self, request: Request, id: str) -> HttpResponse:  # noqa: A002  # the name in the path
         """An offer and how it stands, also when it is over. Free; no key."""
         now = timezone.now()
         offer = finding.one(booking.offer_key(id), now=now)

@@ -2,10 +2,10 @@
 
 from functools import partial
 
+from django.http import HttpResponse
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
-from rest_framework.response import Response
 
 from catalogue import contents, selling
 from catalogue.api.terms import PAYMENT, SLUG, sells, sold
@@ -29,7 +29,7 @@ class ReviewViewSet(DataViewSet[Review]):
         responses=sold(serializers.ReviewAnswer),
         extensions=sells("reviews"),
     )
-    def list(self, request: Request, slug: str) -> Response:
+    def list(self, request: Request, slug: str) -> HttpResponse:
         """All of them, in the order and of the kind that was asked for, below a summary. Sold from the Pro tier, each
         page by itself; a page without reviews is free.
         """
@@ -51,7 +51,7 @@ class PhotoViewSet(DataViewSet[Photo]):
         responses=sold(PhotoAnswer),
         extensions=sells("photos"),
     )
-    def list(self, request: Request, slug: str) -> Response:
+    def list(self, request: Request, slug: str) -> HttpResponse:
         """Newest first, with their authors and licences. The bytes are at their addresses, which need no payment. Sold
         from the Pro tier, each page by itself; a page without photos is free.
         """
@@ -73,7 +73,7 @@ class ContextViewSet(DataViewSet[Landmark]):
         responses=sold(serializers.AroundAnswer),
         extensions=sells("context"),
     )
-    def list(self, request: Request, slug: str) -> Response:
+    def list(self, request: Request, slug: str) -> HttpResponse:
         """Landmarks, museums, parks and stations within a walk, and its neighborhood. Sold to every tier; where there
         is nothing it is free.
         """
@@ -95,7 +95,7 @@ class InsightViewSet(DataViewSet[Insight]):
         responses=sold(serializers.InsightAnswer),
         extensions=sells("ai_insight"),
     )
-    def list(self, request: Request, slug: str) -> Response:
+    def list(self, request: Request, slug: str) -> HttpResponse:
         """A text, the best time to go, dishes and complaints, each with the reviews that it rests on. Sold from the
         Premium tier; null is free, and says why.
         """

@@ -1,9 +1,9 @@
 """What restaurants were, and what has changed, over HTTP."""
 
+from django.http import HttpResponse
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
-from rest_framework.response import Response
 
 from catalogue import contents, groups, history, selling, serializers
 from catalogue.api.terms import PAYMENT, SLUG, sells, sold
@@ -25,7 +25,7 @@ class HistoryViewSet(DataViewSet[Version]):
         responses=sold(serializers.HistoryAnswer),
         extensions=sells(groups.HISTORY),
     )
-    def list(self, request: Request, slug: str) -> Response:
+    def list(self, request: Request, slug: str) -> HttpResponse:
         """Its versions, newest first: from when to when, who made them, and what changed, as JSON Patch (RFC 6902)
         with the old values. Sold from the Premium tier; a page on which nothing has changed is free.
         """
@@ -46,7 +46,7 @@ class ChangeViewSet(DataViewSet[Version]):
         responses=sold(serializers.FeedAnswer, of_restaurant=False),
         extensions=sells(groups.HISTORY),
     )
-    def list(self, request: Request) -> Response:
+    def list(self, request: Request) -> HttpResponse:
         """Every change of every restaurant, in the order in which they became visible: go on from `next_since`, now or
         in a month, and nothing is missed and nothing comes twice. Sold from the Premium tier; a page without a change
         is free.

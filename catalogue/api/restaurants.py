@@ -2,11 +2,11 @@
 
 from functools import partial
 
+from django.http import HttpResponse
 from django.utils import timezone
 from drf_spectacular.utils import PolymorphicProxySerializer, extend_schema
 from rest_framework.decorators import action
 from rest_framework.request import Request
-from rest_framework.response import Response
 
 from catalogue import contents, filters, groups, openings, search, selling, serializers
 from catalogue.api.terms import CONDITIONAL, MOVED, PAYMENT, SLUG, free, sells, sold
@@ -39,7 +39,7 @@ class RestaurantViewSet(DataViewSet[Restaurant]):
         parameters=[filters.Search, *CONDITIONAL],
         responses=free(FOUND, refusals=[403]),
     )
-    def list(self, request: Request) -> Response:
+    def list(self, request: Request) -> HttpResponse:
         """Around a landmark or a point, open now or at a moment, by words, cuisine, price and rating. Free; no key.
 
         Nothing in reach is an empty list. `near` that means nothing is 400 `place_not_resolved` with suggestions.
@@ -60,7 +60,7 @@ class RestaurantViewSet(DataViewSet[Restaurant]):
         responses=sold(serializers.RestaurantRecord),
         extensions=sells(*(group.product for group in groups.GROUPS.values() if group.product)),
     )
-    def retrieve(self, request: Request, slug: str) -> Response:
+    def retrieve(self, request: Request, slug: str) -> HttpResponse:
         """Its slug, its name and the field groups that were asked for.
 
         `core` is free; no key. The others are paid for by x402, each call as a whole: without a payment the answer is
@@ -80,7 +80,7 @@ class RestaurantViewSet(DataViewSet[Restaurant]):
         responses=free(serializers.OpeningsRecord, refusals=[308, 404, 410]),
     )
     @action(detail=True)
-    def hours(self, request: Request, slug: str) -> Response:
+    def hours(self, request: Request, slug: str) -> HttpResponse:
         """The open spans, special days and public holidays of some days, on its own clock. Free; no key.
 
         `spans` is null where the hours are not known, and empty for a place that is closed, whatever its hours say.

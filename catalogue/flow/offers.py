@@ -54,10 +54,10 @@ class Offer:
     id: str
     seats_left: int
 
-    @classmethod
-    def of_row(cls, percent: int, at: time, day: date, slot: UUID, seats_left: int) -> "Offer":
-        """The slot of these columns."""
-        return cls(percent=percent, time=at, date=day, id=encode(PREFIX, slot), seats_left=seats_left)
+
+def of_row(percent: int, at: time, day: date, slot: UUID, seats_left: int) -> Offer:
+    """The offer that these columns of a slot tell."""
+    return Offer(percent=percent, time=at, date=day, id=encode(PREFIX, slot), seats_left=seats_left)
 
 
 def next_offers(restaurants: Iterable[UUID], *, now: datetime) -> dict[UUID, Offer]:
@@ -68,6 +68,6 @@ def next_offers(restaurants: Iterable[UUID], *, now: datetime) -> dict[UUID, Off
     with connection.cursor() as cursor:
         cursor.execute(NEXT, {"restaurants": list(restaurants), "now": now})
         return {
-            restaurant: Offer.of_row(percent, at, day, slot, seats_left)
+            restaurant: of_row(percent, at, day, slot, seats_left)
             for restaurant, slot, percent, at, day, seats_left in cursor.fetchall()
         }

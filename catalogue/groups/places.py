@@ -10,7 +10,7 @@ import orjson
 
 from catalogue import identity
 from catalogue.flow import Offer
-from catalogue.flow.offers import IS_OFFERING, IS_ON_SALE
+from catalogue.flow.offers import IS_OFFERING, IS_ON_SALE, of_row
 from catalogue.hours import Hours, InvalidHoursError, State
 from catalogue.opening import CLOSED
 from config import prepared
@@ -77,7 +77,7 @@ def core(slug: str, *, now: datetime) -> Core:
         hours=hours,
         after=after,
         state=state,
-        offer=Offer.of_row(percent, *slot) if percent is not None else None,
+        offer=of_row(percent, *slot) if percent is not None else None,
     )
 
 

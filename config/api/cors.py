@@ -24,7 +24,8 @@ class Cors(CorsMiddleware):
             return super().__call__(request)  # type: ignore[return-value]  # a coroutine under ASGI, which we are not
         response: HttpResponseBase = self.get_response(request)  # type: ignore[assignment]
         if OPEN.match(request.path_info):
-            patch_vary_headers(response, ("origin",))
+            said = response.headers.get("Vary")
+            response.headers["Vary"] = f"{said}, origin" if said else "origin"
         return response
 
     def check_preflight(self, request: HttpRequest) -> HttpResponseBase | None:

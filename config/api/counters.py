@@ -69,7 +69,9 @@ class CounterCache(BaseCache):
 
         On a connection of this thread alone: half of what a pool and its pipeline cost.
         """
-        asked = pack_command(("SET", name, 0, "NX", "EX", lasts_s)) + pack_command(("INCRBY", name, more))
+        held: tuple[Any, ...] = ("SET", name, 0, "NX", "EX", lasts_s)
+        raised: tuple[Any, ...] = ("INCRBY", name, more)
+        asked = pack_command(held) + pack_command(raised)
         line: Any = getattr(self.remembered, "line", None)
         if line is None or line.pid != os.getpid():
             line = self.remembered.line = self.store.connection_pool.make_connection()
