@@ -12,6 +12,7 @@ from benchmarks.figures import Figure, WrongAnswer
 from benchmarks.load import Load
 from benchmarks.meters import Meter, since
 from benchmarks.product import ROOT, Product
+from config.management.run import WEB_THREADS
 from config.stack import Child, free_port, last_lines
 
 HOST = "127.0.0.1"
@@ -88,11 +89,34 @@ def fastapi(product: Product, application: str, *, name: str, workers: int) -> I
     settings = {
         "server": "uvicorn --loop uvloop --http httptools --no-access-log",
         "processes": workers,
-        "database": "asyncpg, a pool of 10 connections a process, statements cached, no reset at release",
-        "limit": "redis.asyncio with hiredis, SET NX EX + INCR in one round trip",
+        "database": "asyncpg, 10 connections a process, statements cached, generic plans, no reset at release",
+        "limit": "redis.asyncio with hiredis, SET NX EX + INCR in one round trip on a kept connection",
         "JSON": "orjson, no response models",
     }
     with served(product, command, port=port, name=name):
+        yield Contender(
+            name=name, port=port, database_url=product.database_url, headers=product.headers, settings=settings
+        )
+
+
+@contextmanager
+def textbook(product: Product, *, name: str, workers: int) -> Iterator[Contender]:
+    """The textbook DRF reference behind granian, with our own flags."""
+    port = free_port()
+    command = [
+        *(sys.executable, "-m", "granian", "benchmarks.references.textbook.wsgi:application", "--interface", "wsgi"),
+        *("--http", "1", "--no-ws", "--host", HOST, "--port", str(port), "--workers", str(workers)),
+        *("--backlog", "1024", "--runtime-mode", "st"),
+    ]
+    settings = {
+        "server": "granian, flags and threads as ours",
+        "processes": workers,
+        "database": "Django's ORM on psycopg 3, persistent connections, prepared from the 2nd use",
+        "limit": "django-ratelimit on Django's RedisCache",
+        "JSON": "ModelSerializer and JSONRenderer of Django REST framework",
+    }
+    env = {"GRANIAN_BLOCKING_THREADS": str(WEB_THREADS)}
+    with served(product, command, port=port, name=name, env=env):
         yield Contender(
             name=name, port=port, database_url=product.database_url, headers=product.headers, settings=settings
         )

@@ -4,12 +4,14 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import psycopg
 import psycopg.sql
 
-from benchmarks.contenders import Contender, fastapi, ours
+from benchmarks import pgbench
+from benchmarks.contenders import Contender, fastapi, ours, textbook
 from benchmarks.figures import Bound, Figure, Row, WrongAnswer, middle
 from benchmarks.product import ROOT, Product
 from benchmarks.suites import Run
@@ -94,19 +96,25 @@ class Reads:
 
     def steps(self, run: Run, wanted: frozenset[str]) -> int:
         """A warm-up and the rounds, of each contender."""
-        return sum(read.name in wanted for read in READS) * 4 * (run.rounds + 1)
+        return sum(read.name in wanted for read in READS) * 5 * (run.rounds + 1)
 
     def measure(self, run: Run, wanted: frozenset[str]) -> Iterator[Row]:
         """The rows. Raises WrongAnswer when a reference answers something else than we do."""
         prepare(run.product, say=run.step)
         with ExitStack() as held:
             contenders = [ours(run.product), *(held.enter_context(one) for one in references(run))]
-            run.settings["reads"] = {one.name: dict(one.settings) for one in contenders}
+            run.settings["reads"] = {one.name: dict(one.settings) for one in contenders} | {
+                PGBENCH: {
+                    "program": pgbench.program() or "not installed, left out",
+                    "statements": f"those of {pgbench.SCRIPTS} of our requests, -M prepared, as many clients",
+                }
+            }
             for read in READS:
                 if read.name in wanted:
                     paths = paths_of(read, run.product)
                     compare(read, paths[:COMPARED], contenders)
-                    figures = rounds(run, read.name, contenders, paths)
+                    texts = pgbench.scripts(run.product, paths[: pgbench.SCRIPTS])
+                    figures = rounds(run, read.name, contenders, paths, texts)
                     yield Row.judged(read.name, read.what, figures, read.bounds)
 
 
@@ -115,17 +123,26 @@ def references(run: Run) -> Iterator[Any]:
     workers = run.words.workers
     yield fastapi(run.product, "benchmarks.references.rows:app", name=ROWS, workers=workers)
     yield fastapi(run.product, "benchmarks.references.cards:app", name=CARDS, workers=workers)
+    yield textbook(run.product, name=TEXTBOOK, workers=workers)
 
 
-def rounds(run: Run, name: str, contenders: Sequence[Contender], paths: Sequence[str]) -> dict[str, Figure]:
-    """The median of the rounds of each contender; they take turns, so that what slows the machine slows all."""
-    taken: dict[str, list[Figure]] = {one.name: [] for one in contenders}
+def rounds(
+    run: Run, name: str, contenders: Sequence[Contender], paths: Sequence[str], texts: Sequence[str] = ()
+) -> dict[str, Figure]:
+    """The median of the rounds of each contender, and of pgbench where there are `texts` for it.
+
+    They take turns, so that what slows the machine slows all.
+    """
+    turns: dict[str, Callable[..., Figure]] = {one.name: partial(one.measure, run.load, paths) for one in contenders}
+    if texts:
+        turns[PGBENCH] = partial(pgbench.measure, run.product, texts, clients=run.load.connections)
+    taken: dict[str, list[Figure]] = {name: [] for name in turns}
     for number in range(run.rounds + 1):
-        for one in contenders:
-            run.step(f"{name}: {one.name}" + (", warming up" if number == 0 else f", round {number}"))
-            figure = one.measure(run.load, paths, seconds=None if number else 1)
+        for one, turn in turns.items():
+            run.step(f"{name}: {one}" + (", warming up" if number == 0 else f", round {number}"))
+            figure = turn(seconds=run.load.seconds if number else 1)
             if number:
-                taken[one.name].append(figure)
+                taken[one].append(figure)
     return {name: middle(figures) for name, figures in taken.items()}
 
 

@@ -39,17 +39,17 @@ WHERE held.slug = $1
 METRES = rows.METRES
 SEARCH = f"""
 WITH near AS MATERIALIZED (
-    SELECT r.restaurant_id AS id, r.card, r.sources, r.timezone, r.spans_until, r.open_spans, {METRES} AS metres
+    SELECT r.restaurant_id AS id, r.card, r.sources, r.timezone, r.spans_until, r.open_spans, r.latitude, r.longitude
     FROM catalogue_searchrow AS r
-    WHERE r.position <@ circle(point($3, $4), $5) AND {METRES} <= $7::float8
+    WHERE r.position <@ circle(point($3, $4), $5)
         AND r.open_spans @> $6::timestamptz AND NOT r.is_shut
-    ORDER BY r.position <-> point($3, $4) LIMIT $8::int
+    ORDER BY r.position <-> point($3, $4) LIMIT $7::int
 )
-SELECT r.id, r.card, r.sources, r.timezone, r.spans_until, r.metres, next.closes, {OFFERED}
+SELECT r.id, r.card, r.sources, r.timezone, r.spans_until, {METRES} AS metres, next.closes, {OFFERED}
 FROM near AS r
 {SPAN.format(now="$6")}
 {OFFER.format(restaurant="r.id", now="$6")}
-ORDER BY r.metres, r.id
+ORDER BY metres, r.id
 """  # noqa: S608  # constants of ours
 
 door = rows.door
@@ -95,16 +95,17 @@ def state_of(row: Mapping[str, Any], now: datetime) -> dict[str, Any]:
 async def search(request: Request) -> Response:
     """Open restaurants around a point, nearest first."""
     known = {"ll": point, "open": one_of("now"), "radius": whole(1, 20_000), "limit": whole(1, 50)}
-    return await door.serve(request, known, found)
+    return await door.serve(request, known, nearest)
 
 
-async def found(asked: Mapping[str, Any]) -> Said:
+async def nearest(asked: Mapping[str, Any]) -> Said:
     """The page."""
     now = moment()
     (lat, lng), radius, limit = asked["ll"], float(asked.get("radius", 1_500)), asked.get("limit", 20)
     x, y = SPHERE_M * radians(lng), SPHERE_M * log(tan(pi / 4 + radians(lat) / 2))
     reach = radius * SPHERE_M / EARTH_M / cos(radians(abs(lat)) + radius / EARTH_M) * (1 + 1e-9)
-    near = await door.pool.fetch(SEARCH, lat, lng, x, y, reach, now, radius, limit + SLACK)
+    found = await door.pool.fetch(SEARCH, lat, lng, x, y, reach, now, limit + SLACK)
+    near = [row for row in found if row["metres"] <= radius]
     shown = near[:limit]
     items = []
     for row in shown:

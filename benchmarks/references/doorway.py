@@ -95,6 +95,7 @@ class Door:
 
     def __init__(self) -> None:
         self.callers: dict[bytes, Caller] = {}
+        self.lines: list[Any] = []
 
     @asynccontextmanager
     async def open(self, app: FastAPI) -> AsyncIterator[None]:
@@ -108,10 +109,14 @@ class Door:
             reset=left_as_it_is,
             statement_cache_size=100,
             max_cached_statement_lifetime=0,
+            # Left to itself PostgreSQL would plan searches anew each time, which takes longer than they do.
+            server_settings={"plan_cache_mode": "force_generic_plan"},
         )
         self.counters = redis.asyncio.Redis.from_url(os.environ["REFERENCE_REDIS_URL"])
         yield
         await self.pool.close()
+        for line in self.lines:
+            await line.disconnect()
         await self.counters.aclose()
 
     async def serve(
@@ -175,10 +180,17 @@ class Door:
     async def count(self, caller: Caller) -> int:
         """This call among those of the minute: one round trip."""
         name = f"reference:{caller.bucket}:{int(time.time()) // WINDOW_S}"
-        async with self.counters.pipeline(transaction=False) as pipe:
-            pipe.set(name, 0, nx=True, ex=WINDOW_S)
-            pipe.incr(name)
-            return int((await pipe.execute())[1])
+        line = self.lines.pop() if self.lines else self.counters.connection_pool.make_connection()
+        if not line.is_connected:
+            await line.connect()
+        # What a pipeline of the client does, at half its cost; a connection on which this fails is not used again.
+        await line.send_packed_command(
+            line.pack_commands([("SET", name, 0, "EX", WINDOW_S, "NX"), ("INCR", name)]), check_health=False
+        )
+        await line.read_response()
+        count = int(await line.read_response())
+        self.lines.append(line)
+        return count
 
 
 def read_query(text: bytes, known: Mapping[str, Callable[[str], Any]]) -> dict[str, Any]:

@@ -67,24 +67,24 @@ METRES = f"""(2 * {EARTH_M} * asin(least(1, sqrt(sin(radians(r.latitude - $1) / 
 SEARCH = f"""
 WITH near AS MATERIALIZED (
     SELECT r.id, r.slug, r.name, r.neighborhood, r.market_id, r.rating::float8, r.review_count, r.price_level,
-        r.cuisine_id, r.cuisines, r.phone, r.latitude, r.longitude, o.closes, {METRES} AS metres
+        r.cuisine_id, r.cuisines, r.phone, r.latitude, r.longitude, o.closes
     FROM catalogue_restaurant AS r CROSS JOIN LATERAL (
         SELECT opens, closes FROM reference.opening
         WHERE restaurant_id = r.id AND closes > $6::timestamptz ORDER BY closes LIMIT 1
     ) AS o
-    WHERE r.position <@ circle(point($3, $4), $5) AND {METRES} <= $7::float8
+    WHERE r.position <@ circle(point($3, $4), $5)
         AND o.opens <= $6 AND r.status IN ('open', 'unverified')
-    ORDER BY r.position <-> point($3, $4) LIMIT $8::int
+    ORDER BY r.position <-> point($3, $4) LIMIT $7::int
 )
-SELECT near.*, m.timezone, c.label, told.sources, {OFFERED}
-FROM near
-JOIN catalogue_market AS m ON m.slug = near.market_id
-LEFT JOIN catalogue_cuisine AS c ON c.slug = near.cuisine_id
+SELECT r.*, {METRES} AS metres, m.timezone, c.label, told.sources, {OFFERED}
+FROM near AS r
+JOIN catalogue_market AS m ON m.slug = r.market_id
+LEFT JOIN catalogue_cuisine AS c ON c.slug = r.cuisine_id
 LEFT JOIN LATERAL (
-    SELECT array_agg(source_id) AS sources FROM catalogue_sourcerecord WHERE restaurant_id = near.id
+    SELECT array_agg(source_id) AS sources FROM catalogue_sourcerecord WHERE restaurant_id = r.id
 ) AS told ON true
-{OFFER.format(restaurant="near.id", now="$6")}
-ORDER BY near.metres, near.id
+{OFFER.format(restaurant="r.id", now="$6")}
+ORDER BY metres, r.id
 """  # noqa: S608  # constants of ours
 REVIEWS = """
 SELECT r.rating::float8, r.review_count, r.star_counts, r.review_facets::text AS facets, v.*, p.photos
@@ -239,7 +239,9 @@ async def found(asked: Mapping[str, Any]) -> Said:
     (lat, lng), radius, limit = asked["ll"], float(asked.get("radius", 1_500)), asked.get("limit", 20)
     x, y = SPHERE_M * radians(lng), SPHERE_M * log(tan(pi / 4 + radians(lat) / 2))
     reach = radius * SPHERE_M / EARTH_M / cos(radians(abs(lat)) + radius / EARTH_M) * (1 + 1e-9)
-    rows = await door.pool.fetch(SEARCH, lat, lng, x, y, reach, now, radius, limit + SLACK)
+    near = await door.pool.fetch(SEARCH, lat, lng, x, y, reach, now, limit + SLACK)
+    # The circle on the plane reaches a little farther than the radius on the ground.
+    rows = [row for row in near if row["metres"] <= radius]
     shown = rows[:limit]
     items = []
     for row in shown:

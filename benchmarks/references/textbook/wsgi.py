@@ -1,0 +1,8 @@
+"""The application that granian serves."""
+
+import os
+
+from django.core.wsgi import get_wsgi_application
+
+os.environ["DJANGO_SETTINGS_MODULE"] = "benchmarks.references.textbook.settings"
+application = get_wsgi_application()
