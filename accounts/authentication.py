@@ -1,5 +1,6 @@
 """Reads the credential of a management call and finds whose it is."""
 
+from collections.abc import Callable
 from datetime import datetime
 from typing import Any, cast
 
@@ -52,8 +53,8 @@ class RevokedApiKey(EndedApiKey):
     code = Code.REVOKED_API_KEY
 
 
-def identify(request: HttpRequest, *, now: datetime) -> ApiKey:
-    """The valid key that the request carries, with its venue.
+def identify(request: HttpRequest, *, now: datetime, find: Callable[[str], ApiKey | None] = ring.find) -> ApiKey:
+    """The valid key that the request carries, with its venue, as the ring finds it.
 
     One query at most, and mostly none (accounts.keyring). Whether the key has ended is judged at each call, not when
     it is looked up. Raises a kind of Unauthorized.
@@ -67,7 +68,7 @@ def identify(request: HttpRequest, *, now: datetime) -> ApiKey:
         raise Unauthorized("The Authorization header must read `Bearer <API_KEY>`.")
     if not looks_like_a_key(text):
         raise Unauthorized("This is not an API key: a letter is missing or mistyped.")
-    key = ring.find(text)
+    key = find(text)
     if key is None:
         raise Unauthorized("There is no such API key.")
     state = key.state(now)

@@ -6,6 +6,7 @@ lock_timeout allows.
 """
 
 import hashlib
+import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -15,6 +16,7 @@ from uuid import UUID
 
 import psycopg
 from django.db import OperationalError, connection, transaction
+from django.http import HttpResponse
 from django.utils import timezone
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework.request import Request
@@ -59,6 +61,11 @@ CLAIM = """
     RETURNING id
 """
 
+KEEP = """
+    UPDATE accounts_idempotentcall SET status = %(status)s, headers = %(headers)s::jsonb, body = %(body)s
+    WHERE id = %(id)s
+"""
+
 
 class Reused(Refusal):
     """The key came with another request before."""
@@ -95,7 +102,7 @@ class Answer:
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
-def once(request: Request, *, scope: str, effect: Callable[[], Response]) -> Response:
+def once(request: Request, *, scope: str, effect: Callable[[], HttpResponse]) -> HttpResponse:
     """Answer what `effect` answers, and have it take place once for each Idempotency-Key of the scope.
 
     Without the header this only calls `effect`. Otherwise it is called in a transaction; what it raises undoes
@@ -115,13 +122,17 @@ def once(request: Request, *, scope: str, effect: Callable[[], Response]) -> Res
         body_sha256=hashlib.sha256(read_body(request)).digest(),
     )
     answered = carried_out(call, lambda: rendered(effect()))
-    return Response(answered.body, status=answered.status, headers=dict(answered.headers))
+    return HttpResponse(
+        answered.body, content_type=JSON.media_type, status=answered.status, headers=dict(answered.headers)
+    )
 
 
-def rendered(response: Response) -> Answer:
+def rendered(response: HttpResponse) -> Answer:
     """A good answer over HTTP, as it will be told again."""
     headers = {name: value for name, value in response.headers.items() if name != "Content-Type"}
-    return Answer(body=JSON().render(response.data), status=response.status_code, headers=headers)
+    # What DRF has yet to render has no content.
+    body = JSON().render(response.data) if isinstance(response, Response) else response.content
+    return Answer(body=body, status=response.status_code, headers=headers)
 
 
 def always(_: Answer) -> bool:
@@ -192,5 +203,12 @@ def renew(call: Call, *, now: datetime) -> UUID:
 
 def keep(row: UUID, answer: Answer) -> Answer:
     """Store the answer, which will be told again byte for byte."""
-    IdempotentCall.objects.filter(pk=row).update(status=answer.status, headers=answer.headers, body=answer.body)
+    values: dict[str, Any] = {
+        "id": row,
+        "status": answer.status,
+        "headers": json.dumps(dict(answer.headers)),
+        "body": answer.body,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(KEEP, values)
     return answer

@@ -101,8 +101,8 @@ def _key(secret: str) -> bytes:
 
 def has(request: Request, etag: str, *, any_will_do: bool) -> bool:
     """Whether If-None-Match names the content; `*` is for what everybody may have, as it proves nothing."""
-    known = request.headers.get("If-None-Match", "").strip()
-    if request.method not in SAFE or (known == "*" and not any_will_do):
+    known = request.META.get("HTTP_IF_NONE_MATCH")
+    if known is None or request.method not in SAFE or (known.strip() == "*" and not any_will_do):
         return False
     return versions.is_known(request, etag.removeprefix("W/").strip('"'))
 

@@ -195,7 +195,7 @@ def of_key(request: HttpRequest, sign_in: siwx.SignIn | None, *, now: datetime) 
 
     A wallet that has signed for this request counts as one of them. Raises Unauthorized.
     """
-    key = authentication.identify(request, now=now)
+    key = authentication.identify(request, now=now, find=ring.look)
     ring.used(key, now=now, address=ip_of(request))
     if sign_in is not None:
         return of_account(key, proven=proving.prove(sign_in), now=now)

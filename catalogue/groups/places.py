@@ -14,6 +14,7 @@ from catalogue.flow.offers import IS_OFFERING, IS_ON_SALE, of_row
 from catalogue.hours import Hours, InvalidHoursError, State
 from catalogue.opening import CLOSED
 from config import prepared
+from config.api import zones
 
 logger = logging.getLogger("tablewire.catalogue")
 
@@ -67,7 +68,7 @@ def core(slug: str, *, now: datetime) -> Core:
     # Hours made of special days alone are unknown after the last of them, which spans cannot say.
     if status not in CLOSED and until is not None and until >= now + AHEAD and '"periods":[]' not in hours:
         state = (
-            of_span(opens, closes, zone=ZoneInfo(zone_of(hours, zone)), now=now) if known and has_spans else UNKNOWN
+            of_span(opens, closes, zone=zones.zone(zone_of(hours, zone)), now=now) if known and has_spans else UNKNOWN
         )
     else:
         state = of_hours(hours, status=status, known=known, restaurant=pk, now=now)

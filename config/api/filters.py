@@ -1,6 +1,6 @@
 """django-filter on strict query strings."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from django.db.models import QuerySet
@@ -8,6 +8,19 @@ from django_filters.rest_framework import ChoiceFilter, DjangoFilterBackend
 from rest_framework.views import APIView
 
 from config.api import query
+from config.api.errors import invalid
+from config.api.refusal import Problem
+
+
+def one_of(asked: Mapping[str, str], name: str, known: Collection[str]) -> str | None:
+    """The value of a parameter that is one of these; None where it was left out. As OneOf says, without a form.
+
+    Raises InvalidRequest.
+    """
+    value = asked.get(name)
+    if value is None or value in known:
+        return value
+    raise invalid([Problem(name, f"This must be one of: {', '.join(known)}.")])
 
 
 class OneOf(ChoiceFilter):

@@ -1,19 +1,20 @@
 """Pages of a list by number: the envelope, the Link header, and how much is counted."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 from urllib.parse import urlencode
 
 from django.db.models import Model, QuerySet
+from django.http import HttpResponse
 from drf_spectacular.utils import extend_schema_serializer, inline_serializer
 from rest_framework import serializers
 from rest_framework.request import Request
-from rest_framework.response import Response
 
 from config.api.addresses import public_url
 from config.api.refusal import InvalidRequest
+from config.api.renderers import in_json
 
 Row = TypeVar("Row", bound=Model)
 
@@ -63,7 +64,7 @@ def answer(
     *,
     page: Page,
     beyond: Callable[[], int] | None = None,
-) -> Response:
+) -> HttpResponse:
     """`{"data": [...], "pagination": {...}}` with the Link header of RFC 8288.
 
     Counts the rows up to COUNTED; `beyond` says how many there are when there are more, without it all are counted.
@@ -71,30 +72,28 @@ def answer(
     """
     total = count(rows, beyond=beyond or rows.count)
     found = part(rows, page) if page.offset < total else ()
+    return told(request, list(record(found, many=True).data), page=page, total=total)
+
+
+def told(request: Request, rows: Sequence[Mapping[str, Any]], *, page: Page, total: int) -> HttpResponse:
+    """The same of rows that are written already, of so many in all."""
     pages = -(-total // page.limit)
-    response = Response(
-        {
-            "data": record(found, many=True).data,
-            "pagination": {
-                "page": page.number,
-                "limit": page.limit,
-                "total": total,
-                "total_pages": pages,
-                "has_more": page.number < pages,
-            },
-        }
+    pagination = {
+        "page": page.number,
+        "limit": page.limit,
+        "total": total,
+        "total_pages": pages,
+        "has_more": page.number < pages,
+    }
+    wanted = (
+        ("first", 1),
+        ("prev", page.number - 1 if 1 < page.number <= pages + 1 else 0),
+        ("next", page.number + 1 if page.number < pages else 0),
+        ("last", max(pages, 1)),
     )
-    response["Link"] = ", ".join(
-        f'<{address(request, number)}>; rel="{name}"'
-        for name, number in (
-            ("first", 1),
-            ("prev", page.number - 1 if 1 < page.number <= pages + 1 else 0),
-            ("next", page.number + 1 if page.number < pages else 0),
-            ("last", max(pages, 1)),
-        )
-        if number
-    )
-    return response
+    given = request.query_params.dict()
+    links = ", ".join(f'<{address(request.path, given, number)}>; rel="{name}"' for name, number in wanted if number)
+    return in_json({"data": rows, "pagination": pagination}, headers={"Link": links})
 
 
 def count(rows: QuerySet[Row], *, beyond: Callable[[], int]) -> int:
@@ -115,10 +114,9 @@ def part(rows: QuerySet[Row], page: Page) -> QuerySet[Row]:
     return rows.filter(pk__in=list(rows.values_list("pk", flat=True)[wanted]))
 
 
-def address(request: Request, number: int) -> str:
+def address(path: str, parameters: Mapping[str, str], number: int) -> str:
     """The same request for another page; a limit that was left out stays left out, for it may be above the most."""
-    parameters = {**request.query_params.dict(), "page": str(number)}
-    return public_url(f"{request.path}?{urlencode(parameters)}")
+    return public_url(f"{path}?{urlencode({**parameters, 'page': str(number)})}")
 
 
 class Pagination(serializers.Serializer[Any]):

@@ -2,6 +2,7 @@
 
 from functools import cache
 from importlib.resources import files
+from zoneinfo import ZoneInfo
 
 from django.core.exceptions import ValidationError
 
@@ -10,6 +11,12 @@ from django.core.exceptions import ValidationError
 def zones() -> frozenset[str]:
     """The names in the zone database's own list; a machine may have more, such as `localtime` for its own."""
     return frozenset((files("tzdata") / "zones").read_text().split()) - {"Factory"}
+
+
+@cache
+def zone(name: str) -> ZoneInfo:
+    """The zone of a name that is one. zoneinfo itself keeps eight, and reads any other from its file again."""
+    return ZoneInfo(name)
 
 
 def is_a_zone(name: str) -> None:
