@@ -10,6 +10,7 @@ import argparse
 import json
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 from rich.console import Console
@@ -40,12 +41,26 @@ def words() -> argparse.Namespace:
     parser.add_argument("--only", metavar="ROWS", help="some rows, by their names: record,search")
     parser.add_argument("--rounds", type=int, help="of each contender (default 5, quick 1)")
     parser.add_argument("--seconds", type=float, help="of each round (default 4, quick 1)")
-    parser.add_argument("--concurrency", type=int, default=16, help="connections that ask at once (default 16)")
+    parser.add_argument(
+        "--concurrency",
+        type=several,
+        default=(16,),
+        metavar="N[,N]",
+        help="connections that ask at once (default 16); of several the first is judged",
+    )
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, help="processes of each reference")
     parser.add_argument("--no-wrk", action="store_true", help="ask from here even where wrk is installed")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all figures there")
     parser.add_argument("--svg", type=Path, metavar="FILE", help="draw the requests a second there")
     return parser.parse_args()
+
+
+def several(text: str) -> tuple[int, ...]:
+    """Read whole numbers with commas between them."""
+    found = tuple(int(word) for word in text.split(","))
+    if min(found) < 1:
+        raise argparse.ArgumentTypeError("must be 1 or more")
+    return found
 
 
 def main() -> int:
@@ -83,7 +98,7 @@ def measured(given: argparse.Namespace, product: Product, notes: Console) -> tup
     if unknown := wanted.difference(known):
         raise WrongAnswer(f"No rows: {', '.join(sorted(unknown))}. Known: {', '.join(known)}.")
     load = Load(
-        connections=given.concurrency,
+        connections=given.concurrency[0],
         seconds=given.seconds or (1 if given.quick else 4),
         with_wrk=not given.no_wrk,
     )
@@ -100,9 +115,14 @@ def measured(given: argparse.Namespace, product: Product, notes: Console) -> tup
         )
         run.settings["load"] = {"tool": load.tool, "seconds": load.seconds, "rounds": run.rounds}
         chosen = [suite for suite in every.values() if wanted.intersection(suite.rows)]
-        progress.update(task, total=sum(suite.steps(run, wanted) for suite in chosen))
+        steps = sum(suite.steps(run, wanted) for suite in chosen)
+        progress.update(task, total=steps * len(given.concurrency))
         for suite in chosen:
             rows += suite.measure(run, wanted)
+        for connections in given.concurrency[1:]:
+            other = replace(run, load=replace(load, connections=connections))
+            for suite in chosen:
+                rows += (row.at(connections) for row in suite.measure(other, wanted))
     return rows, run.settings
 
 

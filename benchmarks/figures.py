@@ -1,7 +1,7 @@
 """What a run has found: figures of contenders in rows, and how each ratio stands to its gate and its goal."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from statistics import median
 from typing import Any
 
@@ -115,6 +115,10 @@ class Row:
         return cls(
             name=name, what=what, figures=figures, verdicts=tuple(bound.judge(name, figures) for bound in bounds)
         )
+
+    def at(self, connections: int) -> "Row":
+        """The same with as many connections: told, not judged."""
+        return replace(self, name=f"{self.name} at {connections}", verdicts=())
 
     def plain(self) -> dict[str, Any]:
         """As it is written."""

@@ -1,5 +1,7 @@
 """The tables as they are, in models of its own."""
 
+from typing import ClassVar
+
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 
