@@ -9,6 +9,7 @@ import copy
 import logging
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -103,8 +104,8 @@ class Keyring:
                 self.changes = changes
             self.looks_again_at = now + LOOKS_AGAIN_S
 
-    def used(self, key: ApiKey, *, now: datetime, address: str | None) -> None:
-        """Have the key's last use written down, once a minute at most; other calls cost nothing.
+    def used(self, key: ApiKey, *, now: datetime, address: Callable[[], str | None]) -> None:
+        """Have the last use of the key written down, once a minute at most; other calls cost nothing.
 
         A database that takes no writes just then costs the caller nothing either.
         """
@@ -116,7 +117,7 @@ class Keyring:
             if kept is not None:
                 kept.used_at = now
         try:
-            key.used(now=now, address=address)
+            key.used(now=now, address=address())
         except DatabaseError:
             logger.warning("the last use of the key %s was not written down", key.shown, exc_info=True)
 

@@ -1,6 +1,7 @@
 """The doorway of the management API: a key before anything else, and its hourly allowance."""
 
 import time
+from functools import partial
 
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
@@ -41,7 +42,7 @@ class ManagementDoorway(Doorway):
             if isinstance(refusal, EndedApiKey):
                 request.known_key = refusal.key  # type: ignore[attr-defined]
             return Entry(self.unknown(request), refusal)
-        ring.used(key, now=now, address=ip_of(request))
+        ring.used(key, now=now, address=partial(ip_of, request))
         request.api_key = request.known_key = key  # type: ignore[attr-defined]
         return Entry(Allowance(bucket=key.family.hex, limit=key.allowance, window_s=HOUR_S))
 

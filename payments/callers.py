@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from functools import partial
 from typing import Any, cast
 from uuid import UUID
 
@@ -196,7 +197,7 @@ def of_key(request: HttpRequest, sign_in: siwx.SignIn | None, *, now: datetime) 
     A wallet that has signed for this request counts as one of them. Raises Unauthorized.
     """
     key = authentication.identify(request, now=now, find=ring.look)
-    ring.used(key, now=now, address=ip_of(request))
+    ring.used(key, now=now, address=partial(ip_of, request))
     if sign_in is not None:
         return of_account(key, proven=proving.prove(sign_in), now=now)
     return remembered.get(key.pk) or remembered.keep(key.pk, of_account(key, now=now))

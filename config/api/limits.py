@@ -13,6 +13,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import ClassVar, cast
 
 from django.conf import settings
@@ -138,8 +139,13 @@ def seen_address(request: HttpRequest) -> str:
 
 def ip_of(request: HttpRequest) -> str | None:
     """The caller's IP address, without a zone; None where a proxy wrote something else."""
+    return _ip_in(seen_address(request))
+
+
+@lru_cache(maxsize=4096)
+def _ip_in(address: str) -> str | None:
     try:
-        parsed = ipaddress.ip_address(seen_address(request).partition("%")[0])
+        parsed = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:
         return None
     if isinstance(parsed, ipaddress.IPv6Address) and parsed.ipv4_mapped:
@@ -159,7 +165,12 @@ def client_address(request: HttpRequest) -> str:
 
 def address_bucket(request: HttpRequest) -> str:
     """The bucket of callers that only have an address."""
-    return hashlib.sha256(client_address(request).encode()).hexdigest()[:32]
+    return _bucket_of(client_address(request))
+
+
+@lru_cache(maxsize=4096)
+def _bucket_of(address: str) -> str:
+    return hashlib.sha256(address.encode()).hexdigest()[:32]
 
 
 class Doorway(ABC):
