@@ -1,7 +1,10 @@
 """Orders over HTTP."""
 
+from collections.abc import Mapping
 from functools import partial
+from typing import Any
 
+from django.http import HttpResponse
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework import status
@@ -11,14 +14,15 @@ from rest_framework.response import Response
 
 from accounts import idempotency
 from accounts.authentication import KeyAuthentication, actor_of, family_of, venue_of
-from accounts.models import Tally
 from accounts.scopes import Scoped
-from config.api import openapi, pages, versions
+from config.api import openapi, pages, query, versions
 from config.api.addresses import public_url
+from config.api.filters import one_of
 from config.api.parsers import json_body
 from config.api.refusal import Code, NotFound
+from config.api.renderers import in_json
 from config.api.viewsets import StrictViewSet
-from orders import examples, ordering, serializers
+from orders import examples, ordering, record, serializers
 from orders.filters import OrderFilter
 from orders.models import Order, Orders
 
@@ -56,21 +60,13 @@ class OrderViewSet(StrictViewSet[Order]):
         extensions=openapi.refuses(),
         examples=examples.LIST,
     )
-    def list(self, request: Request) -> Response:
+    def list(self, request: Request) -> HttpResponse:
         """A page past the end is empty. `pagination.total` counts all orders that match."""
-        found = self.filter_queryset(self.get_queryset().with_items().newest_first())
-        return pages.answer(
-            request,
-            found,
-            serializers.OrderRecord,
-            page=pages.read(request.query_params.dict()),
-            beyond=partial(
-                Tally.objects.count_of,
-                venue_of(request),
-                Tally.Noun.ORDER,
-                status=request.query_params.get("status"),
-            ),
-        )
+        asked = query.read(request, ("status", *self.page_parameters))
+        page = pages.read(asked)
+        state = one_of(asked, "status", Order.Status.values)
+        total, shown = record.page_of(venue_of(request), page, status=state)
+        return pages.told(request, shown, page=page, total=total)
 
     @extend_schema(
         operation_id="create_order",
@@ -81,19 +77,18 @@ class OrderViewSet(StrictViewSet[Order]):
         extensions=openapi.refuses(Code.IDEMPOTENCY_KEY_REUSED, Code.IDEMPOTENCY_IN_PROGRESS),
         examples=examples.CREATE,
     )
-    def create(self, request: Request) -> Response:
+    def create(self, request: Request) -> HttpResponse:
         """The order is pending, and has a number that is called out at the counter. Where the venue publishes a menu,
         each item must be on it and sold now, and the answer has names and prices. With an Idempotency-Key it can be
         sent again: it is placed once.
         """
         return idempotency.once(request, scope=family_of(request), effect=partial(self.place, request))
 
-    def place(self, request: Request) -> Response:
+    def place(self, request: Request) -> HttpResponse:
         """Place the order that the body describes."""
-        form = serializers.NewOrder(data=json_body(request))
-        form.is_valid(raise_exception=True)
-        order = ordering.place(venue_of(request), now=timezone.now(), actor=actor_of(request), **form.validated_data)
-        answer = self.answer(order, status.HTTP_201_CREATED)
+        wanted = serializers.NewOrder.read(json_body(request))
+        order = ordering.place(venue_of(request), now=timezone.now(), actor=actor_of(request), **wanted)
+        answer = self.answer(record.of(order), status.HTTP_201_CREATED)
         answer["Location"] = public_url(f"/api/v1/orders/{order.public_id}")
         return answer
 
@@ -105,12 +100,14 @@ class OrderViewSet(StrictViewSet[Order]):
         extensions=openapi.refuses(Code.NOT_FOUND),
         examples=examples.RETRIEVE,
     )
-    def retrieve(self, request: Request, id: str) -> Response:  # noqa: A002  # the name in the path
+    def retrieve(self, request: Request, id: str) -> HttpResponse:  # noqa: A002  # the name in the path
         """The order as it is now; 304 where If-None-Match names its version."""
-        order = self.order(id)
-        if versions.is_known(request, order.version):
-            return Response(status=status.HTTP_304_NOT_MODIFIED, headers={"ETag": versions.tag(order.version)})
-        return self.answer(order)
+        told = record.known_as(id, venue=venue_of(request))
+        if told is None:
+            raise NotFound("There is no such order.")
+        if versions.is_known(request, told["version"]):
+            return Response(status=status.HTTP_304_NOT_MODIFIED, headers={"ETag": versions.tag(told["version"])})
+        return self.answer(told)
 
     @extend_schema(
         operation_id="set_order_status",
@@ -122,24 +119,21 @@ class OrderViewSet(StrictViewSet[Order]):
         examples=examples.MOVE,
     )
     @action(detail=True, methods=["put"], url_path="status")
-    def move(self, request: Request, id: str) -> Response:  # noqa: A002
+    def move(self, request: Request, id: str) -> HttpResponse:  # noqa: A002
         """A pending order can be completed or cancelled, and that is final. The status that it has already changes
         nothing and is no error. With If-Match the order moves only from the version that it names.
         """
         order = self.order(id)
-        form = serializers.NewStatus(data=json_body(request))
-        form.is_valid(raise_exception=True)
+        wanted = serializers.NewStatus.read(json_body(request))
         ordering.move(
             order,
-            form.validated_data["status"],
+            wanted["status"],
             now=timezone.now(),
             actor=actor_of(request),
             versions=versions.wanted(request),
         )
-        return self.answer(order)
+        return self.answer(record.of(order))
 
-    def answer(self, order: Order, code: int = status.HTTP_200_OK) -> Response:
+    def answer(self, told: Mapping[str, Any], code: int = status.HTTP_200_OK) -> HttpResponse:
         """The record with its version as an entity tag."""
-        return Response(
-            serializers.OrderRecord(order).data, status=code, headers={"ETag": versions.tag(order.version)}
-        )
+        return in_json(told, code, headers={"ETag": versions.tag(told["version"])})

@@ -1,26 +1,37 @@
 """Finds what a caller has chosen from the venue's menu, or says why it cannot be had."""
 
 from collections.abc import Iterator, Sequence
-from datetime import datetime
+from datetime import date, datetime, time
+from decimal import Decimal
 from difflib import get_close_matches
 from itertools import islice
+from uuid import UUID
 from zoneinfo import ZoneInfo
 
-from django.db import connection
-
 from accounts.models import Venue
+from config import prepared
 from config.api.errors import invalid
 from config.api.refusal import Problem
-from orders.models import Menu, MenuItem
+from orders.models import MenuCategory, MenuItem
 
 # A body may hold a hundred unknown ids, and a menu ten thousand that all look like them.
 MOST_HINTS = 3
 MOST_NEAR = 5
+# The published menu, alone or with those of its items that are asked for.
+ASKED = """
+SELECT menu.id, item.ref, item.name, item.price, item.tax_percent, item.is_available, item.sold_out_on,
+    category.served_from, category.served_until
+FROM orders_menu AS menu
+LEFT JOIN orders_menuitem AS item ON item.menu_id = menu.id AND item.ref = ANY(%(refs)s)
+LEFT JOIN orders_menucategory AS category ON category.id = item.category_id
+WHERE menu.venue_id = %(venue)s AND menu.is_published
+"""
 NEAR = """
 SELECT stranger, array(
-    SELECT ref FROM orders_menuitem WHERE menu_id = %s ORDER BY similarity(ref, stranger) DESC, ref LIMIT %s
+    SELECT ref FROM orders_menuitem WHERE menu_id = %(menu)s ORDER BY similarity(ref, stranger) DESC, ref
+    LIMIT %(most)s
 )
-FROM unnest(%s::text[]) AS stranger
+FROM unnest(%(strangers)s::text[]) AS stranger
 """
 
 
@@ -28,11 +39,11 @@ def choose(venue: Venue, *, refs: Sequence[str], payment_method: str, now: datet
     """The items of these `menu_item_id`s, in their order; None where the venue has no published menu.
 
     Raises InvalidRequest with every item that is not sold now, and with a payment label that the venue does not take.
-    One query, two with a menu, and a third for the names that come near to an unknown one.
+    One query, and another one for the names that come near to an unknown one.
     """
-    menu = Menu.objects.published_by(venue).with_items(set(refs)).first()
-    found = {item.ref: item for item in menu.items.all()} if menu else {}
-    problems = list(problems_of(menu, found, refs, now.astimezone(ZoneInfo(venue.timezone)))) if menu else []
+    rows = prepared.rows(ASKED, {"venue": venue.pk, "refs": list(dict.fromkeys(refs))})
+    found = {item.ref: item for item in (_item(*row) for row in rows if row[1] is not None)}
+    problems = list(problems_of(rows[0][0], found, refs, now.astimezone(ZoneInfo(venue.timezone)))) if rows else []
     if venue.payment_methods and payment_method not in venue.payment_methods:
         allowed = ", ".join(venue.payment_methods)
         problems.append(
@@ -40,10 +51,32 @@ def choose(venue: Venue, *, refs: Sequence[str], payment_method: str, now: datet
         )
     if problems:
         raise invalid(problems)
-    return [found[ref] for ref in refs] if menu else None
+    return [found[ref] for ref in refs] if rows else None
 
 
-def problems_of(menu: Menu, found: dict[str, MenuItem], refs: Sequence[str], at: datetime) -> Iterator[Problem]:
+def _item(
+    _menu: UUID,
+    ref: str,
+    name: str,
+    price: Decimal,
+    tax_percent: Decimal,
+    is_available: bool,
+    sold_out_on: date | None,
+    served_from: time | None,
+    served_until: time | None,
+) -> MenuItem:
+    return MenuItem(
+        ref=ref,
+        name=name,
+        price=price,
+        tax_percent=tax_percent,
+        is_available=is_available,
+        sold_out_on=sold_out_on,
+        category=MenuCategory(served_from=served_from, served_until=served_until),
+    )
+
+
+def problems_of(menu: UUID, found: dict[str, MenuItem], refs: Sequence[str], at: datetime) -> Iterator[Problem]:
     """What is wrong with which line; `at` is now by the venue's clock."""
     strangers = dict.fromkeys(ref for ref in refs if ref not in found)
     hints = {ref: f" Did you mean `{near}`?" for ref, near in nearest(menu, list(islice(strangers, MOST_HINTS)))}
@@ -54,7 +87,7 @@ def problems_of(menu: Menu, found: dict[str, MenuItem], refs: Sequence[str], at:
             yield Problem(f"items[{position}].menu_item_id", problem)
 
 
-def nearest(menu: Menu, strangers: Sequence[str]) -> Iterator[tuple[str, str]]:
+def nearest(menu: UUID, strangers: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Each of these ids to which one on the menu comes near, and that one.
 
     One statement: PostgreSQL names the few that share most trigrams with each of them. On a menu of 10,000 random ids
@@ -62,8 +95,6 @@ def nearest(menu: Menu, strangers: Sequence[str]) -> Iterator[tuple[str, str]]:
     """
     if not strangers:
         return
-    with connection.cursor() as cursor:
-        cursor.execute(NEAR, [menu.pk, MOST_NEAR, list(strangers)])
-        for ref, near in cursor.fetchall():
-            for best in get_close_matches(ref, near, n=1, cutoff=0.6):
-                yield ref, best
+    for ref, near in prepared.rows(NEAR, {"menu": menu, "most": MOST_NEAR, "strangers": list(strangers)}):
+        for best in get_close_matches(ref, near, n=1, cutoff=0.6):
+            yield ref, best

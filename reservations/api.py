@@ -2,11 +2,11 @@
 
 from functools import partial
 
+from django.http import HttpResponse
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework import status
 from rest_framework.request import Request
-from rest_framework.response import Response
 
 from accounts import idempotency
 from accounts.authentication import KeyAuthentication, actor_of, family_of, venue_of
@@ -15,6 +15,7 @@ from accounts.scopes import Scoped
 from config.api import openapi, pages
 from config.api.parsers import json_body
 from config.api.refusal import Code
+from config.api.renderers import in_json
 from config.api.viewsets import StrictViewSet
 from reservations import booking, examples, serializers
 from reservations.filters import ReservationFilter
@@ -47,7 +48,7 @@ class ReservationViewSet(StrictViewSet[Reservation]):
         extensions=openapi.refuses(),
         examples=examples.LIST,
     )
-    def list(self, request: Request) -> Response:
+    def list(self, request: Request) -> HttpResponse:
         """Without `limit` all that match are returned, at most 1000."""
         found = self.filter_queryset(self.get_queryset().soonest_first())
         page = pages.read(request.query_params.dict(), default_limit=MOST_AT_ONCE)
@@ -73,18 +74,16 @@ class ReservationViewSet(StrictViewSet[Reservation]):
         ),
         examples=examples.CREATE,
     )
-    def create(self, request: Request) -> Response:
+    def create(self, request: Request) -> HttpResponse:
         """Where the venue has tables and one is free, the reservation is confirmed; otherwise it is pending, and
         `pending_reason` says why. A time at which nobody is served, or nothing is free, is refused, and
         `error.alternatives` names others of that day. With an Idempotency-Key it can be sent again: it is taken once.
         """
         return idempotency.once(request, scope=family_of(request), effect=partial(self.book, request))
 
-    def book(self, request: Request) -> Response:
+    def book(self, request: Request) -> HttpResponse:
         """Take the reservation that the body describes."""
-        form = serializers.NewReservation(data=json_body(request))
-        form.is_valid(raise_exception=True)
-        wanted = form.validated_data
+        wanted = serializers.NewReservation.read(json_body(request))
         reservation = booking.book(
             venue_of(request),
             now=timezone.now(),
@@ -93,4 +92,4 @@ class ReservationViewSet(StrictViewSet[Reservation]):
             at=wanted.pop("time"),
             **wanted,
         )
-        return Response(serializers.ReservationRecord(reservation).data, status=status.HTTP_201_CREATED)
+        return in_json(serializers.ReservationRecord(reservation).data, status.HTTP_201_CREATED)

@@ -109,7 +109,7 @@ class FlowOfferViewSet(DataViewSet[FlowSlot]):
         responses=openapi.answers({201: serializers.FlowBookingRecord}, refusals=[404, 409]),
     )
     @action(detail=True, methods=["post"])
-    def bookings(self, request: Request, id: str) -> Response:  # noqa: A002  # the name in the path
+    def bookings(self, request: Request, id: str) -> HttpResponse:  # noqa: A002  # the name in the path
         """A table in the restaurant's own book, confirmed at once, or 409 and nothing is stored. Free; no key.
 
         The guest gets the restaurant's mail. One contact may hold three tables at offers that are still to come, and

@@ -4,7 +4,7 @@ from collections.abc import Collection
 from datetime import datetime
 from typing import Any, Self
 
-from django.db import connection, models
+from django.db import models
 from django.db.models import F, Q
 
 from accounts.models import Venue
@@ -216,7 +216,7 @@ class OrderItem(models.Model):
 
 
 class OrderNumber(models.Model):
-    """The last number that was given on a business day of a venue."""
+    """The last number that was given on a business day of a venue; orders.ordering.place counts it up."""
 
     venue = models.ForeignKey(Venue, on_delete=models.CASCADE, related_name="+", db_index=False)
     business_date = models.DateField()
@@ -227,14 +227,3 @@ class OrderNumber(models.Model):
 
     def __str__(self) -> str:
         return f"{self.last} on {self.business_date}"
-
-    @staticmethod
-    def next_of(order: Order) -> int:
-        """Take the next number of the order's day. Others of the venue wait until the transaction ends."""
-        with connection.cursor() as cursor:
-            cursor.execute(
-                "INSERT INTO orders_ordernumber AS counted (venue_id, business_date, last) VALUES (%s, %s, 1)"
-                " ON CONFLICT (venue_id, business_date) DO UPDATE SET last = counted.last + 1 RETURNING last",
-                [order.venue_id, order.business_date],
-            )
-            return int(cursor.fetchone()[0])

@@ -208,8 +208,8 @@ def test_a_call_that_broke_leaves_its_key_unused(venue: Venue, monkeypatch: pyte
         raise ZeroDivisionError
 
     with monkeypatch.context() as patched:
-        # The last thing of an order that is written down.
-        patched.setattr("accounts.events.record", broken)
+        # The last thing that an order does.
+        patched.setattr("accounts.events.ring", broken)
         assert refusal_of(post(api, make.order_body())) == (500, "internal_error", None)
     assert (Order.objects.count(), IdempotentCall.objects.count()) == (0, 0)
     assert post(api, make.order_body()).status_code == 201
