@@ -5,12 +5,12 @@ import os
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 
 from benchmarks.figures import Figure, WrongAnswer
 from benchmarks.load import Load
-from benchmarks.meters import Meter, since
+from benchmarks.meters import Meter, resident_mb, since
 from benchmarks.product import ROOT, Product
 from config.management.run import WEB_THREADS
 from config.stack import Child, free_port, last_lines
@@ -28,6 +28,17 @@ class Contender:
     database_url: str
     headers: Mapping[str, str]
     settings: Mapping[str, object] = field(default_factory=dict)
+    child: Child | None = None
+
+    def wait(self) -> None:
+        """Wait until it answers: references are started before any is waited for. Raises WrongAnswer."""
+        until = time.monotonic() + START_S
+        while self.child is not None and not is_alive(self.port):
+            if time.monotonic() > until or not self.child.is_running():
+                raise WrongAnswer(
+                    f"{self.name} did not start. The end of {self.child.log}:\n{last_lines(self.child.log)}"
+                )
+            time.sleep(0.05)
 
     @property
     def base_url(self) -> str:
@@ -50,19 +61,24 @@ class Contender:
     def measure(self, load: Load, paths: Sequence[str], *, seconds: float | None = None) -> Figure:
         """One round: the load, and what it cost. Raises WrongAnswer when anything was not 200."""
         meter = Meter(self.port, self.database_url)
-        before = meter.read()
+        server = meter.processes()
+        before = meter.read(server)
         loaded = load.run(self.base_url, paths, self.headers, seconds=seconds).or_wrong(f"{self.name}, {paths[0]}")
-        after = meter.read()
+        after = meter.read(server)
+        database_cpu_s = since(before.database, after.database) if after.database else None
         return Figure(
             per_second=loaded.per_second,
             p50_ms=loaded.p50_ms,
             p99_ms=loaded.p99_ms,
             cpu_ms=1000 * since(before.server, after.server) / loaded.requests,
-            database_cpu_ms=1000 * since(before.database, after.database) / loaded.requests
-            if after.database
-            else None,
-            memory_mb=meter.memory_mb(),
+            database_cpu_ms=None if database_cpu_s is None else 1000 * database_cpu_s / loaded.requests,
+            memory_mb=max((resident_mb(pid) for pid in server), default=None),
         )
+
+    def warm_up(self, load: Load, paths: Sequence[str], *, seconds: float) -> None:
+        """Have it remember what it remembers. Raises WrongAnswer."""
+        asking = replace(load, with_wrk=False)
+        asking.run(self.base_url, paths, self.headers, seconds=seconds).or_wrong(f"{self.name}, {paths[0]}")
 
 
 def ours(product: Product) -> Contender:
@@ -93,10 +109,8 @@ def fastapi(product: Product, application: str, *, name: str, workers: int) -> I
         "limit": "redis.asyncio with hiredis, SET NX EX + INCR in one round trip on a kept connection",
         "JSON": "orjson, no response models",
     }
-    with served(product, command, port=port, name=name):
-        yield Contender(
-            name=name, port=port, database_url=product.database_url, headers=product.headers, settings=settings
-        )
+    with served(product, command, port=port, name=name, settings=settings) as contender:
+        yield contender
 
 
 @contextmanager
@@ -116,18 +130,22 @@ def textbook(product: Product, *, name: str, workers: int) -> Iterator[Contender
         "JSON": "ModelSerializer and JSONRenderer of Django REST framework",
     }
     env = {"GRANIAN_BLOCKING_THREADS": str(WEB_THREADS)}
-    with served(product, command, port=port, name=name, env=env):
-        yield Contender(
-            name=name, port=port, database_url=product.database_url, headers=product.headers, settings=settings
-        )
+    with served(product, command, port=port, name=name, settings=settings, env=env) as contender:
+        yield contender
 
 
 @contextmanager
 def served(
-    product: Product, command: Sequence[str], *, port: int, name: str, env: Mapping[str, str] | None = None
-) -> Iterator[None]:
-    """A server of this command, which finds the data by REFERENCE_*; it ends with the block. Raises WrongAnswer."""
-    log = product.state_dir / "logs" / f"reference-{name.replace(' ', '-')}.log"
+    product: Product,
+    command: Sequence[str],
+    *,
+    port: int,
+    name: str,
+    settings: Mapping[str, object],
+    env: Mapping[str, str] | None = None,
+) -> Iterator[Contender]:
+    """A server of this command, which finds the data by REFERENCE_*, begun; it ends with the block."""
+    log = product.state_dir / "logs" / f"reference-{name.replace(' ', '-').replace(',', '')}.log"
     variables = {
         "REFERENCE_DATABASE_URL": product.database_url,
         "REFERENCE_REDIS_URL": product.redis_url,
@@ -135,15 +153,18 @@ def served(
     }
     own = {name: value for name, value in os.environ.items() if name != "DJANGO_SETTINGS_MODULE"}
     child = Child(name=name, command=command, env=own | variables | dict(env or {}), cwd=ROOT, log=log)
-    with ExitStack() as held:
-        held.callback(child.stop)
+    try:
         child.start()
-        until = time.monotonic() + START_S
-        while not is_alive(port):
-            if time.monotonic() > until or not child.is_running():
-                raise WrongAnswer(f"{name} did not start. The end of {log}:\n{last_lines(log)}")
-            time.sleep(0.1)
-        yield
+        yield Contender(
+            name=name,
+            port=port,
+            database_url=product.database_url,
+            headers=product.headers,
+            settings=settings,
+            child=child,
+        )
+    finally:
+        child.stop()
 
 
 def is_alive(port: int) -> bool:

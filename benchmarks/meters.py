@@ -33,17 +33,13 @@ class Meter:
         """Who listens on the port."""
         return holders({inode for inode, local, state in sockets() if state == LISTENING and local == self.port})
 
-    def read(self) -> Spent:
-        """What has been spent so far; the backends are none where the database is on another machine."""
-        server = self.processes()
-        ports = {local for inode, local, state in sockets() if state == ESTABLISHED and inode in inodes(server)}
+    def read(self, server: Collection[int]) -> Spent:
+        """What these processes have spent so far; the backends are none where the database is on another machine."""
+        held = inodes(server)
+        ports = {local for inode, local, state in sockets() if state == ESTABLISHED and inode in held}
         with psycopg.connect(self.database_url, autocommit=True) as connection:
             backends = {pid for pid, port in connection.execute(BACKENDS) if port in ports and is_postgres(pid)}
         return Spent({pid: cpu_s(pid) for pid in server}, {pid: cpu_s(pid) for pid in backends})
-
-    def memory_mb(self) -> float | None:
-        """What the largest of its processes holds in memory."""
-        return max((resident_mb(pid) for pid in self.processes()), default=None)
 
 
 def since(before: dict[int, float], after: dict[int, float]) -> float:
