@@ -43,8 +43,8 @@ class Content:
 
 def found(asked: dict[str, Any], *, now: datetime) -> Content:
     """A page of a search; `asked` are the parameters of filters.Search. Raises what search.find raises."""
-    page = search.find(search.Query(**asked), now=now)
-    return Content(page.to_json(), etag_of=page.content)
+    body, content = search.find(search.Query(**asked), now=now).told()
+    return Content(body, etag_of=lambda: content)
 
 
 def nobody() -> bool:

@@ -7,6 +7,7 @@ plane does not reach across the 180th meridian; no market lies there.
 
 from dataclasses import dataclass
 from math import asin, atan2, ceil, cos, degrees, log, pi, radians, sin, sqrt, tan
+from typing import NamedTuple
 
 from catalogue.fields import Point
 
@@ -37,8 +38,7 @@ class Location:
     lng: float
 
 
-@dataclass(frozen=True, slots=True)
-class Walk:
+class Walk(NamedTuple):
     """A walk: metres, and minutes rounded up."""
 
     distance_m: int

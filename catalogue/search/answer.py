@@ -3,15 +3,13 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cached_property
 from typing import Any
-from zoneinfo import ZoneInfo
 
 import orjson
-from django.db import connection
 
-from catalogue import geo, landmarks
+from catalogue import landmarks
 from catalogue.flow import Offer
+from catalogue.sources import lines as source_lines
 from config.api.cursors import Paged
 
 OPTIONS = orjson.OPT_UTC_Z | orjson.OPT_OMIT_MICROSECONDS
@@ -59,24 +57,16 @@ class Facets:
         return {"counted": self.counted.plain(), **self.counts}
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Hit:
-    """A restaurant in a list: `card` holds the members of its JSON that do not depend on the question.
+    """A restaurant in a list, as it is written."""
 
-    `metres` are from the reference point, None without one. `open_now` and `next_change` are None where they are not
-    known; `next_change` is on the restaurant's wall clock.
-    """
+    json: str
 
-    card: str
-    metres: float | None = None
-    open_now: bool | None = None
-    next_change: datetime | None = None
-    offer: Offer | None = None
-
-    @cached_property
+    @property
     def values(self) -> dict[str, Any]:
-        """Everything by name, as it is written."""
-        return orjson.loads(self.to_json())  # type: ignore[no-any-return]
+        """Everything by name."""
+        return orjson.loads(self.json)  # type: ignore[no-any-return]
 
     @property
     def slug(self) -> str:
@@ -87,19 +77,6 @@ class Hit:
     def name(self) -> str:
         """What it is called."""
         return str(self.values["name"])
-
-    def to_json(self) -> bytes:
-        """The item of a list."""
-        walk = None if self.metres is None else geo.walk(self.metres)
-        rest = {
-            "walking_distance_m": walk.distance_m if walk else None,
-            "walking_minutes": walk.minutes if walk else None,
-            "distance_m": None if self.metres is None else round(self.metres),
-            "open_now": self.open_now,
-            "next_change": self.next_change,
-            "flow_offer": _offer(self.offer) if self.offer else None,
-        }
-        return b"{%b,%b" % (self.card.encode(), orjson.dumps(rest, option=OPTIONS)[1:])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,19 +94,21 @@ class Page(Paged):
 
     def to_json(self) -> bytes:
         """The answer of GET /v1/restaurants."""
-        pagination: dict[str, Any] = {
-            "limit": self.limit,
-            "next_cursor": self.next_cursor,
-            "has_more": self.has_more,
-            "as_of": self.as_of,
-        }
-        return self._written(pagination, self.open_at)
+        return self.told()[0]
 
-    def content(self) -> bytes:
-        """What is new about another page: all of it but the moment, which each answer has its own of."""
-        return self._written({"limit": self.limit, "has_more": self.has_more}, None)
+    def told(self) -> tuple[bytes, bytes]:
+        """The answer of GET /v1/restaurants, and what is new about another one.
 
-    def _written(self, pagination: dict[str, Any], open_at: datetime | None) -> bytes:
+        The second is all of it but the moment, which each answer has its own of.
+        """
+        hits = _items(self.hits)
+        pagination: dict[str, Any] = {"limit": self.limit, "next_cursor": self.next_cursor}
+        pagination |= {"has_more": self.has_more, "as_of": self.as_of}
+        answer = self._rest(pagination, self.open_at)
+        content = self._rest({"limit": self.limit, "has_more": self.has_more}, None)
+        return _listed(hits, answer), _listed(hits, content)
+
+    def _rest(self, pagination: dict[str, Any], open_at: datetime | None) -> dict[str, Any]:
         if self.total is not None:
             pagination["total"] = self.total.plain()
         rest: dict[str, Any] = {
@@ -145,7 +124,7 @@ class Page(Paged):
         }
         if self.facets is not None:
             rest["facets"] = self.facets.plain()
-        return _listed(self.hits, rest)
+        return rest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,7 +144,7 @@ class Batch:
     def to_json(self) -> bytes:
         """The answer of GET /v1/restaurants?slugs=."""
         return _listed(
-            self.hits,
+            _items(self.hits),
             {
                 "missing": self.missing,
                 "closed": self.closed,
@@ -175,30 +154,14 @@ class Batch:
         )
 
 
-def change_of(
-    *, now: datetime, zone: str, until: datetime | None, is_open: bool, opens: datetime | None, closes: datetime | None
-) -> datetime | None:
-    """When it opens or closes next, on its wall clock: `opens` and `closes` are the next moments of its open spans.
-
-    One that ends where the worked out days end tells of no change.
-    """
-    change = closes if is_open and until and closes and closes < until else None if is_open else opens
-    return change.astimezone(ZoneInfo(zone)) if change and change > now else None
-
-
 def attribute(sources: Iterable[Iterable[str]]) -> list[Attribution]:
-    """The lines that these sources ask for, each once. One query, none without a source."""
-    keys = sorted({key for each in sources for key in each})
-    if not keys:
-        return []
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT key, attribution, license FROM catalogue_source WHERE key = ANY(%s) ORDER BY key", [keys]
-        )
-        return [Attribution(*row) for row in cursor.fetchall()]
+    """The lines that these sources ask for, each once; see catalogue.sources.lines."""
+    lines = source_lines({key for each in sources for key in each})
+    return [Attribution(**line) for line in lines]
 
 
-def _offer(offer: Offer) -> dict[str, Any]:
+def plain(offer: Offer) -> dict[str, Any]:
+    """An offer as it is written."""
     return {
         "percent": offer.percent,
         "time": f"{offer.time:%H:%M}",
@@ -208,5 +171,9 @@ def _offer(offer: Offer) -> dict[str, Any]:
     }
 
 
-def _listed(hits: Iterable[Hit], rest: Mapping[str, Any]) -> bytes:
-    return b'{"data":[%b],%b' % (b",".join(hit.to_json() for hit in hits), orjson.dumps(rest, option=OPTIONS)[1:])
+def _items(hits: Iterable[Hit]) -> bytes:
+    return ",".join([hit.json for hit in hits]).encode()
+
+
+def _listed(items: bytes, rest: Mapping[str, Any]) -> bytes:
+    return b'{"data":[%b],%b' % (items, orjson.dumps(rest, option=OPTIONS)[1:])

@@ -5,10 +5,10 @@ from datetime import datetime
 
 from django.db import connection
 
-from catalogue import flow
-from catalogue.search import languages
+from catalogue.search import languages, offers
 from catalogue.search.answer import Batch, attribute
-from catalogue.search.rows import Row, hits
+from catalogue.search.question import Query
+from catalogue.search.rows import SOURCES, Row, hits
 from catalogue.search.statement import SHOWN, SPAN
 
 MOST_SLUGS = 100
@@ -27,9 +27,10 @@ WITH RECURSIVE asked AS (
     FROM meant JOIN catalogue_restaurant merged ON merged.id = meant.id
     WHERE merged.merged_into_id IS NOT NULL AND meant.steps < 20
 )
-SELECT meant.slug, place.slug, place.erased_at IS NULL AND place.merged_into_id IS NULL, r.restaurant_id, {SHOWN}
+SELECT meant.slug, place.slug, place.erased_at IS NULL AND place.merged_into_id IS NULL, r.restaurant_id, NULL::float8,
+    {SHOWN}
 FROM meant JOIN catalogue_restaurant place ON place.id = meant.id
-    LEFT JOIN catalogue_searchrow r ON r.restaurant_id = place.id {SPAN}
+    LEFT JOIN catalogue_searchrow r ON r.restaurant_id = place.id {SPAN} {offers.shown(Query())}
 WHERE place.merged_into_id IS NULL
 """  # noqa: S608  # constants of ours
 
@@ -37,7 +38,7 @@ WHERE place.merged_into_id IS NULL
 def look_up(slugs: Sequence[str], *, lang: str | None = None, now: datetime) -> Batch:
     """The restaurants of at most 100 slugs, each once, in the order asked; what has closed for good is only named.
 
-    A query for them, one for their offers and one for their sources; one more for `lang`. Raises InvalidRequest.
+    A query for them, one for sources where this process does not remember them, one for `lang`. Raises InvalidRequest.
     """
     if lang:
         languages.check(lang)
@@ -57,13 +58,12 @@ def look_up(slugs: Sequence[str], *, lang: str | None = None, now: datetime) -> 
         if place is None:
             closed.append(present)
         else:
-            rows.setdefault(present, Row((), place, None, *shown))
-    offered = flow.next_offers([row.id for row in rows.values()], now=now) if rows else {}
+            rows.setdefault(present, (place, *shown))
     labels = languages.cuisines(lang) if lang and lang != languages.ENGLISH else None
     return Batch(
-        hits=hits(list(rows.values()), offered, now=now, labels=labels),
+        hits=hits(list(rows.values()), now=now, labels=labels),
         missing=missing,
         closed=list(dict.fromkeys(closed)),
         renamed=renamed,
-        attribution=attribute(row.sources for row in rows.values()),
+        attribution=attribute(map(SOURCES, rows.values())),
     )

@@ -2,11 +2,8 @@
 
 from dataclasses import replace
 from datetime import datetime
-from uuid import UUID
 
-from catalogue import flow
-from catalogue.flow import Offer
-from catalogue.search import counting, languages, offers, reading, rows
+from catalogue.search import counting, languages, reading, rows
 from catalogue.search.answer import Page, attribute
 from catalogue.search.question import Query
 from catalogue.search.rows import Row
@@ -21,10 +18,10 @@ FEWEST_LETTERS = 3
 def find(query: Query, *, now: datetime) -> Page:
     """Search the catalogue.
 
-    The later pages of a walk speak of the same moment as its first. One statement for the hits, one for their offers
-    and one for their sources; one more each for names, attributes, `near`, `lang`, `facets` and `include_total` where
-    the question has them, and one where words match nothing and letters are tried. Where so many restaurants are at
-    one place that a page ends among them, the hits take another statement. Raises InvalidRequest, naming the
+    The later pages of a walk speak of the same moment as its first. One statement for the hits and their offers; one
+    more for sources and for names where this process does not remember them, one each for `near`, `lang`, `facets` and
+    `include_total` where the question has them, and one where words match nothing and letters are tried. Where so many
+    restaurants are at one place that a page ends among them, the hits take another. Raises InvalidRequest, naming the
     parameter: PlaceNotResolved, BadCursor, an unknown name, parameters that need one another.
     """
     # A cursor keeps the moment to the second.
@@ -49,10 +46,9 @@ def find(query: Query, *, now: datetime) -> Page:
         statement = replace(statement, by_letters=True)
         found = rows.read(statement, wanted=query.limit + 1)
     shown = found[: query.limit]
-    offered = _offers(query, shown, now=cursor.as_of)
     labels = languages.cuisines(query.lang) if query.lang and query.lang != languages.ENGLISH else None
     return Page(
-        hits=rows.hits(shown, offered, now=cursor.as_of, labels=labels),
+        hits=rows.hits(shown, now=cursor.as_of, labels=labels),
         limit=query.limit,
         next_cursor=_next(statement, shown[-1], question) if len(found) > query.limit else None,
         as_of=cursor.as_of,
@@ -60,18 +56,15 @@ def find(query: Query, *, now: datetime) -> Page:
         resolved=read.near.place if read.near else None,
         alternatives=read.near.alternatives if read.near else (),
         open_at=statement.open_at,
-        attribution=attribute(row.sources for row in shown),
+        attribution=attribute(map(rows.SOURCES, shown)),
         total=counting.total(statement) if query.include_total else None,
         facets=counting.facets(statement) if query.facets else None,
     )
 
 
-def _offers(query: Query, shown: list[Row], *, now: datetime) -> dict[UUID, Offer]:
-    ids = [row.id for row in shown]
-    if not ids:
-        return {}
-    return offers.shown(query, ids, now=now) if query.asks_for_offers else flow.next_offers(ids, now=now)
-
-
 def _next(statement: Statement, last: Row, question: str) -> str:
-    return cursors.write((int(statement.by_letters), *last.key, last.id.hex), as_of=statement.now, question=question)
+    return cursors.write(
+        (int(statement.by_letters), *rows.key(statement, last), rows.ID(last).hex),
+        as_of=statement.now,
+        question=question,
+    )

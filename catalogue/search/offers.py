@@ -1,24 +1,19 @@
 """The offers that a question asks for: a discount on a day, about a time, for a party."""
 
-from collections.abc import Iterable
 from datetime import date, datetime, time, timedelta
 from typing import Any
-from uuid import UUID
 
-from django.db import connection
-
-from catalogue.flow.offers import IS_ON_SALE, PREFIX, Offer
+from catalogue.flow.offers import IS_OFFERING, IS_ON_SALE
 from catalogue.search.question import OFFER_WITHIN, Query, Sort
-from config.api.ids import encode
 
 LISTED = "EXISTS (SELECT FROM catalogue_listing l WHERE l.restaurant_id = slot.restaurant_id AND l.is_active)"
 FOR_PARTY = """%(party_size)s::integer BETWEEN slot.party_min AND slot.party_max
     AND slot.seats_left >= %(party_size)s::integer"""
 
 
-def _slots(query: Query) -> str:
+def _fitting(query: Query) -> str:
     """What a slot has to fulfil."""
-    conditions = [IS_ON_SALE, LISTED]
+    conditions = [IS_ON_SALE]
     if query.party_size is not None:
         conditions.append(FOR_PARTY)
     if query.offer_min is not None:
@@ -33,13 +28,13 @@ def _slots(query: Query) -> str:
 def fits(query: Query) -> str:
     """The condition that the row `r` has an offer that fits."""
     return f"""EXISTS (SELECT FROM catalogue_flowslot slot
-        WHERE slot.restaurant_id = r.restaurant_id AND {_slots(query)})"""  # constants of ours
+        WHERE slot.restaurant_id = r.restaurant_id AND {LISTED} AND {_fitting(query)})"""  # constants of ours
 
 
 def best(query: Query) -> str:
     """The highest discount that fits, by restaurant."""
     return f"""SELECT slot.restaurant_id, max(slot.percent) AS percent FROM catalogue_flowslot slot
-        WHERE {_slots(query)} GROUP BY slot.restaurant_id"""  # noqa: S608  # constants of ours
+        WHERE {LISTED} AND {_fitting(query)} GROUP BY slot.restaurant_id"""  # noqa: S608  # constants of ours
 
 
 def parameters(query: Query) -> dict[str, Any]:
@@ -54,20 +49,15 @@ def parameters(query: Query) -> dict[str, Any]:
     return values
 
 
-def shown(query: Query, ids: Iterable[UUID], *, now: datetime) -> dict[UUID, Offer]:
-    """The offer that each of these restaurants is shown with, where it has one that fits. One query.
+def shown(query: Query) -> str:
+    """The offer that the row `r` is shown with: a lateral join `offer`, of nulls where it has none that fits.
 
     The next one, of two at the same moment the higher; with `sort=offer` the highest, of equal ones the next.
     """
     order = "slot.percent DESC, slot.starts_at" if query.sort is Sort.OFFER else "slot.starts_at, slot.percent DESC"
-    sql = f"""SELECT DISTINCT ON (slot.restaurant_id) slot.restaurant_id, slot.percent, slot.time, slot.id, slot.date,
-            slot.seats_left
-        FROM catalogue_flowslot slot WHERE slot.restaurant_id = ANY(%(ids)s) AND {_slots(query)}
-        ORDER BY slot.restaurant_id, {order}, slot.id"""  # noqa: S608  # constants of ours
-    with connection.cursor() as cursor:
-        cursor.execute(sql, {**parameters(query), "now": now, "ids": list(ids)})
-        rows = cursor.fetchall()
-    return {
-        place: Offer(percent=percent, time=at, id=encode(PREFIX, slot), date=day, seats_left=left)
-        for place, percent, at, slot, day, left in rows
-    }
+    return f"""LEFT JOIN LATERAL (
+        SELECT slot.percent, slot.time, slot.date, slot.id, slot.seats_left
+        FROM catalogue_listing listing JOIN catalogue_flowslot slot ON slot.restaurant_id = listing.restaurant_id
+        WHERE listing.restaurant_id = r.restaurant_id AND {IS_OFFERING} AND {_fitting(query)}
+        ORDER BY {order}, slot.id LIMIT 1
+    ) AS offer ON true"""  # noqa: S608  # constants of ours

@@ -1,22 +1,25 @@
 """The rows of a search: the next ones of a walk, in their order, with a row more where others follow."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import lru_cache
 from math import inf
+from operator import itemgetter
 from typing import Any
 from uuid import UUID
+from zoneinfo import ZoneInfo
 
 import orjson
 from django.db import connection, transaction
 from psycopg import ClientCursor
 
 from catalogue import geo
-from catalogue.flow import Offer
-from catalogue.search.answer import Hit, change_of
+from catalogue.flow.offers import of_row
+from catalogue.search.answer import OPTIONS, Hit, plain
 from catalogue.search.statement import Statement
 from config.api.cursors import Key
+from config.prepared import rows as rows_of
 
 # One wrong letter in a word of five leaves half of its trigrams; the bound that PostgreSQL comes with is 0.6.
 LIKENESS = "SELECT set_config('pg_trgm.word_similarity_threshold', %s::text, true)"
@@ -34,52 +37,67 @@ SLACK = 3
 MORE = 4
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """A restaurant at its place in the order."""
-
-    key: tuple[Key, ...]
-    id: UUID
-    metres: float | None
-    card: str
-    sources: list[str]
-    timezone: str
-    is_shut: bool
-    spans_until: datetime | None
-    is_known: bool
-    opens: datetime | None
-    closes: datetime | None
-
-    @property
-    def never_opens(self) -> bool:
-        """Whether it is closed for all the days that were worked out."""
-        return self.is_known and self.opens is None and not self.is_shut
-
-    def hit(self, offer: Offer | None, *, now: datetime, labels: Mapping[str, str] | None = None) -> Hit:
-        """The hit; `labels` are those of cuisines in another language than the card's."""
-        card = translated(self.card, labels) if labels else self.card
-        if self.is_shut:
-            return Hit(card=card, metres=self.metres, open_now=False)
-        if not self.is_known or (self.spans_until is not None and self.spans_until <= now):
-            return Hit(card=card, metres=self.metres, offer=offer)
-        is_open = self.opens is not None and self.opens <= now
-        change = change_of(
-            now=now, zone=self.timezone, until=self.spans_until, is_open=is_open, opens=self.opens, closes=self.closes
-        )
-        return Hit(card=card, metres=self.metres, open_now=is_open, next_change=change, offer=offer)
+# A restaurant at its place in the order, as statements show it: its id, its metres from the reference point, SHOWN and
+# what its place in the order is made of.
+Row = tuple[Any, ...]
+COLUMNS = 15
+ID, METRES, SOURCES = itemgetter(0), itemgetter(1), itemgetter(3)
+# Around the 20 hits of a page many close at the same time.
+MOST_MOMENTS = 4096
 
 
-def hits(
-    rows: Sequence[Row], offered: Mapping[UUID, Offer], *, now: datetime, labels: Mapping[str, str] | None
-) -> list[Hit]:
-    """The rows as hits. One query where some of them never open: nobody may know when they do."""
-    unsaid: set[UUID] = set()
-    if never := [row.id for row in rows if row.never_opens]:
-        with connection.cursor() as cursor:
-            cursor.execute(UNSAID, {"ids": never, "now": now})
-            unsaid = {place for (place,) in cursor.fetchall()}
-    told = [replace(row, is_known=False) if row.id in unsaid else row for row in rows]
-    return [row.hit(offered.get(row.id), now=now, labels=labels) for row in told]
+def key(statement: Statement, row: Row) -> tuple[Key, ...]:
+    """The sort key of a row of this statement, which the id completes."""
+    return row[1:2] if statement.is_nearest else row[COLUMNS:]
+
+
+def hits(rows: Sequence[Row], *, now: datetime, labels: Mapping[str, str] | None) -> list[Hit]:
+    """The rows as hits. One query where some of them never open: nobody may know when they do.
+
+    `labels` are those of another language than the cards'. Written by hand, as an answer has many of them.
+    """
+    unsaid: set[UUID] | None = None
+    found: list[Hit] = []
+    for place, metres, card, _, zone, is_shut, until, is_known, opens, closes, percent, *rest in rows:
+        open_now, change, offer = "null", "null", "null"
+        if percent is not None and not is_shut:
+            offer = orjson.dumps(plain(of_row(percent, *rest[:4])), option=OPTIONS).decode()
+        if is_shut:
+            open_now = "false"
+        elif is_known and (until is None or until > now):
+            if opens is None and unsaid is None:
+                unsaid = _unsaid(rows, now=now)
+            if opens is not None and opens <= now:
+                open_now = "true"
+                # What ends where the worked out days end tells of no change.
+                if until and closes and closes < until:
+                    change = _on_a_clock(closes, zone)
+            elif not unsaid or place not in unsaid:
+                open_now = "false"
+                if opens is not None:
+                    change = _on_a_clock(opens, zone)
+        far = '"walking_distance_m":null,"walking_minutes":null,"distance_m":null'
+        if metres is not None:
+            walked, minutes = geo.walk(metres)
+            far = f'"walking_distance_m":{walked},"walking_minutes":{minutes},"distance_m":{round(metres)}'
+        card = translated(card, labels) if labels else card
+        found.append(Hit(f'{{{card},{far},"open_now":{open_now},"next_change":{change},"flow_offer":{offer}}}'))
+    return found
+
+
+def _unsaid(rows: Sequence[Row], *, now: datetime) -> set[UUID]:
+    """Those of which nobody knows when they open, of those that are closed for all the days that were worked out."""
+    never = [row[0] for row in rows if row[8] is None and row[7] and not row[5]]
+    with connection.cursor() as cursor:
+        cursor.execute(UNSAID, {"ids": never, "now": now})
+        return {place for (place,) in cursor.fetchall()}
+
+
+@lru_cache(maxsize=MOST_MOMENTS)
+def _on_a_clock(moment: datetime, zone: str) -> str:
+    """A moment on the wall clock of a zone as it is written everywhere: to the second, and Z on the clock of UTC."""
+    text = moment.astimezone(ZoneInfo(zone)).isoformat(timespec="seconds")
+    return f'"{text[:-6]}Z"' if text.endswith("+00:00") else f'"{text}"'
 
 
 def translated(card: str, labels: Mapping[str, str]) -> str:
@@ -95,9 +113,7 @@ def read(statement: Statement, *, wanted: int) -> list[Row]:
     """So many rows of the statement, fewer where there are no more."""
     if statement.is_nearest:
         return _nearest(statement, wanted=wanted)
-    keys = len(statement.columns)
-    found = run(statement, statement.ranked(), rows=wanted)
-    return [Row(row[:keys], *row[keys:]) for row in found]
+    return run(statement, statement.ranked(), rows=wanted)
 
 
 def _nearest(statement: Statement, *, wanted: int) -> list[Row]:
@@ -109,34 +125,36 @@ def _nearest(statement: Statement, *, wanted: int) -> list[Row]:
     rows = wanted + SLACK
     while True:
         found = run(statement, statement.nearest(rows), prepared=True)
-        places = {place: Row((metres,), place, metres, *shown) for _, _, place, metres, *shown in found}
-        nearest = sorted(places.values(), key=lambda row: (row.key, row.id))
+        # Each once, whatever it cooks; by metres, then by id.
+        nearest = sorted({row[0]: row for row in found}.values(), key=itemgetter(1, 0))[:wanted]
         seen_to = _seen_to(found, rows=rows)
         if seen_to == inf:
-            return nearest[:wanted]
-        if len(nearest) >= wanted and statement.center:
-            last = float(nearest[wanted - 1].key[0])
+            return nearest
+        if len(nearest) == wanted and statement.center:
+            last = METRES(nearest[-1])
             if last * geo.stretch(statement.center, radius_m=last).high < seen_to:
-                return nearest[:wanted]
+                return nearest
         rows *= MORE
 
 
-def _seen_to(found: Iterable[tuple[Any, ...]], *, rows: int) -> float:
+def _seen_to(found: Sequence[Row], *, rows: int) -> float:
     """How far on the plane all that match have been read, of each cuisine; infinity when these are all."""
-    farthest: dict[str | None, tuple[int, float]] = {}
-    for plane, cuisine, *_ in found:
-        count, far = farthest.get(cuisine, (0, 0.0))
-        farthest[cuisine] = (count + 1, max(far, plane))
-    return min((far for count, far in farthest.values() if count >= rows), default=inf)
+    farthest: dict[str | None, list[float]] = {}
+    if len(found) >= rows:
+        for *_, plane, cuisine in found:
+            farthest.setdefault(cuisine, []).append(plane)
+    return min((max(planes) for planes in farthest.values() if len(planes) >= rows), default=inf)
 
 
-def run(statement: Statement, sql: str, *, prepared: bool = False, **more: Any) -> list[tuple[Any, ...]]:
+def run(statement: Statement, sql: str, *, prepared: bool = False, **more: Any) -> list[Row]:
     """Rows of a text of this statement; `more` are values that are not its own.
 
     What is `prepared` is planned once for all questions of this form. The plan of others depends on their values: how
     often a word stands somewhere, whether an order is walked or made. So those are written into the text.
     """
     values = statement.parameters() | more
+    if prepared and not statement.by_letters:
+        return rows_of(sql, values)
     with ExitStack() as held:
         if statement.by_letters:
             held.enter_context(transaction.atomic())
@@ -147,5 +165,5 @@ def run(statement: Statement, sql: str, *, prepared: bool = False, **more: Any) 
             cursor.execute(sql, values)
         else:
             cursor.execute(ClientCursor(connection.connection).mogrify(sql, values))
-        found: list[tuple[Any, ...]] = cursor.fetchall()
+        found: list[Row] = cursor.fetchall()
     return found

@@ -1,7 +1,9 @@
 """The SQL of a search: which rows match, which of them are next, and what is shown of them."""
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, fields
 from datetime import datetime, timedelta
+from operator import attrgetter
 from typing import Any, Literal
 
 from catalogue import geo
@@ -11,6 +13,8 @@ from catalogue.search import offers
 from catalogue.search.question import RADIUS_M, Query, Sort
 from config.api.cursors import Key
 
+# Texts of nearest searches that a process keeps: writing one takes a twentieth of the time of a request.
+MOST_TEXTS = 500
 # The nearest kitchens of a few cuisines are found each by itself; of more, by walking past the others.
 MOST_KITCHENS = 5
 
@@ -85,13 +89,18 @@ OF_KITCHENS = ("price", "price_max", "rating_min")
 HAS_PRICE = "k.price_level = %(level)s::integer"
 
 # Spans are in order, so the first that ends after now is open now or opens next. Looked up row by row, for the rows of
-# a page alone: a third of what the operators of multiranges cost.
+# a page alone: a third of what the operators of multiranges cost. As a table of its own all spans would be made of it.
 SPAN = """LEFT JOIN LATERAL (
-        SELECT lower(span) AS opens, upper(span) AS closes FROM unnest(r.open_spans) AS span
+        SELECT lower(span) AS opens, upper(span) AS closes FROM (SELECT unnest(r.open_spans) AS span) AS each
         WHERE upper(span) > %(now)s::timestamptz LIMIT 1
     ) AS next ON true"""
-SHOWN = (
-    """r.card, r.sources, r.timezone, r.is_shut, r.spans_until, r.open_spans IS NOT NULL, next.opens, next.closes"""
+SHOWN = """r.card, r.sources, r.timezone, r.is_shut, r.spans_until, r.open_spans IS NOT NULL, next.opens, next.closes,
+    offer.percent, offer.time, offer.date, offer.id, offer.seats_left"""
+# A plan that is to serve all values must not see them: PostgreSQL would find a plan for these alone a little cheaper,
+# and make one for each question, which takes longer than finding. No plan depends on where a place is. The cast is
+# said again for ANY, which would look for its values in the rows of a sub-select.
+SEEN = re.compile(
+    r"point\(%\(x\)s, %\(y\)s\)|cos\(radians\(%\(lat\)s\)\)|%\((?!lat|lng|reach|radius)\w+\)s(::\w+(?:\[\])?)?"
 )
 
 
@@ -133,23 +142,44 @@ class Statement:
     def nearest(self, rows: int) -> str:
         """Rows in the order of the plane, so many of each cuisine where a few are asked for.
 
-        How many stands in the text: not knowing it, PostgreSQL would plan anew for each question. A row is its
-        distance on the plane, its cuisine or NULL, its id, its metres, then SHOWN.
+        How many stands in the text: not knowing it, PostgreSQL would plan anew for each question. A row is its id, its
+        metres, SHOWN, its distance on the plane, and its cuisine or NULL.
         """
+        form = (rows, *self._form)
+        sql = _texts.get(form)
+        if sql is None:
+            sql = self._nearest(rows)
+            # Which index finds words depends on the words.
+            if not (self.query.q or self.query.neighborhood):
+                sql = SEEN.sub(r"(SELECT \g<0>)\1", sql)
+            if len(_texts) >= MOST_TEXTS:
+                _texts.clear()
+            _texts[form] = sql
+        return sql
+
+    @property
+    def _form(self) -> tuple[object, ...]:
+        """All that the text of the nearest depends on: which values are given, and of which there are how many."""
+        query, asked = self.query, self.asked
+        given = [_is_given(value) for value in _values(query)]
+        counts = len(query.price), min(len(query.cuisine), MOST_KITCHENS + 1), len(self.after)
+        return (*given, *counts, query.sort, self.open_at is None, self.by_letters, asked and bool(asked.rest))
+
+    def _nearest(self, rows: int) -> str:
         conditions = [*self._conditions(with_kitchens=True), *self._beyond(METRES.sql)]
         row = f"r.restaurant_id, {geo.METRES_SQL}, {SHOWN}"
         if not self._by_kitchens:
-            return f"""SELECT {geo.PLANE_SQL} AS plane, NULL::varchar, {row}
-                FROM {self._source} {SPAN} WHERE {_all(conditions)} AND r.{IN_REACH} AND {IN_RADIUS}
+            return f"""SELECT {row}, {geo.PLANE_SQL} AS plane, NULL::varchar
+                FROM {self._source} {self._beside} WHERE {_all(conditions)} AND r.{IN_REACH} AND {IN_RADIUS}
                 ORDER BY plane LIMIT {rows:d}"""  # noqa: S608  # constants of ours
         return f"""SELECT near.* FROM unnest(%(cuisine)s::varchar[]) AS wanted (cuisine) CROSS JOIN LATERAL (
-            SELECT k.position <-> {geo.CENTER_SQL} AS plane, wanted.cuisine, {row}
-            FROM catalogue_kitchen k JOIN {self._source} ON r.restaurant_id = k.restaurant_id {SPAN}
+            SELECT {row}, k.position <-> {geo.CENTER_SQL} AS plane, wanted.cuisine
+            FROM catalogue_kitchen k JOIN {self._source} ON r.restaurant_id = k.restaurant_id {self._beside}
             WHERE k.cuisine = wanted.cuisine AND k.{IN_REACH} AND {IN_RADIUS} AND {_all(conditions)}
             ORDER BY plane LIMIT {rows:d}) AS near"""  # noqa: S608  # constants of ours
 
     def ranked(self) -> str:
-        """Rows in the order asked for; a row is its sort key, its id, its metres, then SHOWN.
+        """Rows in the order asked for; a row is its id, its metres, SHOWN, then its sort key.
 
         Within an area or among words all that match are put in order. Everywhere, an index of ranks is walked, and the
         few rows that have moved since the first page join in where they were.
@@ -161,9 +191,9 @@ class Statement:
             held = self._ordered([column.held for column in columns], "r.ranked_at <= %(now)s")
             former = self._ordered([column.former for column in columns], "r.ranked_at > %(now)s")
             page = f"({held}) UNION ALL ({former}) ORDER BY {self._order()}, id LIMIT %(rows)s"
-        keys = "".join(f"page.key{place}, " for place in range(len(columns)))
-        return f"""WITH page AS MATERIALIZED ({page}) SELECT {keys}page.id, page.metres, {SHOWN}
-            FROM page JOIN catalogue_searchrow r ON r.restaurant_id = page.id {SPAN}
+        keys = "".join(f", page.key{place}" for place in range(len(columns)))
+        return f"""WITH page AS MATERIALIZED ({page}) SELECT page.id, page.metres, {SHOWN}{keys}
+            FROM page JOIN catalogue_searchrow r ON r.restaurant_id = page.id {self._beside}
             ORDER BY {self._order()}, page.id"""  # noqa: S608  # constants of ours
 
     def matching(self, shown: str) -> str:
@@ -181,8 +211,8 @@ class Statement:
         if self.asked:
             values |= {"called": list(self.asked.cuisines), "rest": self.asked.rest}
         for name in (*FILTERS, "cuisine"):
-            value = self._value(name)
-            values[name] = list(value) if isinstance(value, tuple) else value
+            if _is_given(value := self._value(name)):
+                values[name] = list(value) if isinstance(value, tuple) else value
         for place, key in enumerate(self.after):
             values[f"after{place}"] = key
         if self.center:
@@ -213,6 +243,11 @@ class Statement:
         return (
             f"catalogue_searchrow r JOIN ({offers.best(self.query)}) AS deal ON deal.restaurant_id = r.restaurant_id"
         )
+
+    @property
+    def _beside(self) -> str:
+        """What is shown of a row beside its own columns."""
+        return f"{SPAN} {offers.shown(self.query)}"
 
     def _value(self, name: str) -> Any:
         return getattr(self.query, name)
@@ -273,8 +308,12 @@ class Statement:
         return [f"{keys[0]} {'>=' if self.columns[0].direction == 'ASC' else '<='} %(after0)s", sql]
 
 
+_values = attrgetter(*(field.name for field in fields(Query)), "tags")
+_texts: dict[tuple[object, ...], str] = {}
+
+
 def _is_given(value: Any) -> bool:
-    return value is not None and value not in ((), [])
+    return value is not None and value != () and value != []
 
 
 def _all(conditions: list[str]) -> str:

@@ -199,7 +199,7 @@ def test_a_batch_comes_in_the_order_asked_and_says_what_has_become_of_the_rest()
     kept = Restaurant.objects.get(slug="c")
     Restaurant.objects.filter(slug="double").update(merged_into=kept)
     Restaurant.objects.filter(slug="erased").update(erased_at=NOW)
-    with costing(2):
+    with costing(1):
         batch = search.look_up(["c", "nobody", "old", "gone", "a", "double", "erased", "a"], now=NOW)
     assert [hit.slug for hit in batch.hits] == ["c", "new", "a"]
     assert batch.missing == ["nobody", "erased"]

@@ -187,7 +187,7 @@ def test_later_pages_speak_of_the_moment_of_the_first() -> None:
     first = search.find(Query(open="now", limit=1), now=NOW + timedelta(milliseconds=300))
     later = search.find(Query(open="now", limit=1, cursor=first.next_cursor), now=NOW + timedelta(minutes=45))
     assert first.as_of == later.as_of == later.open_at == NOW
-    assert [hit.open_now for hit in later.hits] == [True]
+    assert [hit.values["open_now"] for hit in later.hits] == [True]
 
 
 @pytest.mark.django_db

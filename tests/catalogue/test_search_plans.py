@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 from django.db import connection
 from psycopg import ClientCursor
+from psycopg._queries import MAX_CACHED_STATEMENT_LENGTH, MAX_CACHED_STATEMENT_PARAMS
 
-from catalogue import geo
+from catalogue import geo, search
 from catalogue.geo import Location
 from catalogue.search import Box, Query, Sort
 from catalogue.search.statement import Statement
@@ -100,6 +101,46 @@ def test_a_search_among_many_uses_the_index_and_never_reads_the_whole_table() ->
     ] == []
     # What has moved since the first page is found by when it moved.
     assert all("search_by_ranking" in found for question, _, found in plans if question in ({}, {"sort": Sort.RATING}))
+
+
+@pytest.mark.usefixtures("_many")
+def test_the_nearest_are_planned_once_and_not_for_each_question() -> None:
+    questions: list[dict[str, Any]] = [
+        {"open": "now"},
+        {"open": "now", "open_for": 60, "price": (1, 2), "reviews_min": 3},
+        {"cuisine": ("seafood",), "price": (2,), "rating_min": Decimal(4), "offer": "any"},
+    ]
+    for question in questions:
+        for number in range(8):
+            search.find(Query(ll=(55.67, 12.56 + number / 1000), **question), now=NOW)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT custom_plans, generic_plans FROM pg_prepared_statements WHERE statement LIKE %s", ["%AS plane%"]
+        )
+        # The first five are planned with their values, to compare.
+        assert cursor.fetchall() == [(5, 3)] * len(questions)
+
+
+def test_no_question_has_more_text_or_values_than_the_driver_remembers_the_reading_of() -> None:
+    """It would read longer ones anew each time."""
+    much = Query(
+        ll=TIVOLI,
+        market="copenhagen",
+        open="now",
+        open_for=60,
+        cuisine=("a", "b"),
+        cuisine_not=("c",),
+        attributes=("d",),
+        diet=("vegan",),
+        price=(1,),
+        price_max=2,
+        rating_min=Decimal(4),
+        reviews_min=3,
+        party_size=2,
+    )
+    statement = Statement(query=much, center=Location(*TIVOLI), open_at=NOW, now=NOW)
+    assert len(statement.nearest(24)) <= MAX_CACHED_STATEMENT_LENGTH
+    assert len(statement.parameters()) <= MAX_CACHED_STATEMENT_PARAMS
 
 
 def test_the_reach_of_a_circle_holds_all_within_the_radius() -> None:
