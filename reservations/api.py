@@ -10,15 +10,15 @@ from rest_framework.request import Request
 
 from accounts import idempotency
 from accounts.authentication import KeyAuthentication, actor_of, family_of, venue_of
-from accounts.models import Tally
 from accounts.scopes import Scoped
-from config.api import openapi, pages
+from config.api import openapi, pages, query
+from config.api.filters import one_of
 from config.api.parsers import json_body
 from config.api.refusal import Code
 from config.api.renderers import in_json
 from config.api.viewsets import StrictViewSet
-from reservations import booking, examples, serializers
-from reservations.filters import ReservationFilter
+from reservations import booking, examples, record, serializers
+from reservations.filters import ReservationFilter, day_of
 from reservations.models import Reservation, Reservations
 
 # Seed 000 shows no paging here, so without `limit` all that match are returned; `has_more` tells of the rest.
@@ -50,17 +50,12 @@ class ReservationViewSet(StrictViewSet[Reservation]):
     )
     def list(self, request: Request) -> HttpResponse:
         """Without `limit` all that match are returned, at most 1000."""
-        found = self.filter_queryset(self.get_queryset().soonest_first())
-        page = pages.read(request.query_params.dict(), default_limit=MOST_AT_ONCE)
-        tally = partial(
-            Tally.objects.count_of,
-            venue_of(request),
-            Tally.Noun.RESERVATION,
-            status=request.query_params.get("status"),
-        )
-        # No tally is kept of a day; the bookings of one are soon counted.
-        beyond = None if "date" in request.query_params else tally
-        return pages.answer(request, found, serializers.ReservationRecord, page=page, beyond=beyond)
+        asked = query.read(request, ("date", "status", *self.page_parameters))
+        state = one_of(asked, "status", Reservation.Status.values)
+        day = day_of(asked.get("date"), param="date")
+        page = pages.read(asked, default_limit=MOST_AT_ONCE)
+        total, shown = record.page_of(venue_of(request), page, status=state, day=day)
+        return pages.told(request, shown, page=page, total=total)
 
     @extend_schema(
         operation_id="create_reservation",
@@ -92,4 +87,4 @@ class ReservationViewSet(StrictViewSet[Reservation]):
             at=wanted.pop("time"),
             **wanted,
         )
-        return in_json(serializers.ReservationRecord(reservation).data, status.HTTP_201_CREATED)
+        return in_json(record.of(reservation), status.HTTP_201_CREATED)

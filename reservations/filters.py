@@ -20,15 +20,20 @@ class DayFilter(filters.CharFilter):
 
     def filter(self, qs: QuerySet[Any], value: str) -> QuerySet[Any]:
         """Narrow the rows. Raises InvalidRequest naming the parameter."""
-        if not value:
-            return qs
-        try:
-            if not re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", value):
-                raise ValueError
-            return qs.filter(**{str(self.field_name): date.fromisoformat(value)})
-        except ValueError as error:
-            message = f"`{self.field_name}` must be a day of the calendar written YYYY-MM-DD."
-            raise InvalidRequest(message, param=self.field_name) from error
+        day = day_of(value, param=str(self.field_name))
+        return qs if day is None else qs.filter(**{str(self.field_name): day})
+
+
+def day_of(value: str | None, *, param: str) -> date | None:
+    """The day, None where there is none. Raises InvalidRequest naming the parameter."""
+    if not value:
+        return None
+    try:
+        if not re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", value):
+            raise ValueError
+        return date.fromisoformat(value)
+    except ValueError as error:
+        raise InvalidRequest(f"`{param}` must be a day of the calendar written YYYY-MM-DD.", param=param) from error
 
 
 class ReservationFilter(filters.FilterSet):

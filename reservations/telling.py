@@ -6,9 +6,9 @@ from django.db import transaction
 
 from accounts import events
 from accounts.models import EventType
+from reservations import record as written
 from reservations.bells import ring_for_notices
 from reservations.models import Notice, Reservation
-from reservations.serializers import ReservationRecord
 
 
 def tell(reservation: Reservation, event: EventType, *, notice: Notice.Kind | None, actor: str, now: datetime) -> None:
@@ -21,7 +21,7 @@ def tell(reservation: Reservation, event: EventType, *, notice: Notice.Kind | No
     events.record(
         reservation.venue,
         event,
-        record=ReservationRecord(reservation).data,
+        record=written.of(reservation),
         subject=reservation.pk,
         actor=actor,
         now=now,
