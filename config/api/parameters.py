@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping
+from copy import copy
 from datetime import UTC, datetime
 from functools import cache
 from typing import Any
@@ -35,7 +36,11 @@ class Parameters(serializers.Serializer[Any]):
     def read(cls, request: Request) -> dict[str, Any]:
         """The values, where something was given or has a default. Raises InvalidRequest and ValidationError."""
         given = query.read(request, _names(cls))
-        values: dict[str, Any] = cls(data=given).run_validation(given)
+        # A field that is made raises a counter of the class of all fields, and Python then forgets what it has learned
+        # of their methods; so does a serializer, which is one.
+        form = copy(_form(cls))
+        form.initial_data = given
+        values: dict[str, Any] = form.run_validation(given)
         return values
 
     def to_internal_value(self, data: Mapping[str, Any]) -> dict[str, Any]:
@@ -65,10 +70,15 @@ class Parameters(serializers.Serializer[Any]):
 
 
 @cache
+def _form(parameters: type[Parameters]) -> Parameters:
+    return parameters(data={})
+
+
+@cache
 def _readers(parameters: type[Parameters]) -> Readers:
     return tuple(
         (name, field, getattr(parameters, f"validate_{name}", None), field.required or field.default is not empty)
-        for name, field in parameters().fields.items()
+        for name, field in _form(parameters).fields.items()
     )
 
 
