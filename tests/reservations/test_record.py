@@ -18,7 +18,9 @@ NOON = datetime(2026, 11, 21, 12, 0, 0, 999_999, tzinfo=UTC)
 def test_a_reservation_is_told_as_its_serializer_tells_it(venue: Venue, other_venue: Venue) -> None:
     for number, status in enumerate(Reservation.Status.values):
         make.reservation(venue, status=status, starts_at=NOON + timedelta(days=number), metadata={"a": "é\n🙂"})
-    make.reservation(venue, starts_at=NOON, tables=["T 1", 'the "nook"'], special_requests="A\nB", customer_email=None)
+    make.reservation(
+        venue, starts_at=NOON, tables=["T 1", 'the "nook"'], special_requests="A\nB", customer_email="ada@example.com"
+    )
     make.reservation(other_venue)
 
     booked = list(Reservation.objects.of(venue).soonest_first())
