@@ -57,6 +57,15 @@ def bounds(**by: tuple[float, float]) -> list[Bound]:
     return [Bound(of=names[name], gate=gate, goal=goal) for name, (gate, goal) in by.items()]
 
 
+def hits(found: Sequence[Mapping[str, Any]]) -> Any:
+    """The distances in their order, and who is at each of them, but for the last, at which a page may end.
+
+    Textbooks order by the plane: of two in one metre, north and south of the point, either may come first.
+    """
+    metres = [hit["distance_m"] for hit in found]
+    return metres, sorted((hit["distance_m"], hit["slug"]) for hit in found if hit["distance_m"] < metres[-1])
+
+
 READS = (
     Read(
         name="record",
@@ -74,7 +83,7 @@ READS = (
         what="GET /v1/restaurants?ll=&open=now, 20 hits",
         sample=PLACES,
         path=lambda place: f"/v1/restaurants?ll={place}&open=now",
-        content=lambda said: [(hit["slug"], hit["distance_m"], hit["open_now"]) for hit in said["data"]],
+        content=lambda said: hits(said["data"]),
         bounds=bounds(rows=(1.1, 1.5), cards=(0.55, 0.8), textbook=(6, 10), pgbench=(0.20, 0.35)),
     ),
     Read(
