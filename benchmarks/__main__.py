@@ -115,13 +115,15 @@ def measured(given: argparse.Namespace, product: Product, notes: Console) -> tup
         )
         run.settings["load"] = {"tool": load.tool, "seconds": load.seconds, "rounds": run.rounds}
         chosen = [suite for suite in every.values() if wanted.intersection(suite.rows)]
+        again = [suite for suite in chosen if suite.is_by_connections]
         steps = sum(suite.steps(run, wanted) for suite in chosen)
-        progress.update(task, total=steps * len(given.concurrency))
+        steps += sum(suite.steps(run, wanted) for suite in again) * (len(given.concurrency) - 1)
+        progress.update(task, total=steps)
         for suite in chosen:
             rows += suite.measure(run, wanted)
         for connections in given.concurrency[1:]:
             other = replace(run, load=replace(load, connections=connections))
-            for suite in chosen:
+            for suite in again:
                 rows += (row.at(connections) for row in suite.measure(other, wanted))
     return rows, run.settings
 

@@ -4,12 +4,12 @@ import http.client
 import os
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from benchmarks.figures import Figure, WrongAnswer
-from benchmarks.load import Load
+from benchmarks.load import Load, Loaded
 from benchmarks.meters import Meter, resident_mb, since
 from benchmarks.product import ROOT, Product
 from config.management.run import WEB_THREADS
@@ -60,10 +60,14 @@ class Contender:
 
     def measure(self, load: Load, paths: Sequence[str], *, seconds: float | None = None) -> Figure:
         """One round: the load, and what it cost. Raises WrongAnswer when anything was not 200."""
+        return self.cost(lambda: load.run(self.base_url, paths, self.headers, seconds=seconds), what=paths[0])
+
+    def cost(self, ask: Callable[[], Loaded], *, what: str) -> Figure:
+        """The same of any load that `ask` is. Raises WrongAnswer when an answer was wrong."""
         meter = Meter(self.port, self.database_url)
         server = meter.processes()
         before = meter.read(server)
-        loaded = load.run(self.base_url, paths, self.headers, seconds=seconds).or_wrong(f"{self.name}, {paths[0]}")
+        loaded = ask().or_wrong(f"{self.name}, {what}")
         after = meter.read(server)
         database_cpu_s = since(before.database, after.database) if after.database else None
         return Figure(

@@ -5,7 +5,7 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -79,8 +79,10 @@ def scripts(product: Product, paths: Sequence[str], *, about: str = "catalogue_"
     return found[2:]
 
 
-def measure(product: Product, texts: Sequence[str], *, clients: int, seconds: float) -> Figure:
-    """One round. Raises WrongAnswer when a transaction failed."""
+def measure(
+    product: Product, texts: Sequence[str], *, clients: int, seconds: float, variables: Mapping[str, str] | None = None
+) -> Figure:
+    """One round. `variables` are those of the scripts at their beginning. Raises WrongAnswer when one has failed."""
     where = urlsplit(product.database_url)
     tool = program()
     if tool is None:
@@ -94,6 +96,7 @@ def measure(product: Product, texts: Sequence[str], *, clients: int, seconds: fl
         done = subprocess.run(  # noqa: S603  # our own words
             [
                 *(tool, "-n", "-M", "prepared", "-c", str(clients), "-j", str(min(clients, os.cpu_count() or 1))),
+                *(word for name, value in (variables or {}).items() for word in ("-D", f"{name}={value}")),
                 *("-T", str(max(1, round(seconds))), "-l", "--log-prefix", f"{place}/log", *files),
                 *("-h", where.hostname or "", "-p", str(where.port), "-U", where.username or "", where.path[1:]),
             ],

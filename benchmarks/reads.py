@@ -12,7 +12,7 @@ import psycopg.sql
 
 from benchmarks import pgbench
 from benchmarks.contenders import Contender, fastapi, ours, textbook
-from benchmarks.figures import Bound, Figure, Row, WrongAnswer, middle
+from benchmarks.figures import Bound, Figure, Row, WrongAnswer
 from benchmarks.product import ROOT, Product
 from benchmarks.suites import Run
 
@@ -102,6 +102,7 @@ class Reads:
 
     name = "reads"
     rows = tuple(read.name for read in READS)
+    is_by_connections = True
 
     def steps(self, run: Run, wanted: frozenset[str]) -> int:
         """A warm-up and the rounds, of each contender."""
@@ -140,23 +141,15 @@ def references(run: Run) -> Iterator[Any]:
 def rounds(
     run: Run, name: str, contenders: Sequence[Contender], paths: Sequence[str], texts: Sequence[str] = ()
 ) -> dict[str, Figure]:
-    """The median of the rounds of each contender, and of pgbench where there are `texts` for it.
-
-    They take turns, so that what slows the machine slows all.
-    """
-    turns: dict[str, Callable[[], Figure]] = {one.name: partial(one.measure, run.load, paths) for one in contenders}
+    """The median of the rounds of each contender, and of pgbench where there are `texts` for it."""
+    load = run.load
+    turns: dict[str, Callable[[], Figure]] = {one.name: partial(one.measure, load, paths) for one in contenders}
     if texts:
-        clients, seconds = run.load.connections, run.load.seconds
-        turns[PGBENCH] = partial(pgbench.measure, run.product, texts, clients=clients, seconds=seconds)
+        turns[PGBENCH] = partial(pgbench.measure, run.product, texts, clients=load.connections, seconds=load.seconds)
     for contender in contenders:
         run.step(f"{name}: {contender.name}, warming up")
-        contender.warm_up(run.load, paths, seconds=run.load.seconds / 4)
-    taken: dict[str, list[Figure]] = {name: [] for name in turns}
-    for number in range(1, run.rounds + 1):
-        for one, turn in turns.items():
-            run.step(f"{name}: {one}, round {number}")
-            taken[one].append(turn())
-    return {name: middle(figures) for name, figures in taken.items()}
+        contender.warm_up(load, paths, seconds=load.seconds / 4)
+    return run.in_turns(name, turns)
 
 
 def paths_of(read: Read, product: Product) -> list[str]:

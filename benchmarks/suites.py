@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from benchmarks.figures import Row
+from benchmarks.figures import Figure, Row, middle
 from benchmarks.load import Load
 from benchmarks.product import Product
 
@@ -25,6 +25,15 @@ class Run:
     step: Callable[[str], None]
     settings: dict[str, Any] = field(default_factory=dict)
 
+    def in_turns(self, name: str, turns: Mapping[str, Callable[[], Figure]]) -> dict[str, Figure]:
+        """The median of the rounds of each, who take turns, so that what slows the machine slows all."""
+        taken: dict[str, list[Figure]] = {one: [] for one in turns}
+        for number in range(1, self.rounds + 1):
+            for one, turn in turns.items():
+                self.step(f"{name}: {one}, round {number}")
+                taken[one].append(turn())
+        return {one: middle(figures) for one, figures in taken.items()}
+
 
 class Suite(Protocol):
     """Some rows that are measured together."""
@@ -32,6 +41,8 @@ class Suite(Protocol):
     name: str
     # The rows that it can measure, by which `--only` chooses.
     rows: tuple[str, ...]
+    # Whether it is measured again with each number of connections.
+    is_by_connections: bool
 
     def steps(self, run: Run, wanted: frozenset[str]) -> int:
         """How many times `measure` calls `run.step`, about: for the progress bar."""
@@ -44,7 +55,8 @@ class Suite(Protocol):
 
 def suites() -> Mapping[str, Suite]:
     """All of them by name, in the order in which they run; they import the product, whose settings must be known."""
+    from benchmarks.orders import Orders
     from benchmarks.reads import Reads
 
-    found: list[Suite] = [Reads()]
+    found: list[Suite] = [Reads(), Orders()]
     return {one.name: one for one in found}

@@ -90,6 +90,7 @@ class Said:
 class Door:
     """The pool, the counters, and who has been here."""
 
+    window_s = WINDOW_S
     pool: Any
     counters: Any
 
@@ -179,13 +180,13 @@ class Door:
 
     async def count(self, caller: Caller) -> int:
         """This call among those of the minute: one round trip."""
-        name = f"reference:{caller.bucket}:{int(time.time()) // WINDOW_S}"
+        name = f"reference:{caller.bucket}:{int(time.time()) // self.window_s}"
         line = self.lines.pop() if self.lines else self.counters.connection_pool.make_connection()
         if not line.is_connected:
             await line.connect()
         # What a pipeline of the client does, at half its cost; a connection on which this fails is not used again.
         await line.send_packed_command(
-            line.pack_commands([("SET", name, 0, "EX", WINDOW_S, "NX"), ("INCR", name)]), check_health=False
+            line.pack_commands([("SET", name, 0, "EX", self.window_s, "NX"), ("INCR", name)]), check_health=False
         )
         await line.read_response()
         count = int(await line.read_response())

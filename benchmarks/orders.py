@@ -1,0 +1,254 @@
+"""The rows of orders: placing one, and listing twenty; ours, FastAPI that does the same, and the statements alone."""
+
+import http.client
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from functools import partial
+from typing import Any
+from uuid import UUID, uuid4
+
+import psycopg
+
+from benchmarks import pgbench
+from benchmarks.contenders import HOST, Contender, fastapi, ours
+from benchmarks.figures import Bound, Figure, Row, WrongAnswer
+from benchmarks.posting import post
+from benchmarks.product import Product
+from benchmarks.suites import Run
+
+PEER, PGBENCH = "FastAPI, our tables", "pgbench"
+PATH = "/api/v1/orders"
+ACCOUNT = "Benchmark orders"
+# Orders of one venue wait for each other from the number to the commit: of as many venues few do.
+VENUES = 32
+ALLOWANCE = 1_000_000_000
+ORDER = {
+    "customer_id": "benchmark",
+    "items": [
+        {"menu_item_id": "margherita", "quantity": 2},
+        {"menu_item_id": "carbonara", "quantity": 1, "notes": "no pepper"},
+        {"menu_item_id": "acqua", "quantity": 3},
+        {"menu_item_id": "tiramisu", "quantity": 2},
+        {"menu_item_id": "frascati", "quantity": 1},
+    ],
+    "payment_method": "card",
+}
+BODY = json.dumps(ORDER).encode()
+OTHER = json.dumps(ORDER | {"metadata": {}}).encode()
+WRONG: tuple[dict[str, Any], ...] = ({**ORDER, "items": [{"menu_item_id": "nowhere", "quantity": 1}]}, {**ORDER, "tip": 1}, {"items": []})
+DURABLE = ("fsync", "synchronous_commit", "wal_sync_method", "full_page_writes", "shared_buffers", "max_wal_size")
+# What differs from order to order, besides ids.
+OWN = ("id", "number", "created_at", "updated_at", "business_date")
+# So that nothing is placed on top of what earlier runs have left.
+FORGET = (
+    "DELETE FROM orders_orderitem WHERE order_id IN (SELECT id FROM orders_order WHERE venue_id = ANY(%(venues)s))",
+    "DELETE FROM accounts_event WHERE venue_id = ANY(%(venues)s) AND type LIKE 'order.%%'",
+    "DELETE FROM orders_order WHERE venue_id = ANY(%(venues)s)",
+    "DELETE FROM orders_ordernumber WHERE venue_id = ANY(%(venues)s)",
+    "DELETE FROM accounts_idempotentcall WHERE scope = ANY(%(scopes)s)",
+)
+# Ids of one client grow, as those that PostgreSQL and we make.
+ID = "('{run}' || lpad(to_hex(:client_id::bigint * 1099511627776 + :number::bigint * 4 + {part}), 16, '0'))::uuid"
+RUN = "<<this round>>"
+NAMED = re.compile(r"(?<!:):(?=[A-Za-z_])")
+
+
+@dataclass(frozen=True)
+class Seller:
+    """A venue with a menu, the text of its key, and whose Idempotency-Keys it sends."""
+
+    venue: UUID
+    key: str
+    scope: str
+
+
+def sellers() -> list[Seller]:
+    """The venues of the benchmark's own, each with the menu of the demo and a key of this run."""
+    from django.db import transaction
+    from django.utils import timezone
+
+    from accounts.models import Account, ApiKey
+    from orders import seed
+
+    now, found = timezone.now(), []
+    with transaction.atomic():
+        account, _ = Account.objects.get_or_create(name=ACCOUNT)
+        for number in range(VENUES):
+            place, _ = account.venues.get_or_create(
+                name=f"{ACCOUNT} {number}", defaults={"timezone": "UTC", "currency": "EUR"}
+            )
+            seed.load(place)
+            ends = now + timedelta(hours=12)
+            key = ApiKey.issue(place, name="A run of the benchmark", allowance=ALLOWANCE, expires_at=ends)
+            found.append(Seller(place.pk, key.text, key.row.family.hex))
+    return found
+
+
+def emptied(product: Product, known: Sequence[Seller]) -> dict[str, str]:
+    """Forget what earlier runs have ordered, and return how PostgreSQL keeps what is written."""
+    with psycopg.connect(product.database_url, autocommit=True) as connection:
+        scopes = "SELECT DISTINCT replace(family::text, '-', '') FROM accounts_apikey WHERE venue_id = ANY(%s)"
+        venues = [one.venue for one in known]
+        values = {"venues": venues, "scopes": [scope for (scope,) in connection.execute(scopes, [venues])]}
+        for statement in FORGET:
+            connection.execute(statement, values)
+        for table in ("orders_order", "orders_orderitem", "accounts_event", "accounts_idempotentcall"):
+            connection.execute(f"VACUUM (ANALYZE) {table}".encode())
+        return {name: (connection.execute(f"SHOW {name}".encode()).fetchone() or ("",))[0] for name in DURABLE}
+
+
+def asked(
+    contender: Contender, method: str, path: str, *, key: str, body: bytes | None = None, again: str | None = None
+) -> tuple[int, Any]:
+    """An answer: its status and its JSON; `again` is the Idempotency-Key."""
+    headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
+    headers |= {"Idempotency-Key": again} if again else {}
+    with closing(http.client.HTTPConnection(HOST, contender.port, timeout=30)) as connection:
+        connection.request(method, path, body=body, headers=headers)
+        response = connection.getresponse()
+        return response.status, json.loads(response.read())
+
+
+def compare(contenders: Sequence[Contender], seller: Seller) -> None:
+    """Have everyone take an order once, refuse the same ones, and list the same. Raises WrongAnswer."""
+    told = []
+    for one in contenders:
+        name = uuid4().hex
+        first = asked(one, "POST", PATH, key=seller.key, body=BODY, again=name)
+        again = asked(one, "POST", PATH, key=seller.key, body=BODY, again=name)
+        other = asked(one, "POST", PATH, key=seller.key, body=OTHER, again=name)
+        if first[0] != 201 or first != again or other[1].get("error", {}).get("code") != "idempotency_key_reused":
+            raise WrongAnswer(f"{one.name}: of the same order twice {first} and {again}, of another {other}.")
+        refused = [asked(one, "POST", PATH, key=seller.key, body=json.dumps(wrong).encode()) for wrong in WRONG]
+        codes = [(status, said.get("error", {}).get("code")) for status, said in refused]
+        shown = {name: value for name, value in first[1].items() if name not in OWN}
+        told.append((first[1]["number"], shown, codes))
+        for _ in range(20):
+            asked(one, "POST", PATH, key=seller.key, body=BODY)
+    for number, (one, found) in enumerate(zip(contenders, told, strict=True)):
+        # The refused ones took no number.
+        if found[0] != 1 + 21 * number or found[1:] != told[0][1:]:
+            raise WrongAnswer(f"{one.name} answers an order with {found}, and {contenders[0].name} with {told[0]}.")
+    lists = [asked(one, "GET", PATH, key=seller.key) for one in contenders]
+    if lists[0][0] != 200 or len(lists[0][1]["data"]) != 20 or any(one != lists[0] for one in lists):
+        raise WrongAnswer(f"The lists differ: {[str(one)[:600] for one in lists]}")
+
+
+def scripts(known: Sequence[Seller]) -> list[str]:
+    """What the product asks for an order of each of these, with ids and keys of pgbench's own in place of ours.
+
+    The product answers in this process. Raises WrongAnswer.
+    """
+    from django.db import connection
+    from django.test import Client
+
+    found = []
+    for seller in [known[0], known[0], *known]:
+        name = uuid4().hex
+        client = Client(headers={"authorization": f"Bearer {seller.key}", "host": "127.0.0.1"})
+        with pgbench.listening() as heard:
+            answer = client.post(PATH, BODY, content_type="application/json", headers={"idempotency-key": name})
+        if answer.status_code != 201:
+            raise WrongAnswer(f"{answer.status_code} in this process: {answer.content[:300]!r}")
+        cursor = psycopg.ClientCursor(connection.connection)
+        texts = [cursor.mogrify(one.query, one.values) for one in heard]
+        ids = [*values_of(heard, "subject"), *values_of(heard, "event"), *values_of(heard, "id")]
+        body = [text for text in texts if "orders_" in text or "accounts_idempotentcall" in text]
+        found.append(scripted(body, ids=ids, key=name))
+    return found[2:]
+
+
+def values_of(heard: Sequence[pgbench.Asked], name: str) -> list[UUID]:
+    """The first value of this name that a statement was given; none where no statement was given any."""
+    values = (one.values[name] for one in heard if isinstance(one.values, Mapping) and name in one.values)
+    return [value for value in values if isinstance(value, UUID)][:1]
+
+
+def scripted(texts: Sequence[str], *, ids: Sequence[UUID], key: str) -> str:
+    """A transaction of these statements in which each of the ids, and the key, is another one each time.
+
+    The text of the script is of one round: RUN stands for 16 hexadecimal digits of it.
+    """
+    body = ";\n".join(" ".join(text.split()) for text in texts)
+    # pgbench would take `:null` of JSON for a variable of its own, also within quotes.
+    body = NAMED.sub(": ", body)
+    for part, one in enumerate(ids):
+        body = re.sub(f"'({one}|{one.hex})'(::uuid)?", ID.format(run=RUN, part=part), body)
+    body = body.replace(f"'{key}'", f"('{RUN}-' || :client_id::text || '-' || :number::text)")
+    return f"\\set number :number + 1\nBEGIN;\n{body};\nCOMMIT;\n"
+
+
+def benched(product: Product, texts: Sequence[str], *, clients: int, seconds: float) -> Figure:
+    """A round of pgbench, with ids of its own."""
+    run = uuid4().hex[:16]
+    named = [text.replace(RUN, run) for text in texts]
+    return pgbench.measure(product, named, clients=clients, seconds=seconds, variables={"number": "0"})
+
+
+class Orders:
+    """Ours, FastAPI and pgbench in turn."""
+
+    name = "orders"
+    rows: tuple[str, ...] = ("order", "orders")
+    is_by_connections = True
+
+    def steps(self, run: Run, wanted: frozenset[str]) -> int:
+        """A warm-up and the rounds, of each contender."""
+        return 1 + sum(number for name, number in (("order", 3), ("orders", 2)) if name in wanted) * (run.rounds + 1)
+
+    def measure(self, run: Run, wanted: frozenset[str]) -> Iterator[Row]:
+        """The rows. Raises WrongAnswer when FastAPI answers something else than we do."""
+        run.step("orders: making venues with menus")
+        product, known = run.product, sellers()
+        keeps = emptied(product, known)
+        with fastapi(product, "benchmarks.references.orders:app", name=PEER, workers=run.words.workers) as peer:
+            peer.wait()
+            headers = {"Authorization": f"Bearer {known[0].key}"}
+            contenders = [replace(one, headers=headers) for one in (ours(product), peer)]
+            compare(contenders, known[0])
+            run.settings["orders"] = {
+                "PostgreSQL": keeps,
+                "venues": f"{VENUES}, in turn: orders of one venue wait for each other's commit",
+                PEER: {
+                    **peer.settings,
+                    "body": "strict Pydantic models",
+                    "statements": "those of ours in one transaction, lines by unnest; calls logged as ours are",
+                },
+                PGBENCH: {
+                    "program": pgbench.program() or "not installed, left out",
+                    "statements": f"those of our orders at {VENUES} venues, -M prepared, as many clients",
+                },
+            }
+            if "order" in wanted:
+                yield self.placed(run, contenders, known)
+            if "orders" in wanted:
+                yield self.listed(run, contenders)
+
+    def placed(self, run: Run, contenders: Sequence[Contender], known: Sequence[Seller]) -> Row:
+        """POST."""
+        keys, load = [one.key for one in known], run.load
+
+        def round_of(one: Contender, seconds: float) -> Figure:
+            ask = partial(post, load, one.base_url, path=PATH, body=BODY, keys=keys, seconds=seconds)
+            return one.cost(ask, what=f"POST {PATH}")
+
+        bench = partial(benched, run.product, scripts(known), clients=load.connections)
+        turns: dict[str, Any] = {one.name: partial(round_of, one) for one in contenders} | {PGBENCH: bench}
+        for name, turn in turns.items():
+            run.step(f"order: {name}, warming up")
+            turn(seconds=1)
+        figures = run.in_turns("order", {name: partial(turn, seconds=load.seconds) for name, turn in turns.items()})
+        bounds = [Bound(of=PEER, gate=0.45, goal=0.7), Bound(of=PGBENCH, gate=0.13, goal=0.25)]
+        return Row.judged("order", f"POST {PATH}, 5 items, Idempotency-Key", figures, bounds)
+
+    def listed(self, run: Run, contenders: Sequence[Contender]) -> Row:
+        """GET."""
+        for one in contenders:
+            run.step(f"orders: {one.name}, warming up")
+            one.warm_up(run.load, [PATH], seconds=run.load.seconds / 4)
+        figures = run.in_turns("orders", {one.name: partial(one.measure, run.load, [PATH]) for one in contenders})
+        return Row.judged("orders", f"GET {PATH}, newest 20", figures, [Bound(of=PEER, gate=0.55, goal=0.8)])
