@@ -13,10 +13,9 @@ from uuid import UUID, uuid4
 
 import psycopg
 
-from benchmarks import pgbench
+from benchmarks import pgbench, posting
 from benchmarks.contenders import HOST, Contender, fastapi, ours
 from benchmarks.figures import Bound, Figure, Row, WrongAnswer
-from benchmarks.posting import post
 from benchmarks.product import Product
 from benchmarks.suites import Run
 
@@ -39,7 +38,11 @@ ORDER = {
 }
 BODY = json.dumps(ORDER).encode()
 OTHER = json.dumps(ORDER | {"metadata": {}}).encode()
-WRONG: tuple[dict[str, Any], ...] = ({**ORDER, "items": [{"menu_item_id": "nowhere", "quantity": 1}]}, {**ORDER, "tip": 1}, {"items": []})
+WRONG: tuple[dict[str, Any], ...] = (
+    ORDER | {"items": [{"menu_item_id": "nowhere", "quantity": 1}]},
+    ORDER | {"tip": 1},
+    {"items": []},
+)
 DURABLE = ("fsync", "synchronous_commit", "wal_sync_method", "full_page_writes", "shared_buffers", "max_wal_size")
 # What differs from order to order, besides ids.
 OWN = ("id", "number", "created_at", "updated_at", "business_date")
@@ -233,7 +236,7 @@ class Orders:
         keys, load = [one.key for one in known], run.load
 
         def round_of(one: Contender, seconds: float) -> Figure:
-            ask = partial(post, load, one.base_url, path=PATH, body=BODY, keys=keys, seconds=seconds)
+            ask = partial(posting.orders, load, one.base_url, path=PATH, body=BODY, keys=keys, seconds=seconds)
             return one.cost(ask, what=f"POST {PATH}")
 
         bench = partial(benched, run.product, scripts(known), clients=load.connections)

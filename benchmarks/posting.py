@@ -1,75 +1,116 @@
-"""Load that writes: the same body again and again, under a new Idempotency-Key each time, for several venues."""
+"""Load that is no GET: requests that are made before, and orders, of which each has an Idempotency-Key of its own."""
 
 import asyncio
 import json
 import subprocess
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from statistics import quantiles
 from urllib.parse import urlsplit
 from uuid import uuid4
 
-from benchmarks.figures import WrongAnswer
 from benchmarks.load import Load, Loaded, answer, parse
 
-# A request is made of three pieces by hand: wrk's own formatting would take more of the machine than the answer.
-SCRIPT = """
+THREADS = """
 local threads = 0
 function setup(thread) thread:set("offset", threads) threads = threads + 1 end
-local heads, tail, at = {}, %(tail)s, 0
-function init(args)
-  for line in io.lines(%(keys)s) do
-    heads[#heads + 1] = %(start)s .. line .. "\\r\\nIdempotency-Key: %(run)s-" .. offset .. "-"
-  end
-end
-function request() at = at + 1 return heads[at %% #heads + 1] .. at .. tail end
+"""
+DONE = """
 function done(summary, latency, _)
   local wrong = summary.errors
   io.stderr:write(string.format(
-    '{"requests": %%d, "seconds": %%.6f, "p50_ms": %%.4f, "p99_ms": %%.4f, "wrong": %%d}\\n',
+    '{"requests": %d, "seconds": %.6f, "p50_ms": %.4f, "p99_ms": %.4f, "wrong": %d}\\n',
     summary.requests, summary.duration / 1e6, latency:percentile(50) / 1e3, latency:percentile(99) / 1e3,
     wrong.connect + wrong.read + wrong.write + wrong.status + wrong.timeout))
 end
 """
+# Each request by its length and its bytes.
+AGAIN = """
+local requests, at = {}, 0
+function init(args)
+  local file = io.open(%(file)s, "rb")
+  local length = file:read("*n")
+  while length do
+    file:read(1)
+    requests[#requests + 1] = file:read(length)
+    length = file:read("*n")
+  end
+  at = math.floor(offset * #requests / %(threads)d)
+end
+function request() at = at %% #requests + 1 return requests[at] end
+"""
+# Of three pieces put together by hand: wrk's own formatting would take more of the machine than the answer does.
+FRESH = """
+local heads, tail, at = {}, %(tail)s, 0
+function init(args)
+  for line in io.lines(%(file)s) do
+    heads[#heads + 1] = %(start)s .. line .. "\\r\\nIdempotency-Key: %(run)s-" .. offset .. "-"
+  end
+end
+function request() at = at + 1 return heads[at %% #heads + 1] .. at .. tail end
+"""
 
 
-def pieces(base_url: str, path: str, body: bytes) -> tuple[str, str]:
-    """A request before the text of a key, and after the Idempotency-Key."""
-    start = f"POST {path} HTTP/1.1\r\nHost: {urlsplit(base_url).netloc}\r\nAuthorization: Bearer "
-    kind = "Content-Type: application/json"
-    return start, f"\r\n{kind}\r\nContent-Length: {len(body)}\r\n\r\n{body.decode('ascii')}"
+def request_of(base_url: str, method: str, path: str, headers: Mapping[str, str], body: bytes = b"") -> bytes:
+    """A request as it is sent."""
+    told = {"Host": urlsplit(base_url).netloc, **headers, "Content-Length": str(len(body))}
+    head = "".join(f"{name}: {value}\r\n" for name, value in told.items())
+    return f"{method} {path} HTTP/1.1\r\n{head}\r\n".encode() + body
 
 
-def post(
+def again(load: Load, base_url: str, requests: Sequence[bytes], *, seconds: float | None = None) -> Loaded:
+    """Send these in turn; each is to be answered with 200."""
+    lasting = seconds or load.seconds
+    if not load.uses_wrk:
+        start = load.connections
+
+        def one(number: int, at: int) -> bytes:
+            return requests[(number * len(requests) // start + at) % len(requests)]
+
+        return asyncio.run(generate(base_url, one, 200, connections=load.connections, seconds=lasting))
+    listed = b"".join(b"%d\n%b\n" % (len(request), request) for request in requests)
+    return _by_wrk(load, base_url, AGAIN, listed, {}, lasting)
+
+
+def orders(
     load: Load, base_url: str, *, path: str, body: bytes, keys: Sequence[str], seconds: float | None = None
 ) -> Loaded:
-    """Send it for these keys in turn. The body is ASCII. Raises WrongAnswer when wrk says nothing of use."""
+    """POST this for the holders of these keys in turn, which is to be answered with 201. The body is ASCII."""
     lasting, run = seconds or load.seconds, uuid4().hex
-    start, tail = pieces(base_url, path, body)
+    start = f"POST {path} HTTP/1.1\r\nHost: {urlsplit(base_url).netloc}\r\nAuthorization: Bearer "
+    rest = f"\r\nContent-Type: application/json\r\nContent-Length: {len(body)}"
+    tail = f"{rest}\r\n\r\n{body.decode('ascii')}"
     if not load.uses_wrk:
-        requests = (start, tail, run)
-        return asyncio.run(generate(base_url, requests, keys, connections=load.connections, seconds=lasting))
+
+        def one(number: int, at: int) -> bytes:
+            return f"{start}{keys[(number + at) % len(keys)]}\r\nIdempotency-Key: {run}-{number}-{at}{tail}".encode()
+
+        return asyncio.run(generate(base_url, one, 201, connections=load.connections, seconds=lasting))
+    # Texts of JSON without \u are texts of Lua too.
+    words = {"start": json.dumps(start), "tail": json.dumps(tail), "run": run}
+    return _by_wrk(load, base_url, FRESH, "\n".join(keys).encode() + b"\n", words, lasting)
+
+
+def _by_wrk(load: Load, base_url: str, script: str, listed: bytes, words: Mapping[str, str], seconds: float) -> Loaded:
     threads = min(load.threads, load.connections)
     with tempfile.TemporaryDirectory() as place:
-        listed, script = Path(place) / "keys", Path(place) / "post.lua"
-        listed.write_text("\n".join(keys) + "\n")
-        # Texts of JSON without \u are texts of Lua too.
-        words = {"keys": str(listed), "start": start, "tail": tail}
-        script.write_text(SCRIPT % {**{name: json.dumps(text) for name, text in words.items()}, "run": run})
-        command = ["wrk", f"-t{threads}", f"-c{load.connections}", f"-d{max(1, round(lasting))}s", "--timeout", "30s"]
+        file, told = Path(place) / "listed", Path(place) / "load.lua"
+        file.write_bytes(listed)
+        filled = script % {**words, "file": json.dumps(str(file)), "threads": threads}
+        told.write_text(THREADS + filled + DONE)
+        command = ["wrk", f"-t{threads}", f"-c{load.connections}", f"-d{max(1, round(seconds))}s", "--timeout", "30s"]
         done = subprocess.run(  # noqa: S603  # a list of our own words
-            [*command, "-s", str(script), base_url], capture_output=True, text=True, check=False
+            [*command, "-s", str(told), base_url], capture_output=True, text=True, check=False
         )
     return parse(done.stderr, done.stdout)
 
 
 async def generate(
-    base_url: str, requests: tuple[str, str, str], keys: Sequence[str], *, connections: int, seconds: float
+    base_url: str, request: Callable[[int, int], bytes], status: int, *, connections: int, seconds: float
 ) -> Loaded:
-    """The same by plain sockets of this process: what is not 201 is wrong."""
-    start, tail, run = requests
+    """The same by plain sockets of this process: `request` makes that of a connection, by the number of both."""
     where = urlsplit(base_url)
     waits: list[float] = []
     wrong = 0
@@ -86,21 +127,18 @@ async def generate(
             return
         try:
             while (asked := time.perf_counter()) < until:
+                writer.write(request(number, at))
                 at += 1
-                key = keys[(number + at) % len(keys)]
-                writer.write(f"{start}{key}\r\nIdempotency-Key: {run}-{number}-{at}{tail}".encode())
-                status = await answer(reader)
+                found = await answer(reader)
                 waits.append(time.perf_counter() - asked)
-                wrong += status != 201
+                wrong += found != status
         except (OSError, EOFError, ValueError):
             wrong += 1
         finally:
             writer.close()
 
     await asyncio.gather(*(caller(number) for number in range(connections)))
-    if not waits:
-        raise WrongAnswer("Nothing was answered.")
-    cuts = quantiles(waits, n=100, method="inclusive") if len(waits) > 1 else [1000 * waits[0]] * 99
+    cuts = quantiles(waits, n=100, method="inclusive") if len(waits) > 1 else [0.0] * 99
     return Loaded(
         requests=len(waits),
         seconds=time.perf_counter() - began,

@@ -1,0 +1,197 @@
+"""The rows of our other doors: a paid record beside its settlement alone, and a tool of MCP beside REST."""
+
+import base64
+import http.client
+import json
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from datetime import timedelta
+from functools import partial
+from statistics import quantiles
+from typing import Any
+
+import httpx
+
+from benchmarks import posting
+from benchmarks.contenders import HOST, Contender, ours
+from benchmarks.figures import OURS, Bound, Figure, Row, Verdict, WrongAnswer
+from benchmarks.load import Loaded
+from benchmarks.mcp import tool
+from benchmarks.payments import signed
+from benchmarks.product import RATE, Product
+from benchmarks.reads import COMPARED, READS, paths_of
+from benchmarks.suites import Run
+
+SETTLING, REST = "settling alone", "record, REST"
+PAYER = "Benchmark payer"
+QUICK_PAYMENTS, PAYMENTS = 40, 200
+WARM = 6
+
+
+class Doors:
+    """Paid, and MCP."""
+
+    name = "doors"
+    rows: tuple[str, ...] = ("paid", "mcp")
+    is_by_connections = False
+
+    def steps(self, run: Run, wanted: frozenset[str]) -> int:
+        """What the progress bar counts."""
+        return ("paid" in wanted) * (2 + 2 * run.rounds) + ("mcp" in wanted) * (2 + 2 * run.rounds)
+
+    def measure(self, run: Run, wanted: frozenset[str]) -> Iterator[Row]:
+        """The rows. Raises WrongAnswer."""
+        if "paid" in wanted:
+            yield paid(run)
+        if "mcp" in wanted:
+            yield mcp(run)
+
+
+# Paid
+def paid(run: Run) -> Row:
+    """What of the work for a paid record is not the call that settles it: CPU time of our web server's processes.
+
+    The call alone is made in this process, on the same facilitator and chain.
+    """
+    product, count = run.product, QUICK_PAYMENTS if run.words.quick else PAYMENTS
+    key, server = payer_key(), ours(product)
+    run.step("paid: looking for something that is sold")
+    path = sold(server, key)
+    run.step("paid: warming up")
+    buy(server, path, key=key, payments=signed(product.up, WARM * 2))
+    settle(signed(product.up, WARM))
+
+    def calls() -> Figure:
+        payments = signed(product.up, count)
+        return server.cost(partial(buy, server, path, key=key, payments=payments), what=path)
+
+    figures = run.in_turns("paid", {OURS: calls, SETTLING: lambda: settle(signed(product.up, count))})
+    whole, alone = figures[OURS].cpu_ms, figures[SETTLING].cpu_ms
+    on_top = None if whole is None or alone is None else whole - alone
+    run.settings["paid"] = {
+        "load": f"{count} payments a round, signed before, one after the other on one connection",
+        SETTLING: "payments.facilitator.settle in this process: the same facilitator, node and chain",
+    }
+    told = Verdict(row="paid", of="CPU on top", value=on_top, goal=5, is_most=True, unit="ms")
+    return Row(name="paid", what="GET /v1/restaurants/{slug}?fields=context", figures=figures, verdicts=(told,))
+
+
+def payer_key() -> str:
+    """A key of an account that pays list prices and may call as often as it likes: an address alone may not."""
+    from django.utils import timezone
+
+    from accounts.models import ApiKey
+    from accounts.seed import WIDE, venue
+    from payments.models import Plan
+
+    now, place = timezone.now(), venue(PAYER, "UTC")
+    terms = {"name": PAYER, "tier": "enterprise", "price_factor": 1, "per_minute": RATE}
+    if not Plan.objects.filter(account=place.account, **terms).current(now).exists():
+        Plan.objects.create(account=place.account, valid_from=now, **terms)
+    ends = now + timedelta(hours=12)
+    return ApiKey.issue(place, name="A run of the benchmark", allowance=WIDE * 1_000, expires_at=ends).text
+
+
+def sold(server: Contender, key: str) -> str:
+    """The address of a record around which something is sold. Raises WrongAnswer."""
+    headers = {"Authorization": f"Bearer {key}"}
+    listed = httpx.get(f"{server.base_url}/v1/restaurants?limit=20", headers=headers).json()
+    for each in listed["data"]:
+        path = f"/v1/restaurants/{each['slug']}?fields=context"
+        if httpx.get(f"{server.base_url}{path}", headers=headers).status_code == 402:
+            return path
+    raise WrongAnswer("paid: no restaurant has anything around it that is sold.")
+
+
+def buy(server: Contender, path: str, *, key: str, payments: Sequence[str]) -> Loaded:
+    """Pay for it again and again. Raises WrongAnswer when it was not given, or given without a receipt."""
+    waits, began = [], time.perf_counter()
+    with closing(http.client.HTTPConnection(HOST, server.port, timeout=30)) as connection:
+        for payment in payments:
+            asked = time.perf_counter()
+            connection.request("GET", path, headers={"Authorization": f"Bearer {key}", "PAYMENT-SIGNATURE": payment})
+            response = connection.getresponse()
+            body = response.read()
+            waits.append(time.perf_counter() - asked)
+            if response.status != 200 or not response.headers["PAYMENT-RESPONSE"]:
+                raise WrongAnswer(f"paid: {response.status} {body[:300].decode(errors='replace')}")
+    return timed(waits, time.perf_counter() - began)
+
+
+def settle(payments: Sequence[str]) -> Figure:
+    """The call alone, with what it costs this process. Raises WrongAnswer when a payment was not settled."""
+    from x402.schemas import PaymentRequirements, ResourceInfo
+
+    from payments import facilitator
+
+    asked: list[dict[str, Any]] = []
+    for payment in payments:
+        given = json.loads(base64.b64decode(payment))
+        about = ResourceInfo(url="http://127.0.0.1/", description="", mime_type="application/json")
+        wanted = PaymentRequirements.model_validate(given["accepted"])
+        payer = given["payload"]["authorization"]["from"].lower()
+        asked.append({"payload": given["payload"], "requirement": wanted, "resource": about, "payer": payer})
+    waits, began, spent = [], time.perf_counter(), time.process_time()
+    for one in asked:
+        at = time.perf_counter()
+        outcome = facilitator.settle(**one)
+        waits.append(time.perf_counter() - at)
+        if not isinstance(outcome, facilitator.Settled):
+            raise WrongAnswer(f"paid: the facilitator says {outcome}")
+    used, found = time.process_time() - spent, timed(waits, time.perf_counter() - began)
+    return Figure(
+        per_second=found.per_second, p50_ms=found.p50_ms, p99_ms=found.p99_ms, cpu_ms=1000 * used / len(payments)
+    )
+
+
+def timed(waits_s: Sequence[float], seconds: float) -> Loaded:
+    """So many answers, all of them right."""
+    cuts = quantiles(waits_s, n=100, method="inclusive")
+    return Loaded(requests=len(waits_s), seconds=seconds, p50_ms=1000 * cuts[49], p99_ms=1000 * cuts[98], wrong=0)
+
+
+# MCP
+def mcp(run: Run) -> Row:
+    """The same records by a tool and by REST, on the same key."""
+    product, load = run.product, run.load
+    server, read = ours(product), READS[0]
+    paths = paths_of(read, product)
+    messages = [message(product, path) for path in paths]
+    run.step("mcp: comparing")
+    for path in paths[:COMPARED]:
+        compare(server, product, path)
+
+    def tools() -> Figure:
+        return server.cost(lambda: posting.again(load, server.base_url, messages), what="POST /mcp")
+
+    run.step("mcp: warming up")
+    posting.again(load, server.base_url, messages, seconds=1)
+    figures = run.in_turns("mcp", {OURS: tools, REST: partial(server.measure, load, paths)})
+    run.settings["mcp"] = {REST: "the record row's load on the same server", "message": "tools/call, 2025-11-25"}
+    return Row.judged("mcp", "tools/call get_restaurant", figures, [Bound(of=REST, gate=0.5, goal=0.7)])
+
+
+def message(product: Product, path: str) -> bytes:
+    """The call of the tool that looks up what stands at this path."""
+    call = tool("get_restaurant", {"slug": path.rpartition("/")[2]}, holds=b"")
+    return posting.request_of(
+        product.base_url, call.method, call.path, {**call.headers, **product.headers}, call.body or b""
+    )
+
+
+def compare(server: Contender, product: Product, path: str) -> None:
+    """Have both doors tell the same, at the second try at the latest: a place may open in between.
+
+    Raises WrongAnswer.
+    """
+    call = tool("get_restaurant", {"slug": path.rpartition("/")[2]}, holds=b"")
+    for last in (False, True):
+        answer = httpx.post(
+            f"{server.base_url}/mcp", content=call.body, headers={**call.headers, **product.headers}
+        ).json()
+        told, expected = answer.get("result", {}).get("structuredContent"), json.loads(server.get(path))
+        if told == expected:
+            return
+        if last:
+            raise WrongAnswer(f"mcp: of {path} the tool says {str(answer)[:300]}, and REST {str(expected)[:300]}")
