@@ -33,8 +33,8 @@ class Entry:
 
 
 def page(slug: str, *, limit: int, now: datetime, cursor: str | None = None) -> Listing[Entry]:
-    """The versions of a restaurant, newest first. Three queries. Raises what identity.find raises, and BadCursor."""
-    restaurant = identity.find(slug)
+    """The versions of a restaurant, newest first. Three queries. Raises what identity.place raises, and BadCursor."""
+    restaurant = identity.place(slug)
     question = cursors.fingerprint("history", restaurant.pk, limit)
     start = cursors.read(cursor, question=question, now=now) if cursor else None
     as_of = start.as_of if start else now
