@@ -16,10 +16,10 @@ from django.utils import timezone
 
 from catalogue.exports.money import PRODUCTS as EXPORTS
 from catalogue.groups import GROUPS
-from catalogue.lately import Lately
 from catalogue.models import SearchRow, Version
 from config.api import openapi
 from config.api.refusal import Unavailable
+from config.lately import Lately
 from config.mcp import eras
 from payments import evm, prices
 from payments.models import Product

@@ -10,8 +10,8 @@ from zoneinfo import ZoneInfo
 from django.db import connection
 
 from catalogue.geo import Location, distance_m
-from catalogue.lately import Lately
 from config.api.refusal import InvalidRequest
+from config.lately import Lately
 
 # In letters: a shorter word is too soon another one.
 FEWEST_TO_MISSPELL = 5

@@ -9,8 +9,8 @@ from django.conf import settings
 
 from catalogue import discovery
 from catalogue.discovery import CARD, MCP, absolute, amount
-from catalogue.lately import Lately
 from catalogue.models import Market, SearchRow
+from config.lately import Lately
 from payments.tiers import FREE
 
 BASE = Path(settings.BASE_DIR)

@@ -4,9 +4,9 @@ from collections.abc import Collection, Mapping
 from typing import Any
 from uuid import UUID
 
-from catalogue.lately import Lately
 from catalogue.models import Landmark, SourceRecord
 from config import prepared
+from config.lately import Lately
 
 # What staff change is told within this time; a source that they add, at once.
 REMEMBERED_S = 30.0

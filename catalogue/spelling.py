@@ -7,9 +7,9 @@ from string import ascii_lowercase
 
 from django.db import connection
 
-from catalogue.lately import Lately
 from catalogue.matching import fold
 from catalogue.names import Names
+from config.lately import Lately
 
 # One letter may be wrong in a word of so many letters; longer ones have too many spellings.
 FEWEST_LETTERS = 5

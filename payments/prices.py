@@ -4,11 +4,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import ROUND_UP, Decimal
+from typing import NamedTuple
 
-from django.db.models import F, Q, Window
-from django.db.models.functions import Lead
+from django.conf import settings
 
+from config import prepared
 from config.api.refusal import Unavailable
+from config.lately import Lately
 from payments.models import Price
 from payments.terms import Terms
 from payments.tiers import TIERS, Tier
@@ -17,6 +19,15 @@ from payments.tiers import TIERS, Tier
 HONOURED = timedelta(seconds=60)
 # The smallest unit of USDC: what a factor leaves of one is rounded up, so that nothing is free.
 LEAST = Decimal("0.000001")
+# At most; where tiers are believed for less time, so are prices.
+REMEMBERED_S = 1.0
+
+TAGS = """
+SELECT price.product_id, price.rate, price.amount_usdc, price.valid_from,
+    lead(price.valid_from) OVER (PARTITION BY price.product_id, price.rate ORDER BY price.valid_from),
+    product.from_tier, product.name
+FROM payments_price AS price JOIN payments_product AS product ON product.slug = price.product_id
+"""
 
 
 class NotSold(Unavailable):
@@ -89,32 +100,51 @@ def on(terms: Terms, amount: Decimal | None) -> Decimal | None:
 
 
 def listed(products: Sequence[str], *, now: datetime) -> PriceList:
-    """The price list of these products. One query. Raises NotSold for a product that is not sold."""
+    """The price list of these products. One query where the last is a second old. Raises NotSold for what is not sold.
+
+    Within that second it may be what it was before a change, which is honoured for a minute anyway.
+    """
     wanted = tuple(dict.fromkeys(products))
-    until = Window(Lead("valid_from"), partition_by=[F("product_id"), F("rate")], order_by="valid_from")
-    rows = (
-        Price.objects.filter(product__in=wanted, valid_from__lte=now)
-        .annotate(until=until)
-        .filter(Q(until=None) | Q(until__gt=now - HONOURED))
-        .values_list("product_id", "rate", "amount_usdc", "valid_from", "until", "product__from_tier", "product__name")
-    )
-    spans, tiers, names = [], [], dict[str, str]()
-    for product, rate, amount, since, ended, from_tier, name in rows:
-        # Without an amount it is not sold at this rate in that span.
-        if amount is not None:
-            spans.append(Span(product=product, rate=rate, amount=amount, since=since, until=ended))
-        tiers.append(TIERS[from_tier])
-        names[product] = name
+    found = [
+        tag
+        for tag in remembered.not_older(min(REMEMBERED_S, settings.TIER_CACHE_S))
+        if tag.product in wanted and tag.since <= now and (tag.until is None or tag.until > now - HONOURED)
+    ]
+    names = {tag.product: tag.name for tag in found}
     missing = [product for product in wanted if product not in names]
     if missing or not wanted:
         raise NotSold(f"{', '.join(missing) or 'Nothing'} is not sold at the moment.")
     return PriceList(
         products=wanted,
-        from_tier=max(tiers),
+        from_tier=max(TIERS[tag.from_tier] for tag in found),
         description=", ".join(names[product] for product in wanted),
-        spans=tuple(spans),
+        spans=tuple(
+            Span(product=tag.product, rate=tag.rate, amount=tag.amount, since=tag.since, until=tag.until)
+            for tag in found
+            # Without an amount it is not sold at this rate in that span.
+            if tag.amount is not None
+        ),
         now=now,
     )
+
+
+class Tag(NamedTuple):
+    """A row of the whole price list, those of the past and of the future among them."""
+
+    product: str
+    rate: str
+    amount: Decimal | None
+    since: datetime
+    until: datetime | None
+    from_tier: str
+    name: str
+
+
+def _tags() -> list[Tag]:
+    return [Tag(*row) for row in prepared.rows(TAGS)]
+
+
+remembered = Lately(_tags)
 
 
 def current(*, now: datetime) -> Mapping[str, Mapping[str, Decimal]]:

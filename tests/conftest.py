@@ -29,6 +29,7 @@ def pytest_configure(config: pytest.Config) -> None:
         "tests.wallets",
         "tests.actors",
         "tests.emptying",
+        "tests.forgetting",
         "tests.running",
         "tests.browsing",
         "tests.attacks.shops",

@@ -14,8 +14,8 @@ from accounts.models import Venue
 from accounts.seed import FURNISHED
 from catalogue import discovery
 from catalogue.discovery import MCP, absolute
-from catalogue.lately import Lately
 from catalogue.models import Market, Review, SearchRow
+from config.lately import Lately
 from payments.tiers import FREE
 
 REMEMBERED_S = 60.0
