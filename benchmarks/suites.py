@@ -56,8 +56,10 @@ class Suite(Protocol):
 def suites() -> Mapping[str, Suite]:
     """All of them by name, in the order in which they run; they import the product, whose settings must be known."""
     from benchmarks.doors import Doors
+    from benchmarks.geography import Geography
+    from benchmarks.limit import Limit
     from benchmarks.orders import Orders
     from benchmarks.reads import Reads
 
-    found: list[Suite] = [Reads(), Orders(), Doors()]
+    found: list[Suite] = [Reads(), Orders(), Doors(), Limit(), Geography()]
     return {one.name: one for one in found}
