@@ -149,6 +149,28 @@ def test_what_is_written_has_the_keys_and_types_of_the_document() -> None:
     assert as_documented(BatchAnswer, written) == orjson.loads(written)
 
 
+def test_a_hit_is_written_to_the_letter() -> None:
+    make.market("reykjavik", timezone="Atlantic/Reykjavik")
+    make.slot(fiskebar(), starts_at=NOW + timedelta(hours=1))
+    make.restaurant(hours=make.week("17:00", "23:30"), market_id="reykjavik", latitude=TIVOLI[0] + 0.006)
+    make.restaurant(latitude=TIVOLI[0] + 0.007)
+    make.restaurant(status="temporarily_closed", latitude=TIVOLI[0] + 0.008)
+    opening.refresh(now=NOW)
+    near, utc, unknown, shut = (
+        hit.json.partition(',"walking_')[2] for hit in search.find(Query(ll=TIVOLI), now=NOW).hits
+    )
+    offer = near.partition(',"flow_offer":')[2]
+    assert near.startswith(
+        'distance_m":640,"walking_minutes":8,"distance_m":492,"open_now":true,"next_change":"2026-11-21T23:00:00+01:00",'
+    )
+    assert list(orjson.loads(offer[:-1])) == ["percent", "time", "id", "date", "seats_left"]
+    assert utc.endswith('"open_now":true,"next_change":"2026-11-21T22:30:00Z","flow_offer":null}')
+    assert unknown.endswith('"distance_m":778,"open_now":null,"next_change":null,"flow_offer":null}')
+    assert shut.endswith('"distance_m":890,"open_now":false,"next_change":null,"flow_offer":null}')
+    nowhere = search.find(Query(limit=1), now=NOW).hits[0].json
+    assert ',"walking_distance_m":null,"walking_minutes":null,"distance_m":null,"open_now":true,' in nowhere
+
+
 @pytest.mark.usefixtures("_saturday_evening")
 def test_letters_that_nobody_encoded_are_understood(client: Client) -> None:
     make.landmark("Kødbyen", market="copenhagen")
