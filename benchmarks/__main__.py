@@ -27,6 +27,7 @@ from config.stack import StackError
 
 QUICK = (2_000, 40_000)
 FULL = (354_000, 7_500_000)
+GROWTH = (35_000, 354_000, 3_500_000)
 
 
 def words() -> argparse.Namespace:
@@ -47,6 +48,14 @@ def words() -> argparse.Namespace:
         default=(16,),
         metavar="N[,N]",
         help="connections that ask at once (default 16); of several the first is judged",
+    )
+    parser.add_argument(
+        "--growth",
+        type=several,
+        nargs="?",
+        const=GROWTH,
+        metavar="N[,N]",
+        help="the key reads at several sizes too (default 35000,354000,3500000: the last needs 30 GB of disk)",
     )
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, help="processes of each reference")
     parser.add_argument("--no-wrk", action="store_true", help="ask from here even where wrk is installed")
@@ -95,6 +104,8 @@ def measured(given: argparse.Namespace, product: Product, notes: Console) -> tup
     every = suites()
     known = [name for suite in every.values() for name in suite.rows]
     wanted = frozenset(given.only.split(",")) if given.only else frozenset(known)
+    if "growth" in (given.only or "").split(","):
+        given.growth = given.growth or GROWTH
     if unknown := wanted.difference(known):
         raise WrongAnswer(f"No rows: {', '.join(sorted(unknown))}. Known: {', '.join(known)}.")
     load = Load(

@@ -21,6 +21,8 @@ ROOT = Path(__file__).resolve().parent.parent
 ACCOUNT = "Benchmark"
 RATE = 100_000_000
 START_S = 300.0
+# At least so many a second are told when they open.
+READIED_PER_S = 500
 SIZE = """SELECT (SELECT count(*) FROM catalogue_restaurant), (SELECT count(*) FROM catalogue_review)"""
 UNREADY = "SELECT count(*) FROM catalogue_searchrow WHERE spans_missing"
 
@@ -135,7 +137,7 @@ def filled(restaurants: int, reviews: int) -> None:
     )
     if done.returncode:
         raise NotReady("`manage.py demo_data` failed.")
-    until = time.monotonic() + START_S
+    until = time.monotonic() + START_S + restaurants / READIED_PER_S
     with psycopg.connect(str((read_up(Path(os.environ["TABLEWIRE_STATE_DIR"])) or {})["database_url"])) as connection:
         connection.autocommit = True
         while (connection.execute(UNREADY).fetchone() or (0,))[0]:

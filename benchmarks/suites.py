@@ -56,10 +56,14 @@ class Suite(Protocol):
 def suites() -> Mapping[str, Suite]:
     """All of them by name, in the order in which they run; they import the product, whose settings must be known."""
     from benchmarks.doors import Doors
+    from benchmarks.exporting import Exports
     from benchmarks.geography import Geography
+    from benchmarks.growth import Growth
     from benchmarks.limit import Limit
+    from benchmarks.memory import Memory
     from benchmarks.orders import Orders
+    from benchmarks.pages import Pages
     from benchmarks.reads import Reads
 
-    found: list[Suite] = [Reads(), Orders(), Doors(), Limit(), Geography()]
+    found: list[Suite] = [Reads(), Orders(), Doors(), Limit(), Geography(), Memory(), Exports(), Pages(), Growth()]
     return {one.name: one for one in found}

@@ -1,0 +1,158 @@
+"""The row of memory: what the processes of a web server and of a worker hold, at rest and while they export."""
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Event, Thread
+from typing import Self
+
+import psutil
+
+from benchmarks.exports import exported
+from benchmarks.figures import Figure, Row, Verdict
+from benchmarks.meters import Meter
+from benchmarks.suites import Run
+
+LOOK_S = 0.1
+LISTENS_S = 1.0
+MOST_S = 600.0
+WHY = (
+    "proportional (PSS, smaps_rollup): pages that several processes share count once in their sum. Resident (RSS)"
+    " counts them in each, so a sum of it is more than the machine holds: it is told beside"
+)
+
+
+@dataclass(frozen=True)
+class Held:
+    """Megabytes of a process or of several: with its share of what is shared, and with all of that."""
+
+    proportional: float = 0.0
+    resident: float = 0.0
+
+    def __add__(self, other: "Held") -> "Held":
+        return Held(self.proportional + other.proportional, self.resident + other.resident)
+
+    def __str__(self) -> str:
+        return f"PSS {self.proportional:.0f}, RSS {self.resident:.0f}"
+
+
+def parse(text: str) -> Held:
+    """What a smaps_rollup says; nothing where it says nothing, of a process that is ending."""
+    kilobytes = {
+        name: int(words[0])
+        for name, _, rest in (line.partition(":") for line in text.splitlines())
+        if (words := rest.split()) and words[-1] == "kB"
+    }
+    return Held(1.024e-3 * kilobytes.get("Pss", 0), 1.024e-3 * kilobytes.get("Rss", 0))
+
+
+def held(pid: int) -> Held:
+    """What a process holds; nothing where it has ended."""
+    try:
+        return parse(Path(f"/proc/{pid}/smaps_rollup").read_text())
+    except OSError:
+        return Held()
+
+
+def tree(pid: int) -> list[Held]:
+    """What a process and all below it hold, each of them."""
+    try:
+        top = psutil.Process(pid)
+        return [held(one.pid) for one in (top, *top.children(recursive=True))]
+    except psutil.NoSuchProcess:
+        return []
+
+
+@dataclass
+class Watch:
+    """Looks at a worker ten times a second: the most that all its processes held together, and the most of one."""
+
+    worker: int
+    most: Held = Held()
+    largest: Held = Held()
+    over: Event = field(default_factory=Event)
+
+    def look(self) -> None:
+        """Look once."""
+        every = tree(self.worker)
+        together = sum(every, Held())
+        self.most = max(self.most, together, key=lambda one: one.proportional)
+        self.largest = max(self.largest, *every, key=lambda one: one.proportional)
+
+    def __enter__(self) -> Self:
+        self.thread = Thread(target=self._watch)
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.over.set()
+        self.thread.join()
+
+    def _watch(self) -> None:
+        while not self.over.wait(LOOK_S):
+            self.look()
+
+
+class Memory:
+    """After the load of other rows, so that the web server has done what it does, and before the exports of theirs."""
+
+    name = "memory"
+    rows: tuple[str, ...] = ("memory",)
+    is_by_connections = False
+
+    def steps(self, run: Run, wanted: frozenset[str]) -> int:
+        """What the progress bar counts."""
+        return 2
+
+    def measure(self, run: Run, wanted: frozenset[str]) -> Iterator[Row]:
+        """The row."""
+        from django.utils import timezone
+
+        from catalogue.exports import start
+
+        product = run.product
+        run.step("memory: at rest")
+        time.sleep(LISTENS_S)
+        web = max((held(pid) for pid in Meter(product.port, product.database_url).processes()), key=resident)
+        worker = product.up["pids"]["worker"]
+        idle = Watch(worker)
+        idle.look()
+        run.step("memory: exporting reviews")
+        with Watch(worker) as busy:
+            export, _ = exported("reviews", "parquet", most_s=MOST_S)
+        start.cancel(export, actor="system", now=timezone.now())
+        run.settings["memory"] = {
+            "judged": WHY,
+            "web worker": f"the largest process that serves: {web}",
+            "Celery worker": f"with beat and pool, at rest, {seen(idle)}",
+            "exporting": f"{seen(busy)}; of {export.rows:,} reviews to parquet",
+        }
+        told = {
+            "web worker": (web.proportional, 140.0),
+            "Celery worker at rest": (idle.most.proportional, 250.0),
+            "Celery worker exporting": (busy.most.proportional, 400.0),
+        }
+        yield Row(
+            name="memory",
+            what="MB, proportional",
+            figures={
+                "web worker": Figure(memory_mb=web.proportional, note=str(web)),
+                "Celery worker at rest": Figure(memory_mb=idle.most.proportional, note=str(idle.most)),
+                "Celery worker exporting": Figure(memory_mb=busy.most.proportional, note=str(busy.most)),
+            },
+            verdicts=tuple(
+                Verdict(row="memory", of=name, value=value, goal=goal, is_most=True, unit="MB")
+                for name, (value, goal) in told.items()
+            ),
+        )
+
+
+def seen(watch: Watch) -> str:
+    """What was seen, in words."""
+    return f"all of it: {watch.most}; its largest process: {watch.largest}"
+
+
+def resident(one: Held) -> float:
+    """By which processes are compared."""
+    return one.resident

@@ -1,0 +1,75 @@
+"""The row of the back office: the slowest of its pages, and the one that asks the most."""
+
+from collections.abc import Iterator
+from itertools import islice
+
+from benchmarks import back_office
+from benchmarks.back_office import MOST_MS, MOST_QUERIES, Opened
+from benchmarks.figures import OURS, Figure, Row, Verdict, WrongAnswer
+from benchmarks.suites import Run
+
+# Of each list: --quick opens only itself, which is the first of its pages.
+QUICK_PAGES = 1
+
+
+class Pages:
+    """Every kind of page of every list, as benchmarks.back_office opens them; --quick opens the lists."""
+
+    name = "pages"
+    rows: tuple[str, ...] = ("admin",)
+    is_by_connections = False
+
+    def steps(self, run: Run, wanted: frozenset[str]) -> int:
+        """What the progress bar counts."""
+        from django.contrib import admin
+
+        return len(admin.site._registry)  # noqa: SLF001  # there is no other way to count them
+
+    def measure(self, run: Run, wanted: frozenset[str]) -> Iterator[Row]:
+        """The row. Raises WrongAnswer when a page was not answered."""
+        every = list(opened(run))
+        if broken := [one.path for one in every if one.status != 200]:
+            raise WrongAnswer(f"admin: not answered: {', '.join(broken[:5])}")
+        slowest, asking = max(every, key=lambda one: one.ms), max(every, key=lambda one: one.queries)
+        times = sorted(one.ms for one in every)
+        beyond = [one for one in every if not one.is_good]
+        run.settings["admin"] = {
+            "pages": f"{len(every)}, each {back_office.TRIES} times in this process without its web server",
+            "slowest": f"{slowest.path[:100]}: {slowest.ms:.0f} ms",
+            "asks the most": f"{asking.path[:100]}: {asking.queries} queries",
+            "beyond the goal": len(beyond),
+        }
+        figure = Figure(p50_ms=times[len(times) // 2], p99_ms=times[int(len(times) * 0.99)])
+        yield Row(
+            name="admin",
+            what=f"{len(every)} pages",
+            figures={OURS: figure},
+            verdicts=(
+                Verdict(row="admin", of="slowest page", value=slowest.ms, goal=MOST_MS, is_most=True, unit="ms"),
+                Verdict(
+                    row="admin",
+                    of="most queries",
+                    value=asking.queries,
+                    goal=MOST_QUERIES,
+                    is_most=True,
+                    unit="",
+                ),
+            ),
+        )
+
+
+def opened(run: Run) -> Iterator[Opened]:
+    """The pages of every list that is registered."""
+    from django.contrib import admin
+    from django.test import Client
+
+    from accounts.models import User
+
+    client = Client(headers={"host": "localhost"}, raise_request_exception=False)
+    client.force_login(User.objects.filter(is_superuser=True).earliest("pk"))
+    # What a process makes once, like the templates of a list.
+    back_office.opened(client, "reference", back_office.REFERENCE)
+    for model, its in sorted(admin.site._registry.items(), key=lambda one: str(one[0])):  # noqa: SLF001  # as above
+        run.step(f"admin: {model.__name__}")
+        pages = back_office.pages_of(client, model, its)
+        yield from islice(pages, QUICK_PAGES) if run.words.quick else pages
