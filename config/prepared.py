@@ -1,11 +1,12 @@
 """Reads that are asked again and again: prepared at the first asking, and without Django's cursor in between."""
 
+import threading
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
-from psycopg import OperationalError
+from psycopg import Cursor, OperationalError
 from psycopg.pq import Format
 
 Values = Mapping[str, Any] | Sequence[Any]
@@ -38,11 +39,21 @@ def row(statement: str, values: Values = ()) -> Row | None:
     return next(iter(rows(statement, values)), None)
 
 
+class _Kept(threading.local):
+    """The cursor of a thread. One that was used before knows how to read the columns that it has read before."""
+
+    cursor: Cursor[Row] | None = None
+
+
+_kept = _Kept()
+
+
 def _asked(database: BaseDatabaseWrapper, statement: str, values: Values) -> list[Row]:
-    if database.connection is None:
+    cursor = _kept.cursor
+    if cursor is None or cursor.connection is not database.connection:
         database.ensure_connection()
-    found: list[Row] = database.connection.execute(statement, values, prepare=True, binary=True).fetchall()
-    return found
+        cursor = _kept.cursor = database.connection.cursor(binary=True)
+    return cursor.execute(statement, values, prepare=True).fetchall()
 
 
 def _counted(database: BaseDatabaseWrapper, statement: str, values: Values) -> list[Row]:

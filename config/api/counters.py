@@ -24,6 +24,19 @@ outages: defaultdict[str, Outage] = defaultdict(
 )
 
 
+class Noted(threading.local):
+    """What `add` in this thread has just counted, and under which name; None while the store is away.
+
+    The name is for `give_back`. Of the module, as to find the cache of a thread costs as much as to count.
+    """
+
+    name: str | None = None
+    count: int | None = None
+
+
+noted = Noted()
+
+
 # One less, of a count that lives: what is made anew would have no end, and what is below zero would be a gift.
 ONE_LESS = "if tonumber(redis.call('get', KEYS[1]) or '0') > 0 then redis.call('decr', KEYS[1]) end"
 
@@ -45,23 +58,23 @@ class CounterCache(BaseCache):
             retry=Retry(NoBackoff(), 0),
         )
         self.outage = outages[location]
-        self.remembered = threading.local()
+        self.lines = threading.local()
 
     def add(self, key: str, value: Any, timeout: Any = None, version: int | None = None) -> bool:
         """Count `value` more under the key, which lives `timeout` seconds from its first count; true on the first."""
         name = self.make_and_validate_key(key, version)
-        self.remembered.name = None
+        noted.name = None
         if not self.outage.may_ask():
-            self.remembered.count = None
+            noted.count = None
             return False
         try:
             count = self.counting(name, int(value), lasts_s=int(timeout))
         except redis.RedisError as error:
             self.outage.begins(error)
-            self.remembered.count = None
+            noted.count = None
             return False
         self.outage.ends()
-        self.remembered.name, self.remembered.count = name, count
+        noted.name, noted.count = name, count
         return count == int(value)
 
     def counting(self, name: str, more: int, *, lasts_s: int) -> int:
@@ -72,9 +85,9 @@ class CounterCache(BaseCache):
         held: tuple[Any, ...] = ("SET", name, 0, "NX", "EX", lasts_s)
         raised: tuple[Any, ...] = ("INCRBY", name, more)
         asked = pack_command(held) + pack_command(raised)
-        line: Any = getattr(self.remembered, "line", None)
+        line: Any = getattr(self.lines, "line", None)
         if line is None or line.pid != os.getpid():
-            line = self.remembered.line = self.store.connection_pool.make_connection()
+            line = self.lines.line = self.store.connection_pool.make_connection()
         try:
             return self.asked(line, asked)
         except redis.ConnectionError:
@@ -94,15 +107,9 @@ class CounterCache(BaseCache):
 
     def incr(self, key: str, delta: int = 1, version: int | None = None) -> int:
         """The count that `add` in this thread has just made. Raises ValueError while the store is away."""
-        count: int | None = self.remembered.count
-        if count is None:
+        if noted.count is None:
             raise ValueError("the counters are away")
-        return count
-
-    def counted(self) -> str | None:
-        """Under which name `add` in this thread has just counted, for `give_back`; None while the store is away."""
-        name: str | None = self.remembered.name
-        return name
+        return noted.count
 
     def counts(self, keys: Sequence[str]) -> list[int] | None:
         """How far these have been counted, counting nothing; None while the store is away. One round trip."""

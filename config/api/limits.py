@@ -23,7 +23,7 @@ from django.http import HttpRequest, HttpResponseBase
 from django_ratelimit.core import get_usage
 
 from config.api import errors
-from config.api.counters import CounterCache
+from config.api.counters import CounterCache, noted
 from config.api.ids import encode, new_id
 from config.api.inside import Inside
 from config.api.refusal import Code, Refusal, Unavailable
@@ -242,7 +242,7 @@ class Doorway(ABC):
         if usage["limit"]:
             # The second in which it sees a window end still belongs to that window.
             count, ends = usage["count"], now + max(usage["time_left"], 0) + 1
-            name = store().counted()
+            name = noted.name
         else:
             count, ends = local_counts.count(bucket, allowance.window_s, now)
         return Usage(policy, bucket, allowance.limit, allowance.window_s, count, ends, now, name)

@@ -1,6 +1,7 @@
 """What the viewsets of both APIs have in common."""
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any, ClassVar, TypeVar
 
 from django.db.models import Model
@@ -25,9 +26,30 @@ class StrictViewSet(GenericViewSet[Row]):
     # Actions that read their own query string.
     reads_query: ClassVar[Sequence[str]] = ("list",)
 
+    def get_authenticators(self) -> list[Any]:
+        """One of each for all requests, like what follows: none of ours remembers any."""
+        return _made(tuple(self.authentication_classes))
+
+    def get_permissions(self) -> list[Any]:
+        """See `get_authenticators`."""
+        return _made(tuple(self.permission_classes))
+
+    def get_parsers(self) -> list[Any]:
+        """See `get_authenticators`."""
+        return _made(tuple(self.parser_classes))
+
+    def get_renderers(self) -> list[Any]:
+        """See `get_authenticators`."""
+        return _made(tuple(self.renderer_classes))
+
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """Refuse a query string where none is read. Raises InvalidRequest."""
         super().initial(request, *args, **kwargs)
         # An action is None for a method that the address does not have.
         if self.action and self.action not in self.reads_query:
             query.read(request, ())
+
+
+@cache
+def _made(kinds: tuple[type[Any], ...]) -> list[Any]:
+    return [kind() for kind in kinds]
