@@ -12,7 +12,7 @@ from django.http import HttpRequest, HttpResponse
 from rest_framework.request import Request
 
 from catalogue.contents import Content
-from config.api import versions
+from config.api import headers, versions
 from config.api.renderers import JSON
 from payments import gate, wire
 from payments.callers import caller_of, payment_of
@@ -109,8 +109,6 @@ def has(request: Request, etag: str, *, any_will_do: bool) -> bool:
 
 def stamped(response: HttpResponse, etag: str, caching: str) -> HttpResponse:
     """The same answer with what caches need to know."""
-    response.headers["ETag"] = etag
-    response.headers["Cache-Control"] = caching
     # Tiers see different things at one address.
-    response.headers["Vary"] = VARY
+    headers.put(response, (("ETag", etag), ("Cache-Control", caching), ("Vary", VARY)))
     return response

@@ -9,6 +9,7 @@ from typing import Any
 from django.http import HttpRequest, HttpResponseBase
 from django.utils import timezone
 
+from config.api import headers
 from config.api.limits import Allowance, Doorway, Entry, Usage, address_bucket
 from config.api.refusal import Refusal
 from payments import patience, wire
@@ -118,4 +119,4 @@ class DataDoorway(Doorway):
         """Add the tier to the rate headers."""
         super().stamp(request, response, usage)
         caller: Caller | None = getattr(request, "caller", None)
-        response["X-Tier"] = caller.tier.name if caller else FREE.name
+        headers.put(response, [("X-Tier", caller.tier.name if caller else FREE.name)])

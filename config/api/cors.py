@@ -8,7 +8,7 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.utils.cache import patch_vary_headers
 
-from config.api import origins
+from config.api import headers, origins
 
 # What acts for whoever runs the program that calls: not every page may. What is below it is for everybody to read.
 GUARDED = "/mcp"
@@ -25,7 +25,7 @@ class Cors(CorsMiddleware):
         response: HttpResponseBase = self.get_response(request)  # type: ignore[assignment]
         if OPEN.match(request.path_info):
             said = response.headers.get("Vary")
-            response.headers["Vary"] = f"{said}, origin" if said else "origin"
+            headers.put(response, [("Vary", f"{said}, origin" if said else "origin")])
         return response
 
     def check_preflight(self, request: HttpRequest) -> HttpResponseBase | None:

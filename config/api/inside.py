@@ -10,6 +10,8 @@ from django.core.handlers.exception import convert_exception_to_response
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.http.request import split_domain_port, validate_host
 
+from config.api import headers
+
 Broke = Callable[[HttpRequest, Exception], None]
 
 
@@ -28,8 +30,7 @@ class Inside(BaseHandler):
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         """The answer of the view, or what Django's handlers make of an error; for a Host that is not ours 400."""
         response = cast("HttpResponseBase", self.answer(request))
-        for name, value in PROTECTION:
-            response.headers.setdefault(name, value)
+        headers.put(response, PROTECTION)
         if isinstance(response, HttpResponse) and "Content-Length" not in response.headers:
             response.headers["Content-Length"] = str(len(response.content))
         return response

@@ -22,7 +22,7 @@ from django.db import Error as DatabaseError
 from django.http import HttpRequest, HttpResponseBase
 from django_ratelimit.core import get_usage
 
-from config.api import errors
+from config.api import errors, headers
 from config.api.counters import CounterCache, noted
 from config.api.ids import encode, new_id
 from config.api.inside import Inside
@@ -290,9 +290,14 @@ class Doorway(ABC):
 
     def stamp(self, request: HttpRequest, response: HttpResponseBase, usage: Usage) -> None:
         """Write the contract's three headers, and those of the IETF draft on RateLimit header fields."""
-        response["X-RateLimit-Limit"] = str(usage.limit)
-        response["X-RateLimit-Remaining"] = str(usage.remaining)
-        response["X-RateLimit-Reset"] = str(usage.resets_at)
-        response["RateLimit-Policy"] = f'"{usage.policy}";q={usage.limit};w={usage.window_s}'
-        response["RateLimit"] = f'"{usage.policy}";r={usage.remaining};t={usage.wait_s}'
-        response["X-Request-Id"] = errors.id_of(request)
+        headers.put(
+            response,
+            (
+                ("X-RateLimit-Limit", str(usage.limit)),
+                ("X-RateLimit-Remaining", str(usage.remaining)),
+                ("X-RateLimit-Reset", str(usage.resets_at)),
+                ("RateLimit-Policy", f'"{usage.policy}";q={usage.limit};w={usage.window_s}'),
+                ("RateLimit", f'"{usage.policy}";r={usage.remaining};t={usage.wait_s}'),
+                ("X-Request-Id", errors.id_of(request)),
+            ),
+        )
