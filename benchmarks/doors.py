@@ -23,7 +23,7 @@ from benchmarks.product import RATE, Product
 from benchmarks.reads import COMPARED, READS, paths_of
 from benchmarks.suites import Run
 
-SETTLING, REST = "settling alone", "record, REST"
+SETTLING, GIVEN, REST = "settling alone", "the same, given away", "record, REST"
 PAYER = "Benchmark payer"
 QUICK_PAYMENTS, PAYMENTS = 40, 200
 WARM = 6
@@ -38,7 +38,7 @@ class Doors:
 
     def steps(self, run: Run, wanted: frozenset[str]) -> int:
         """What the progress bar counts."""
-        return ("paid" in wanted) * (2 + 2 * run.rounds) + ("mcp" in wanted) * (2 + 2 * run.rounds)
+        return ("paid" in wanted) * (2 + 3 * run.rounds) + ("mcp" in wanted) * (2 + 2 * run.rounds)
 
     def measure(self, run: Run, wanted: frozenset[str]) -> Iterator[Row]:
         """The rows. Raises WrongAnswer."""
@@ -66,11 +66,17 @@ def paid(run: Run) -> Row:
         payments = signed(product.up, count)
         return server.cost(partial(buy, server, path, key=key, payments=payments), what=path)
 
-    figures = run.in_turns("paid", {OURS: calls, SETTLING: lambda: settle(signed(product.up, count))})
+    turns = {
+        OURS: calls,
+        SETTLING: lambda: settle(signed(product.up, count)),
+        GIVEN: lambda: server.cost(partial(given, server, path, times=count), what=path),
+    }
+    figures = run.in_turns("paid", turns)
     whole, alone = figures[OURS].cpu_ms, figures[SETTLING].cpu_ms
     on_top = None if whole is None or alone is None else whole - alone
     run.settings["paid"] = {
         "load": f"{count} payments a round, signed before, one after the other on one connection",
+        GIVEN: "by the plan of the benchmark's account: what is answered, without the sale",
         SETTLING: "payments.facilitator.settle in this process: the same facilitator, node and chain",
     }
     told = Verdict(row="paid", of="CPU on top", value=on_top, goal=5, is_most=True, unit="ms")
@@ -116,6 +122,21 @@ def buy(server: Contender, path: str, *, key: str, payments: Sequence[str]) -> L
             waits.append(time.perf_counter() - asked)
             if response.status != 200 or not response.headers["PAYMENT-RESPONSE"]:
                 raise WrongAnswer(f"paid: {response.status} {body[:300].decode(errors='replace')}")
+    return timed(waits, time.perf_counter() - began)
+
+
+def given(server: Contender, path: str, *, times: int) -> Loaded:
+    """Ask for it again and again with the key to which it is given. Raises WrongAnswer when it is not."""
+    waits, began = [], time.perf_counter()
+    with closing(http.client.HTTPConnection(HOST, server.port, timeout=30)) as connection:
+        for _ in range(times):
+            asked = time.perf_counter()
+            connection.request("GET", path, headers=dict(server.headers))
+            response = connection.getresponse()
+            response.read()
+            waits.append(time.perf_counter() - asked)
+            if response.status != 200:
+                raise WrongAnswer(f"paid: {response.status} for {path} with the key to which it is given")
     return timed(waits, time.perf_counter() - began)
 
 
