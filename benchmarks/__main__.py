@@ -55,7 +55,7 @@ def words() -> argparse.Namespace:
         nargs="?",
         const=GROWTH,
         metavar="N[,N]",
-        help="the key reads at several sizes too (default 35000,354000,3500000: the last needs 30 GB of disk)",
+        help="the key reads at several sizes too (default 35000,354000,3500000: the last needs 35 GB of disk)",
     )
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, help="processes of each reference")
     parser.add_argument("--no-wrk", action="store_true", help="ask from here even where wrk is installed")

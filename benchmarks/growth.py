@@ -2,8 +2,8 @@
 
     uv run --group benchmarks python -m benchmarks --growth [35000,354000,3500000] --only growth
 
-Each size is a product of its own, one after the other, with its data in .state/benchmarks/growth-N: about 8 kB of disk
-a restaurant, so 28 GB for the largest, and as much again of time as it takes to make. This module run by itself
+Each size is a product of its own, one after the other, with its data in .state/benchmarks/growth-N: about 10 kB of disk
+a restaurant, so 35 GB for the largest, which also takes long to make. This module run by itself
 measures one size and prints it as JSON; as a process may know one product, the row runs it once for each.
 """
 

@@ -55,7 +55,9 @@ def test_each_sending_is_a_round_trip_however_many_commands_it_holds() -> None:
         with limit.sending() as sent:
             store.ping()
             with store.pipeline(transaction=False) as pipe:
-                pipe.ping().ping().execute()
+                pipe.ping()
+                pipe.ping()
+                pipe.execute()
     assert len(sent) == 2
 
 
