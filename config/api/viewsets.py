@@ -10,6 +10,7 @@ from rest_framework.viewsets import GenericViewSet
 
 from config.api import query
 from config.api.filters import StrictFilters
+from config.api.renderers import JSON
 
 Row = TypeVar("Row", bound=Model)
 
@@ -42,12 +43,29 @@ class StrictViewSet(GenericViewSet[Row]):
         """See `get_authenticators`."""
         return _made(tuple(self.renderer_classes))
 
+    @property
+    def default_response_headers(self) -> dict[str, str]:
+        """The methods of the address."""
+        return {"Allow": _allowed(tuple(self.http_method_names), tuple(self.action_map or ()))}
+
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """Refuse a query string where none is read. Raises InvalidRequest."""
-        super().initial(request, *args, **kwargs)
+        """Refuse a query string where none is read. Raises InvalidRequest.
+
+        What DRF does before a view runs, but for what is one for all of ours: there is a single representation, and
+        neither versions nor throttles.
+        """
+        request.accepted_renderer, request.accepted_media_type = self.get_renderers()[0], JSON.media_type
+        request.version = request.versioning_scheme = None
+        self.perform_authentication(request)
+        self.check_permissions(request)
         # An action is None for a method that the address does not have.
         if self.action and self.action not in self.reads_query:
             query.read(request, ())
+
+
+@cache
+def _allowed(known: tuple[str, ...], methods: tuple[str, ...]) -> str:
+    return ", ".join(method.upper() for method in known if method in methods)
 
 
 @cache
