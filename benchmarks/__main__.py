@@ -59,6 +59,7 @@ def words() -> argparse.Namespace:
     )
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, help="processes of each reference")
     parser.add_argument("--no-wrk", action="store_true", help="ask from here even where wrk is installed")
+    parser.add_argument("--proxy", action="store_true", help="ask reads through deploy/haproxy.cfg too")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all figures there")
     parser.add_argument("--svg", type=Path, metavar="FILE", help="draw the requests a second there")
     return parser.parse_args()

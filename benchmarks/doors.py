@@ -25,7 +25,7 @@ from benchmarks.suites import Run
 
 SETTLING, GIVEN, REST = "settling alone", "the same, given away", "record, REST"
 PAYER = "Benchmark payer"
-QUICK_PAYMENTS, PAYMENTS = 40, 200
+QUICK_PAYMENTS, PAYMENTS = 25, 200
 WARM = 6
 
 

@@ -2,9 +2,9 @@
 
     uv run --group benchmarks python -m benchmarks --growth [35000,354000,3500000] --only growth
 
-Each size is a product of its own, one after the other, with its data in .state/benchmarks/growth-N: about 10 kB of disk
-a restaurant, so 35 GB for the largest, which also takes long to make. This module run by itself
-measures one size and prints it as JSON; as a process may know one product, the row runs it once for each.
+Each size is a product of its own, one after the other, with its data in .state/benchmarks/growth-N: about 10 kB of
+disk a restaurant, so 35 GB for the largest, which also takes long to make. This module run by itself measures one size
+and prints it as JSON; as a process may know one product, the row runs it once for each.
 """
 
 import argparse

@@ -87,8 +87,9 @@ SELECT id, number, business_date, status, customer_id, delivery_address, payment
             json_build_array(menu_item_id, name, quantity, notes, unit_price::text, line_total::text) ORDER BY position
         ) FROM orders_orderitem WHERE order_id = placed.id
     )::text AS lines
-FROM orders_order AS placed WHERE venue_id = $1 ORDER BY created_at DESC, id DESC LIMIT $2 OFFSET $3
+FROM orders_order AS placed WHERE venue_id = $1 ORDER BY created_at DESC, id DESC LIMIT $2
 """
+LATER_PAGE = f"{PAGE} OFFSET $3"
 STRICT = ConfigDict(strict=True, extra="forbid")
 
 
@@ -264,7 +265,10 @@ async def orders(request: Request) -> Response:
         limit, page = asked.get("limit", 20), asked.get("page", 1)
         async with desk.pool.acquire() as connection:
             total = await connection.fetchval(TOTAL, caller.venue)
-            rows = await connection.fetch(PAGE, caller.venue, limit, (page - 1) * limit) if total else []
+            if page == 1:
+                rows = await connection.fetch(PAGE, caller.venue, limit)
+            else:
+                rows = await connection.fetch(LATER_PAGE, caller.venue, limit, (page - 1) * limit)
         pages = -(-total // limit)
         around = {"page": page, "limit": limit, "total": total, "total_pages": pages, "has_more": page < pages}
         body = orjson.dumps({"data": [shown(row) for row in rows], "pagination": around}, option=OPTIONS)
