@@ -10,7 +10,7 @@ from typing import Any
 import psycopg
 import psycopg.sql
 
-from benchmarks import pgbench
+from benchmarks import pgbench, proxy
 from benchmarks.contenders import Contender, fastapi, ours, textbook
 from benchmarks.figures import Bound, Figure, Row, WrongAnswer
 from benchmarks.product import ROOT, Product
@@ -106,13 +106,15 @@ class Reads:
 
     def steps(self, run: Run, wanted: frozenset[str]) -> int:
         """A warm-up and the rounds, of each contender."""
-        return sum(read.name in wanted for read in READS) * (4 + 5 * run.rounds)
+        behind = len(proxy.ways(run))
+        return sum(read.name in wanted for read in READS) * (4 + behind + (5 + behind) * run.rounds)
 
     def measure(self, run: Run, wanted: frozenset[str]) -> Iterator[Row]:
         """The rows. Raises WrongAnswer when a reference answers something else than we do."""
         prepare(run.product, say=run.step)
         with ExitStack() as held:
             contenders = [ours(run.product), *(held.enter_context(one) for one in references(run))]
+            contenders += held.enter_context(proxy.contenders(run))
             for one in contenders:
                 one.wait()
             run.settings["reads"] = {one.name: dict(one.settings) for one in contenders} | {
@@ -124,7 +126,7 @@ class Reads:
             for read in READS:
                 if read.name in wanted:
                     paths = paths_of(read, run.product)
-                    compare(read, paths[:COMPARED], contenders)
+                    compare(read, paths[:COMPARED], [one for one in contenders if one.name != proxy.COMPRESSED])
                     texts = pgbench.scripts(run.product, paths[: pgbench.SCRIPTS])
                     figures = rounds(run, read.name, contenders, paths, texts)
                     yield Row.judged(read.name, read.what, figures, read.bounds)
