@@ -1,11 +1,10 @@
 """What is on sale: the next offer of each restaurant, and how a slot stands."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import date, datetime, time
+from datetime import date, time
 from uuid import UUID
 
-from django.db import connection, models
+from django.db import models
 
 from config.api.ids import encode
 
@@ -19,19 +18,21 @@ IS_ON_SALE = f"{IS_BOOKABLE} AND slot.seats_left >= slot.party_min AND slot.seat
 # A restaurant that is closed for good, moved, merged or erased has no row among those that lists see.
 IS_OFFERING = "listing.is_active AND NOT r.is_shut"
 
-NEXT = f"""
-SELECT listing.restaurant_id, next.id, next.percent, next.time, next.date, next.seats_left
-FROM catalogue_listing AS listing
-JOIN catalogue_searchrow AS r ON r.restaurant_id = listing.restaurant_id
-CROSS JOIN LATERAL (
-    SELECT slot.id, slot.percent, slot.time, slot.date, slot.seats_left
-    FROM catalogue_flowslot AS slot
-    WHERE slot.restaurant_id = listing.restaurant_id AND {IS_ON_SALE}
-    ORDER BY slot.starts_at, slot.percent DESC, slot.id
-    LIMIT 1
-) AS next
-WHERE listing.restaurant_id = ANY (%(restaurants)s::uuid[]) AND {IS_OFFERING}
-"""  # noqa: S608  # constants of ours
+SOONEST = "slot.starts_at, slot.percent DESC"
+
+
+def beside(*, that: str = IS_ON_SALE, first: str = SOONEST) -> str:
+    """A lateral join `offer` of the search row `r`: its first slot in this order that fulfils this, nulls where none.
+
+    Its columns are those of `of_row`; the text has the parameter `now`. One look-up in an index for each row that is
+    listed.
+    """
+    return f"""LEFT JOIN LATERAL (
+        SELECT slot.percent, slot.time, slot.date, slot.id, slot.seats_left
+        FROM catalogue_listing listing JOIN catalogue_flowslot slot ON slot.restaurant_id = listing.restaurant_id
+        WHERE listing.restaurant_id = r.restaurant_id AND {IS_OFFERING} AND {that}
+        ORDER BY {first}, slot.id LIMIT 1
+    ) AS offer ON true"""  # noqa: S608  # constants of ours
 
 
 class Status(models.TextChoices):
@@ -58,16 +59,3 @@ class Offer:
 def of_row(percent: int, at: time, day: date, slot: UUID, seats_left: int) -> Offer:
     """The offer that these columns of a slot tell."""
     return Offer(percent=percent, time=at, date=day, id=encode(PREFIX, slot), seats_left=seats_left)
-
-
-def next_offers(restaurants: Iterable[UUID], *, now: datetime) -> dict[UUID, Offer]:
-    """The next slot on sale of each of these restaurants that has one, of two at one moment the higher.
-
-    One query: an index look-up for each restaurant that is listed, and nothing for the others.
-    """
-    with connection.cursor() as cursor:
-        cursor.execute(NEXT, {"restaurants": list(restaurants), "now": now})
-        return {
-            restaurant: of_row(percent, at, day, slot, seats_left)
-            for restaurant, slot, percent, at, day, seats_left in cursor.fetchall()
-        }

@@ -10,7 +10,7 @@ import orjson
 
 from catalogue import identity
 from catalogue.flow import Offer
-from catalogue.flow.offers import IS_OFFERING, IS_ON_SALE, of_row
+from catalogue.flow.offers import beside, of_row
 from catalogue.hours import Hours, InvalidHoursError, State
 from catalogue.opening import CLOSED
 from config import prepared
@@ -23,7 +23,7 @@ AHEAD = timedelta(days=14)
 UNKNOWN = State("unknown", open_now=None, next_change=None)
 SHUT = State("closed", open_now=False, next_change=None)
 
-# Of the spans the one that is running or comes next, of the slots on sale the one that flow.next_offers finds.
+# Of the spans the one that is running or comes next, and the offer.
 READ = f"""
 SELECT held.restaurant_id, held.status, held.timezone, held.hours_known, held.before, held.hours, held.after,
     r.spans_until, span.opens, span.closes, r.open_spans IS NOT NULL,
@@ -34,12 +34,7 @@ LEFT JOIN LATERAL (
     SELECT lower(each) AS opens, upper(each) AS closes
     FROM unnest(r.open_spans) AS each WHERE upper(each) > %(now)s::timestamptz ORDER BY lower(each) LIMIT 1
 ) AS span ON true
-LEFT JOIN LATERAL (
-    SELECT slot.percent, slot.time, slot.date, slot.id, slot.seats_left
-    FROM catalogue_listing AS listing JOIN catalogue_flowslot AS slot ON slot.restaurant_id = listing.restaurant_id
-    WHERE listing.restaurant_id = r.restaurant_id AND {IS_OFFERING} AND {IS_ON_SALE}
-    ORDER BY slot.starts_at, slot.percent DESC, slot.id LIMIT 1
-) AS offer ON true
+{beside()}
 WHERE held.slug = %(slug)s
 """  # noqa: S608  # constants of ours
 

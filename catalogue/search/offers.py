@@ -3,7 +3,7 @@
 from datetime import date, datetime, time, timedelta
 from typing import Any
 
-from catalogue.flow.offers import IS_OFFERING, IS_ON_SALE
+from catalogue.flow.offers import IS_ON_SALE, SOONEST, beside
 from catalogue.search.question import OFFER_WITHIN, Query, Sort
 
 LISTED = "EXISTS (SELECT FROM catalogue_listing l WHERE l.restaurant_id = slot.restaurant_id AND l.is_active)"
@@ -54,10 +54,5 @@ def shown(query: Query) -> str:
 
     The next one, of two at the same moment the higher; with `sort=offer` the highest, of equal ones the next.
     """
-    order = "slot.percent DESC, slot.starts_at" if query.sort is Sort.OFFER else "slot.starts_at, slot.percent DESC"
-    return f"""LEFT JOIN LATERAL (
-        SELECT slot.percent, slot.time, slot.date, slot.id, slot.seats_left
-        FROM catalogue_listing listing JOIN catalogue_flowslot slot ON slot.restaurant_id = listing.restaurant_id
-        WHERE listing.restaurant_id = r.restaurant_id AND {IS_OFFERING} AND {_fitting(query)}
-        ORDER BY {order}, slot.id LIMIT 1
-    ) AS offer ON true"""  # noqa: S608  # constants of ours
+    first = f"slot.percent DESC, {SOONEST}" if query.sort is Sort.OFFER else SOONEST
+    return beside(that=_fitting(query), first=first)

@@ -8,7 +8,6 @@ import pytest
 import time_machine
 from django.test import Client
 
-from catalogue import flow
 from catalogue.models import FlowSlot, Listing, Restaurant
 from tests.catalogue import make
 from tests.catalogue.make import NOW
@@ -38,6 +37,14 @@ def get(path: str, **parameters: Any) -> Any:
 def ids(response: Any) -> list[str]:
     assert response.status_code == 200
     return [offer["id"] for offer in response.json()["data"]]
+
+
+def beside(place: Restaurant) -> list[Any]:
+    """The offer that the record of a restaurant and its hit in a list are shown with, if there is one."""
+    record = get(f"restaurants/{place.slug}").json()["flow_offer"]
+    hits = get("restaurants", ll=f"{place.latitude},{place.longitude}").json()["data"]
+    assert [hit["flow_offer"] for hit in hits if hit["slug"] == place.slug] in ([record], [])
+    return [record] if record else []
 
 
 def test_an_offer_of_a_restaurant_is_told_whole(place: Restaurant) -> None:
@@ -85,7 +92,7 @@ def test_an_offer_says_how_it_stands_and_only_an_available_one_is_shown_for_sale
     assert get(f"flow/offers/{slot.public_id}").json()["status"] == status
     on_sale = [slot.public_id] if status == "available" else []
     assert ids(get("flow/offers")) == on_sale
-    assert [offer.id for offer in flow.next_offers([place.pk], now=NOW).values()] == on_sale
+    assert [offer["id"] for offer in beside(place)] == on_sale
 
 
 @pytest.mark.parametrize("status", ["temporarily_closed", "permanently_closed", "moved"])
@@ -94,7 +101,7 @@ def test_a_closed_restaurant_offers_nothing(place: Restaurant, status: str) -> N
     Restaurant.objects.update(status=status, updated_at=NOW)
     assert get(f"flow/offers/{slot.public_id}").json()["status"] == "withdrawn"
     assert (ids(get("flow/offers")), ids(get(f"restaurants/{place.slug}/flow"))) == ([], [])
-    assert flow.next_offers([place.pk], now=NOW) == {}
+    assert beside(place) == []
 
 
 def test_an_inactive_listing_offers_nothing(place: Restaurant) -> None:
@@ -102,7 +109,7 @@ def test_an_inactive_listing_offers_nothing(place: Restaurant) -> None:
     Listing.objects.update(is_active=False)
     assert get(f"flow/offers/{slot.public_id}").json()["status"] == "withdrawn"
     assert (ids(get("flow/offers")), ids(get(f"restaurants/{place.slug}/flow"))) == ([], [])
-    assert flow.next_offers([place.pk], now=NOW) == {}
+    assert beside(place) == []
 
 
 def test_the_next_offer_is_the_soonest_and_of_two_at_one_moment_the_higher(place: Restaurant) -> None:
@@ -110,10 +117,9 @@ def test_the_next_offer_is_the_soonest_and_of_two_at_one_moment_the_higher(place
     make.slot(place, percent=20)
     higher = make.slot(place, percent=40, seats=6)
     make.slot(place, percent=90, withdrawn_at=NOW)
-    other = make.restaurant()
-    assert flow.next_offers([place.pk, other.pk], now=NOW) == {
-        place.pk: flow.Offer(percent=40, time=higher.time, date=higher.date, id=higher.public_id, seats_left=6)
-    }
+    offer = {"percent": 40, "time": "20:00", "id": higher.public_id, "date": "2026-11-21", "seats_left": 6}
+    assert beside(place) == [offer]
+    assert beside(make.restaurant()) == []
 
 
 def test_a_restaurants_offers_are_asked_for_by_day_and_party(place: Restaurant) -> None:
