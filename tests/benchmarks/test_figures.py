@@ -88,8 +88,15 @@ def test_json_holds_figures_verdicts_machine_and_settings() -> None:
     assert only["figures"][OURS]["per_second"] == 700
     assert only["verdicts"] == [
         {
-            "row": "record", "of": PEER, "value": 0.7, "gate": 0.7, "goal": 1.0, "is_most": False, "unit": "x",
-            "misses_gate": False, "misses_goal": True,
+            "row": "record",
+            "of": PEER,
+            "value": 0.7,
+            "gate": 0.7,
+            "goal": 1.0,
+            "is_most": False,
+            "unit": "x",
+            "misses_gate": False,
+            "misses_goal": True,
         }
     ]
 
