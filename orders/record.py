@@ -37,7 +37,8 @@ TOTAL = """
 SELECT coalesce(sum(total), 0)::int8 FROM accounts_tally WHERE venue_id = %(venue)s AND noun = %(noun)s {status}
 """
 FIRST_PAGE = f"{ROWS} WHERE venue_id = %(venue)s {{status}} {NEWEST} LIMIT %(limit)s"
-# As one statement with the rows it was planned wrong while statistics lagged (config.api.pages.part).
+# By the index alone. As one statement with the rows it was planned to take more than five seconds, while statistics
+# lagged behind ten thousand new rows.
 KEYS = f"""
 SELECT id FROM orders_order WHERE venue_id = %(venue)s {{status}} {NEWEST} LIMIT %(limit)s OFFSET %(offset)s
 """  # noqa: S608  # of constants

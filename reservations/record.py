@@ -31,7 +31,7 @@ OF_DAY = " AND date = %(day)s"
 COUNTED = "SELECT count(*) FROM reservations_reservation {where}"
 TALLIED = "SELECT coalesce(sum(total), 0)::int8 FROM accounts_tally {where} AND noun = %(noun)s"
 FIRST_PAGE = f"{ROWS} {{where}} {SOONEST} LIMIT %(limit)s"
-# In two statements, as config.api.pages.part says.
+# By the index alone: see orders.record, which pages in the same way.
 KEYS = f"SELECT id FROM reservations_reservation {{where}} {SOONEST} LIMIT %(limit)s OFFSET %(offset)s"  # noqa: S608  # of constants
 LATER_PAGE = f"{ROWS} WHERE id = ANY(%(ids)s) {SOONEST}"
 

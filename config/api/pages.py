@@ -1,12 +1,11 @@
-"""Pages of a list by number: the envelope, the Link header, and how much is counted."""
+"""Pages of a list by number: the envelope and the Link header."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 from urllib.parse import urlencode
 
-from django.db.models import Model, QuerySet
 from django.http import HttpResponse
 from drf_spectacular.utils import extend_schema_serializer, inline_serializer
 from rest_framework import serializers
@@ -16,15 +15,11 @@ from config.api.addresses import public_url
 from config.api.refusal import InvalidRequest
 from config.api.renderers import in_json
 
-Row = TypeVar("Row", bound=Model)
-
 # Seed 000, "Limits".
 DEFAULT_LIMIT = 20
 MOST = 100
 # No list is as long; a bound keeps every offset within PostgreSQL's bigint.
 LAST_PAGE = 10**12
-# Rows are counted up to here; docs/decisions/0027 has what counting costs.
-COUNTED = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,26 +52,8 @@ def read(parameters: Mapping[str, str], *, default_limit: int = DEFAULT_LIMIT) -
     )
 
 
-def answer(
-    request: Request,
-    rows: QuerySet[Row],
-    record: type[serializers.ModelSerializer[Row]],
-    *,
-    page: Page,
-    beyond: Callable[[], int] | None = None,
-) -> HttpResponse:
-    """`{"data": [...], "pagination": {...}}` with the Link header of RFC 8288.
-
-    Counts the rows up to COUNTED; `beyond` says how many there are when there are more, without it all are counted.
-    A page past the end costs no further query.
-    """
-    total = count(rows, beyond=beyond or rows.count)
-    found = part(rows, page) if page.offset < total else ()
-    return told(request, list(record(found, many=True).data), page=page, total=total)
-
-
 def told(request: Request, rows: Sequence[Mapping[str, Any]], *, page: Page, total: int) -> HttpResponse:
-    """The same of rows that are written already, of so many in all."""
+    """`{"data": [...], "pagination": {...}}` of a page of so many rows in all, with the Link header of RFC 8288."""
     pages = -(-total // page.limit)
     pagination = {
         "page": page.number,
@@ -94,24 +71,6 @@ def told(request: Request, rows: Sequence[Mapping[str, Any]], *, page: Page, tot
     given = request.query_params.dict()
     links = ", ".join(f'<{address(request.path, given, number)}>; rel="{name}"' for name, number in wanted if number)
     return in_json({"data": rows, "pagination": pagination}, headers={"Link": links})
-
-
-def count(rows: QuerySet[Row], *, beyond: Callable[[], int]) -> int:
-    """How many rows there are; asks `beyond` where they are more than COUNTED."""
-    counted = rows.order_by()[: COUNTED + 1].count()
-    return counted if counted <= COUNTED else max(beyond(), counted)
-
-
-def part(rows: QuerySet[Row], page: Page) -> QuerySet[Row]:
-    """The rows of a page, in their order; rows skipped are not read.
-
-    Behind the first page their ids are found by the index alone, in a statement of its own: as one statement, while
-    its statistics lag behind ten thousand new rows, PostgreSQL has planned it to take more than five seconds.
-    """
-    wanted = slice(page.offset, page.offset + page.limit)
-    if not page.offset:
-        return rows[wanted]
-    return rows.filter(pk__in=list(rows.values_list("pk", flat=True)[wanted]))
 
 
 def address(path: str, parameters: Mapping[str, str], number: int) -> str:

@@ -14,6 +14,7 @@ from django.db import connection
 from django.test import Client
 from pytest_django import Settings
 
+from config.api.counters import noted
 from config.api.limits import LocalCounts, local_counts
 from payments import seed
 from payments.devchain.wallets import Wallet as Key
@@ -167,7 +168,7 @@ def test_no_402_buys_its_address_an_eleventh_free_request(client: Client) -> Non
 def test_a_count_is_given_back_to_a_window_that_lasts_and_never_below_zero() -> None:
     counts: Any = caches["limits"]
     counts.add("bucket", 2, 60)
-    name = counts.counted()
+    name = noted.name
     for _ in range(3):
         counts.give_back(name)
     assert (counts.store.get(name), 55 <= counts.store.ttl(name) <= 60) == (b"0", True)
@@ -180,7 +181,7 @@ def test_160_counts_given_back_by_16_threads_leave_none() -> None:
     def count(_: int) -> None:
         counts: Any = caches["limits"]
         counts.add("bucket", 1, 60)
-        counts.give_back(counts.counted())
+        counts.give_back(noted.name)
 
     with ThreadPoolExecutor(16) as threads:
         list(threads.map(count, range(160)))
