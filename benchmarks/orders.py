@@ -227,7 +227,7 @@ class Orders:
                     "statements": "those of ours in one transaction, lines by unnest; calls logged as ours are",
                 },
                 PGBENCH: {
-                    "program": pgbench.program() or "not installed, left out",
+                    "program": "pgbench" if pgbench.program() else "not installed, left out",
                     "statements": f"those of our orders at {VENUES} venues, -M prepared, as many clients",
                 },
             }

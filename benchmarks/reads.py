@@ -119,7 +119,7 @@ class Reads:
                 one.wait()
             run.settings["reads"] = {one.name: dict(one.settings) for one in contenders} | {
                 PGBENCH: {
-                    "program": pgbench.program() or "not installed, left out",
+                    "program": "pgbench" if pgbench.program() else "not installed, left out",
                     "statements": f"those of {pgbench.SCRIPTS} of our requests, -M prepared, as many clients",
                 }
             }
