@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import quantiles
@@ -32,6 +32,10 @@ function done(summary, latency, _)
     wrong.connect + wrong.read + wrong.write + wrong.status + wrong.timeout))
 end
 """
+
+
+# The request of a connection, by the numbers of both.
+Request = Callable[[int, int], bytes]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,7 +88,8 @@ class Load:
         lasting = seconds or self.seconds
         if self.uses_wrk:
             return self._by_wrk(base_url, paths, headers, lasting)
-        return asyncio.run(generate(base_url, paths, headers, connections=self.connections, seconds=lasting))
+        turns = gets(base_url, paths, headers, connections=self.connections)
+        return asyncio.run(generate(base_url, turns, connections=self.connections, seconds=lasting))
 
     def _by_wrk(self, base_url: str, paths: Sequence[str], headers: Mapping[str, str], seconds: float) -> Loaded:
         threads = min(self.threads, self.connections)
@@ -116,14 +121,23 @@ def parse(stderr: str, stdout: str = "") -> Loaded:
     raise WrongAnswer(f"wrk said: {(stderr or stdout).strip()[-300:]}")
 
 
-async def generate(
-    base_url: str, paths: Sequence[str], headers: Mapping[str, str], *, connections: int, seconds: float
-) -> Loaded:
-    """The same by plain sockets of this process: what is not 200 is wrong, and ends that connection."""
+def gets(base_url: str, paths: Sequence[str], headers: Mapping[str, str], *, connections: int) -> Request:
+    """GET of each of these paths in turn; each connection begins elsewhere."""
+    fixed = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+    host = urlsplit(base_url).netloc
+    requests = [f"GET {path} HTTP/1.1\r\nHost: {host}\r\n{fixed}\r\n".encode() for path in paths]
+    return in_turn(requests, connections=connections)
+
+
+def in_turn(requests: Sequence[bytes], *, connections: int) -> Request:
+    """Each of these requests in turn; each connection begins elsewhere."""
+    return lambda number, at: requests[(number * len(requests) // connections + at) % len(requests)]
+
+
+async def generate(base_url: str, request: Request, *, status: int = 200, connections: int, seconds: float) -> Loaded:
+    """The same by plain sockets of this process: what has another status is wrong."""
     where = urlsplit(base_url)
     host, port = where.hostname or "127.0.0.1", where.port or 80
-    fixed = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
-    requests = [f"GET {path} HTTP/1.1\r\nHost: {where.netloc}\r\n{fixed}\r\n".encode() for path in paths]
     waits: list[float] = []
     wrong = 0
     started = time.perf_counter()
@@ -131,7 +145,7 @@ async def generate(
 
     async def caller(number: int) -> None:
         nonlocal wrong
-        at = number * len(requests) // connections
+        at = 0
         try:
             reader, writer = await asyncio.open_connection(host, port)
         except OSError:
@@ -139,14 +153,12 @@ async def generate(
             return
         try:
             # Once at least, however long it takes to be let in.
-            mine = 0
-            while (asked := time.perf_counter()) < until or not mine:
-                mine += 1
-                writer.write(requests[at % len(requests)])
+            while (asked := time.perf_counter()) < until or not at:
+                writer.write(request(number, at))
                 at += 1
-                status = await answer(reader)
+                found = await answer(reader)
                 waits.append(time.perf_counter() - asked)
-                wrong += status != 200
+                wrong += found != status
         except (OSError, EOFError, ValueError):
             wrong += 1
         finally:

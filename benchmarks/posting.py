@@ -4,14 +4,12 @@ import asyncio
 import json
 import subprocess
 import tempfile
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from statistics import quantiles
 from urllib.parse import urlsplit
 from uuid import uuid4
 
-from benchmarks.load import Load, Loaded, answer, parse
+from benchmarks.load import Load, Loaded, generate, in_turn, parse
 
 THREADS = """
 local threads = 0
@@ -64,12 +62,8 @@ def again(load: Load, base_url: str, requests: Sequence[bytes], *, seconds: floa
     """Send these in turn; each is to be answered with 200."""
     lasting = seconds or load.seconds
     if not load.uses_wrk:
-        start = load.connections
-
-        def one(number: int, at: int) -> bytes:
-            return requests[(number * len(requests) // start + at) % len(requests)]
-
-        return asyncio.run(generate(base_url, one, 200, connections=load.connections, seconds=lasting))
+        turns = in_turn(requests, connections=load.connections)
+        return asyncio.run(generate(base_url, turns, connections=load.connections, seconds=lasting))
     listed = b"".join(b"%d\n%b\n" % (len(request), request) for request in requests)
     return _by_wrk(load, base_url, AGAIN, listed, {}, lasting)
 
@@ -87,7 +81,7 @@ def orders(
         def one(number: int, at: int) -> bytes:
             return f"{start}{keys[(number + at) % len(keys)]}\r\nIdempotency-Key: {run}-{number}-{at}{tail}".encode()
 
-        return asyncio.run(generate(base_url, one, 201, connections=load.connections, seconds=lasting))
+        return asyncio.run(generate(base_url, one, status=201, connections=load.connections, seconds=lasting))
     # Texts of JSON without \u are texts of Lua too.
     words = {"start": json.dumps(start), "tail": json.dumps(tail), "run": run}
     return _by_wrk(load, base_url, FRESH, "\n".join(keys).encode() + b"\n", words, lasting)
@@ -105,44 +99,3 @@ def _by_wrk(load: Load, base_url: str, script: str, listed: bytes, words: Mappin
             [*command, "-s", str(told), base_url], capture_output=True, text=True, check=False
         )
     return parse(done.stderr, done.stdout)
-
-
-async def generate(
-    base_url: str, request: Callable[[int, int], bytes], status: int, *, connections: int, seconds: float
-) -> Loaded:
-    """The same by plain sockets of this process: `request` makes that of a connection, by the number of both."""
-    where = urlsplit(base_url)
-    waits: list[float] = []
-    wrong = 0
-    began = time.perf_counter()
-    until = began + seconds
-
-    async def caller(number: int) -> None:
-        nonlocal wrong
-        at = 0
-        try:
-            reader, writer = await asyncio.open_connection(where.hostname, where.port)
-        except OSError:
-            wrong += 1
-            return
-        try:
-            while (asked := time.perf_counter()) < until:
-                writer.write(request(number, at))
-                at += 1
-                found = await answer(reader)
-                waits.append(time.perf_counter() - asked)
-                wrong += found != status
-        except (OSError, EOFError, ValueError):
-            wrong += 1
-        finally:
-            writer.close()
-
-    await asyncio.gather(*(caller(number) for number in range(connections)))
-    cuts = quantiles(waits, n=100, method="inclusive") if len(waits) > 1 else [0.0] * 99
-    return Loaded(
-        requests=len(waits),
-        seconds=time.perf_counter() - began,
-        p50_ms=1000 * cuts[49],
-        p99_ms=1000 * cuts[98],
-        wrong=wrong,
-    )

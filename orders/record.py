@@ -5,7 +5,7 @@ request for twenty orders the serializer took two thirds.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, date, datetime
+from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
 
@@ -14,6 +14,7 @@ import orjson
 from accounts.models import Tally, Venue
 from config import prepared
 from config.api.ids import decode, encode
+from config.api.listings import written_moment
 from config.api.pages import Page
 from orders.models import Order, OrderItem
 from orders.models.orders import PREFIX
@@ -32,10 +33,6 @@ FROM orders_order AS placed
 ONE = f"{ROWS} WHERE id = %(id)s AND venue_id = %(venue)s"
 NEWEST = "ORDER BY created_at DESC, id DESC"
 OF_STATUS = "AND status = %(status)s"
-# The tally is kept in the transaction of each change (docs/decisions/0027).
-TOTAL = """
-SELECT coalesce(sum(total), 0)::int8 FROM accounts_tally WHERE venue_id = %(venue)s AND noun = %(noun)s {status}
-"""
 FIRST_PAGE = f"{ROWS} WHERE venue_id = %(venue)s {{status}} {NEWEST} LIMIT %(limit)s"
 # By the index alone. As one statement with the rows it was planned to take more than five seconds, while statistics
 # lagged behind ten thousand new rows.
@@ -96,14 +93,8 @@ def page_of(venue: Venue, page: Page, *, status: str | None = None) -> tuple[int
     Two queries, three for a page behind the first, one for a page past the end.
     """
     condition = OF_STATUS if status else ""
-    asked = {
-        "venue": venue.pk,
-        "noun": Tally.Noun.ORDER.value,
-        "status": status,
-        "limit": page.limit,
-        "offset": page.offset,
-    }
-    ((total,),) = prepared.rows(TOTAL.format(status=condition), asked)
+    asked = {"venue": venue.pk, "status": status, "limit": page.limit, "offset": page.offset}
+    total = Tally.objects.count_of(venue, Tally.Noun.ORDER, status=status)
     if page.offset >= total:
         return total, []
     if page.offset:
@@ -164,10 +155,10 @@ def _record(
         "total": total,
         "metadata": metadata,
         "version": version,
-        "created_at": _moment(created_at),
-        "updated_at": _moment(updated_at),
-        "completed_at": completed_at and _moment(completed_at),
-        "cancelled_at": cancelled_at and _moment(cancelled_at),
+        "created_at": written_moment(created_at),
+        "updated_at": written_moment(updated_at),
+        "completed_at": completed_at and written_moment(completed_at),
+        "cancelled_at": cancelled_at and written_moment(cancelled_at),
     }
 
 
@@ -182,10 +173,6 @@ def _line(
         "unit_price": unit_price,
         "line_total": line_total,
     }
-
-
-def _moment(moment: datetime) -> str:
-    return f"{moment.astimezone(UTC).isoformat()[:19]}Z"
 
 
 def _amount(amount: Decimal | None, currency: str) -> str | None:

@@ -5,7 +5,7 @@ equal.
 """
 
 from collections.abc import Sequence
-from datetime import UTC, date, datetime, time
+from datetime import date, datetime, time
 from typing import Any
 from uuid import UUID
 
@@ -14,6 +14,7 @@ import orjson
 from accounts.models import Tally, Venue
 from config import prepared
 from config.api.ids import encode
+from config.api.listings import written_moment
 from config.api.pages import Page
 from reservations.models import Reservation
 from reservations.models.reservations import PREFIX
@@ -29,7 +30,6 @@ OF_STATUS = " AND status = %(status)s"
 OF_DAY = " AND date = %(day)s"
 # No tally is kept of a day; the bookings of one are soon counted.
 COUNTED = "SELECT count(*) FROM reservations_reservation {where}"
-TALLIED = "SELECT coalesce(sum(total), 0)::int8 FROM accounts_tally {where} AND noun = %(noun)s"
 FIRST_PAGE = f"{ROWS} {{where}} {SOONEST} LIMIT %(limit)s"
 # By the index alone: see orders.record, which pages in the same way.
 KEYS = f"SELECT id FROM reservations_reservation {{where}} {SOONEST} LIMIT %(limit)s OFFSET %(offset)s"  # noqa: S608  # of constants
@@ -71,7 +71,6 @@ def page_of(
     where = OF_VENUE + (OF_STATUS if status else "")
     asked = {
         "venue": venue.pk,
-        "noun": Tally.Noun.RESERVATION.value,
         "status": status,
         "day": day,
         "limit": page.limit,
@@ -81,7 +80,7 @@ def page_of(
         where += OF_DAY
         ((total,),) = prepared.rows(COUNTED.format(where=where), asked)
     else:
-        ((total,),) = prepared.rows(TALLIED.format(where=where), asked)
+        total = Tally.objects.count_of(venue, Tally.Noun.RESERVATION, status=status)
     if page.offset >= total:
         return total, []
     if page.offset:
@@ -132,16 +131,12 @@ def _record(
         "time": at.isoformat("minutes"),
         "party_size": party_size,
         "special_requests": special_requests,
-        "starts_at": _moment(starts_at),
-        "ends_at": _moment(ends_at),
+        "starts_at": written_moment(starts_at),
+        "ends_at": written_moment(ends_at),
         "tables": list(tables),
         "metadata": metadata,
         "version": version,
-        "created_at": _moment(created_at),
-        "updated_at": _moment(updated_at),
-        "cancelled_at": cancelled_at and _moment(cancelled_at),
+        "created_at": written_moment(created_at),
+        "updated_at": written_moment(updated_at),
+        "cancelled_at": cancelled_at and written_moment(cancelled_at),
     }
-
-
-def _moment(moment: datetime) -> str:
-    return f"{moment.astimezone(UTC).isoformat()[:19]}Z"

@@ -1,25 +1,29 @@
 """How many records a venue has, kept by triggers of the database in the transaction of each change."""
 
 from django.db import models
-from django.db.models import Sum
 
 from accounts.models.venues import Venue
+from config import prepared
+
+# Each list asks it: put together by the ORM it would take several times as long.
+SUM = "SELECT coalesce(sum(total), 0)::int8 FROM accounts_tally WHERE venue_id = %(venue)s AND noun = %(noun)s"
 
 
 class Tallies(models.QuerySet["Tally"]):
     """Questions to the tallies."""
 
     def count_of(self, venue: Venue, noun: str, *, status: str | None = None) -> int:
-        """How many such records the venue has, of one status or in all. One query of at most three rows."""
-        found = self.filter(venue=venue, noun=noun)
-        narrowed = found.filter(status=status) if status else found
-        return int(narrowed.aggregate(sum=Sum("total"))["sum"] or 0)
+        """How many such records the venue has, of one status or in all. One query of at most a few rows."""
+        ((total,),) = prepared.rows(
+            f"{SUM} AND status = %(status)s" if status else SUM, {"venue": venue.pk, "noun": noun, "status": status}
+        )
+        return int(total)
 
 
 class Tally(models.Model):
     """The number of a venue's orders or reservations in one status.
 
-    Read where counting the rows would take long (config.api.pages); written by the triggers alone.
+    What a list says that there are in all (docs/decisions/0027); written by the triggers alone.
     """
 
     class Noun(models.TextChoices):

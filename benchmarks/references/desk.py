@@ -15,7 +15,7 @@ import orjson
 from fastapi import FastAPI, Request, Response
 from uuid_utils.compat import uuid7
 
-from benchmarks.references.doorway import REMEMBERED_S, Bytes, Door, Refused, encode
+from benchmarks.references.doorway import PROTECTION, REMEMBERED_S, Bytes, Door, Refused, encode
 
 HOUR_S = 3600
 LOGGED_EVERY_S = 0.5
@@ -23,10 +23,7 @@ FIXED = [
     (b"content-type", b"application/json"),
     (b"vary", b"origin"),
     (b"allow", b"GET, POST, HEAD"),
-    (b"x-frame-options", b"DENY"),
-    (b"x-content-type-options", b"nosniff"),
-    (b"referrer-policy", b"same-origin"),
-    (b"cross-origin-opener-policy", b"same-origin"),
+    *PROTECTION,
 ]
 KEY = """
 SELECT key.id, key.family, key.start, key.allowance, key.scopes, venue.id AS venue, venue.timezone, venue.currency,

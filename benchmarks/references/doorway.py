@@ -30,14 +30,17 @@ CONNECTIONS = 10
 SLUG = re.compile(r"[a-z0-9-]{1,120}")
 SECRET = os.urandom(32)
 SHARED, OWN = b"public, max-age=60, stale-while-revalidate=300", b"private, no-store"
-FIXED = [
-    (b"content-type", b"application/json"),
-    (b"vary", b"Authorization, SIGN-IN-WITH-X, X-Payment, PAYMENT-SIGNATURE, origin"),
-    (b"allow", b"GET, HEAD"),
+PROTECTION = [
     (b"x-frame-options", b"DENY"),
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"same-origin"),
     (b"cross-origin-opener-policy", b"same-origin"),
+]
+FIXED = [
+    (b"content-type", b"application/json"),
+    (b"vary", b"Authorization, SIGN-IN-WITH-X, X-Payment, PAYMENT-SIGNATURE, origin"),
+    (b"allow", b"GET, HEAD"),
+    *PROTECTION,
 ]
 KEY = """
 SELECT key.id, plan.tier, plan.per_minute FROM accounts_apikey AS key

@@ -8,7 +8,6 @@ from math import inf
 from operator import itemgetter
 from typing import Any
 from uuid import UUID
-from zoneinfo import ZoneInfo
 
 import orjson
 from django.db import connection, transaction
@@ -18,6 +17,7 @@ from catalogue import geo
 from catalogue.flow.offers import of_row
 from catalogue.search.answer import OPTIONS, Hit, plain
 from catalogue.search.statement import Statement
+from config.api import zones
 from config.api.cursors import Key
 from config.prepared import rows as rows_of
 
@@ -96,7 +96,7 @@ def _unsaid(rows: Sequence[Row], *, now: datetime) -> set[UUID]:
 @lru_cache(maxsize=MOST_MOMENTS)
 def _on_a_clock(moment: datetime, zone: str) -> str:
     """A moment on the wall clock of a zone as it is written everywhere: to the second, and Z on the clock of UTC."""
-    text = moment.astimezone(ZoneInfo(zone)).isoformat(timespec="seconds")
+    text = moment.astimezone(zones.zone(zone)).isoformat(timespec="seconds")
     return f'"{text[:-6]}Z"' if text.endswith("+00:00") else f'"{text}"'
 
 

@@ -1,6 +1,6 @@
-"""How a page of a list with a cursor is shown."""
+"""How a page of a list with a cursor is shown, and moments everywhere."""
 
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from rest_framework import serializers
@@ -12,6 +12,11 @@ class Moment(serializers.DateTimeField):
     def to_representation(self, value: Any) -> Any:
         """Return it for the renderer, which writes RFC 3339."""
         return value.replace(microsecond=0) if isinstance(value, datetime) else value
+
+
+def written_moment(moment: datetime) -> str:
+    """A moment as DATETIME_FORMAT has it (config.api.wire): in UTC and to the second."""
+    return f"{moment.astimezone(UTC).isoformat()[:19]}Z"
 
 
 class ListingRecord(serializers.Serializer[Any]):
