@@ -14,6 +14,7 @@ from benchmarks.meters import Meter, resident_mb, since
 from benchmarks.product import ROOT, Product
 from config.management.run import WEB_THREADS
 from config.stack import Child, free_port, last_lines
+from config.stack.wsgi import is_alive
 
 HOST = "127.0.0.1"
 START_S = 30.0
@@ -33,7 +34,7 @@ class Contender:
     def wait(self) -> None:
         """Wait until it answers: references are started before any is waited for. Raises WrongAnswer."""
         until = time.monotonic() + START_S
-        while self.child is not None and not is_alive(self.port):
+        while self.child is not None and not is_alive(self.port, timeout_s=5):
             if time.monotonic() > until or not self.child.is_running():
                 raise WrongAnswer(
                     f"{self.name} did not start. The end of {self.child.log}:\n{last_lines(self.child.log)}"
@@ -169,15 +170,3 @@ def served(
         )
     finally:
         child.stop()
-
-
-def is_alive(port: int) -> bool:
-    """Whether it answers."""
-    connection = http.client.HTTPConnection(HOST, port, timeout=5)
-    try:
-        connection.request("GET", "/livez")
-        return connection.getresponse().status == http.HTTPStatus.OK
-    except (OSError, http.client.HTTPException):
-        return False
-    finally:
-        connection.close()

@@ -38,11 +38,16 @@ class WsgiServer(Server):
 
     def is_ready(self) -> bool:
         """Whether it answers."""
-        connection = http.client.HTTPConnection(HOST, self.port, timeout=1)
-        try:
-            connection.request("GET", "/livez")
-            return connection.getresponse().status == http.HTTPStatus.OK
-        except (OSError, http.client.HTTPException):
-            return False
-        finally:
-            connection.close()
+        return is_alive(self.port)
+
+
+def is_alive(port: int, *, timeout_s: float = 1) -> bool:
+    """Whether a web server of this machine answers GET /livez."""
+    connection = http.client.HTTPConnection(HOST, port, timeout=timeout_s)
+    try:
+        connection.request("GET", "/livez")
+        return connection.getresponse().status == http.HTTPStatus.OK
+    except (OSError, http.client.HTTPException):
+        return False
+    finally:
+        connection.close()
