@@ -11,6 +11,7 @@ from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.db.models import Count, F, Max, Min, Q, QuerySet, Sum
 
+from accounts.audit import Checks, ask
 from config.api import ids
 from payments import chain, ledger, reconcile
 from payments.chain import Moved, Transfer
@@ -29,6 +30,25 @@ FINAL = timedelta(minutes=30)
 MOST_DIFFERENCES = 200
 # Payments that nobody has claimed: all that the chain tells of them.
 UNCLAIMED = {"purchase": "", "resource": "", "products": [], "tier": FREE.name, "deed": ""}
+
+# What the lines say without the chain: each move of one has written an event, and money that went back has its row.
+EVENTS = """
+    SELECT its.id, concat('it is ', its.state, ', its last event says ', coalesce(last.after, 'nothing'))
+    FROM payments_payment AS its
+    LEFT JOIN LATERAL (
+        SELECT after FROM payments_paymentevent WHERE payment_id = its.id ORDER BY id DESC LIMIT 1
+    ) AS last ON true
+    WHERE last.after IS DISTINCT FROM its.state
+    ORDER BY its.id
+"""
+REFUNDS = """
+    SELECT its.id, CASE WHEN refund.id IS NULL THEN 'it is refunded, and no refund is noted'
+        ELSE concat('it is ', its.state, ', and a refund is noted') END
+    FROM payments_payment AS its
+    LEFT JOIN payments_refund AS refund ON refund.payment_id = its.id
+    WHERE (its.state = 'refunded') <> (refund.id IS NOT NULL)
+    ORDER BY its.id
+"""
 
 # Told after each span: blocks that were gone through, and blocks in all.
 OnSpan = Callable[[int, int], None]
@@ -97,6 +117,15 @@ def audits() -> QuerySet[Audit]:
 def lines() -> QuerySet[Payment]:
     """The lines of our address."""
     return Payment.objects.filter(network=ours().caip2, pay_to=settings.PAY_TO)
+
+
+# Without the chain
+def checks() -> Checks:
+    """What has to be true of the lines, whatever the chain shows."""
+    return {
+        "payment_event": ask("payment_event", PREFIX, EVENTS),
+        "payment_refund": ask("payment_refund", PREFIX, REFUNDS),
+    }
 
 
 # One span

@@ -12,12 +12,14 @@ from typing import Any
 import time_machine
 from django.db import connection, transaction
 from django.test import Client
+from django.utils import timezone
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, MultipleResults, RuleBasedStateMachine, initialize, invariant, multiple, rule
 
 from accounts.models import Venue
 from config.api.ids import decode
 from config.api.refusal import Refusal
+from config.management.commands import audit
 from orders import ordering
 from orders.models import MenuItem, Order
 from reservations import booking
@@ -111,10 +113,11 @@ class Kept:
 
 @contextmanager
 def undone() -> Iterator[None]:
-    """Undo at the end what was written, after the constraints that a commit would check were checked."""
+    """Undo at the end what was written, after the constraints of a commit and `manage.py audit` had nothing to say."""
     with transaction.atomic():
         yield
         connection.check_constraints()
+        assert [finding for check in audit.books(now=timezone.now()).values() for finding in check] == []
         transaction.set_rollback(True)
 
 

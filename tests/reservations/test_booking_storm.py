@@ -15,9 +15,11 @@ import httpx
 import pytest
 from django.db import connection
 from django.db.models import Sum
+from django.utils import timezone
 
 from accounts.models import ApiKey, Event, Venue
 from config.api.refusal import Refusal
+from config.management.commands.audit import books
 from reservations import arrivals, booking, renaming, seating, waiting
 from reservations.models import Reservation, Seating, Table
 from tests import make
@@ -154,6 +156,7 @@ def storm(operations: int, *, seed: int) -> Counter[str]:
     with ThreadPoolExecutor(WRITERS) as threads:
         done = sum(threads.map(partial(Writer.run, operations=operations // WRITERS), writers), Counter[str]())
     assert audit.problems() == []
+    assert [finding for check in books(now=timezone.now()).values() for finding in check] == []
     begin = Reservation.objects.filter(seating.HOLDING, venue=paced).values("starts_at").annotate(Sum("party_size"))
     assert [slot for slot in begin if slot["party_size__sum"] > PACING] == []
     assert dict(Reservation.objects.values_list("pk", "version")) == told()
