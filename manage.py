@@ -29,7 +29,7 @@ def is_missing_stack(error: BaseException | None) -> bool:
 def main() -> None:
     """Run the command; where the embedded stack is meant and absent, end with one sentence that says so."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-    if sys.argv[1:2] == ["migrate"]:
+    if sys.argv[1:2] in (["migrate"], ["restore"]):
         # A step may rewrite a table of millions of rows.
         os.environ.setdefault("STATEMENT_TIMEOUT_MS", "0")
     from django.conf import settings
