@@ -21,6 +21,7 @@ from catalogue.reviews import page_of as page_of_reviews
 from catalogue.serializers.flow import FlowOfferAnswer, FlowSlotAnswer
 from catalogue.serializers.guests import InsightAnswer
 from catalogue.tasks import ring_for_demand
+from config import replicas
 from config.api.cursors import Listing, Paged
 from config.api.renderers import JSON
 
@@ -43,7 +44,7 @@ class Content:
 
 def found(asked: dict[str, Any], *, now: datetime) -> Content:
     """A page of a search; `asked` are the parameters of filters.Search. Raises what search.find raises."""
-    body, content = search.find(search.Query(**asked), now=now).told()
+    body, content = replicas.late(lambda: search.find(search.Query(**asked), now=now).told())
     return Content(body, etag_of=lambda: content)
 
 
@@ -58,7 +59,8 @@ def restaurant(slug: str, asked: dict[str, Any], *, now: datetime, is_buyer: Cal
     `is_buyer` tells whether the caller could buy an insight; see `insight`.
     """
     read = partial(groups.record, slug, groups=asked["fields"], now=now, at=asked.get("at"))
-    record = read()
+    # What is sold is read where its price is, so that nobody is sold less than they were quoted for.
+    record = replicas.late(read) if {*asked["fields"]} == {groups.CORE} and not asked.get("at") else read()
     if insights.is_wanting(record.values) and is_buyer() and is_written(identity.find(slug), now=now):
         record = read()
     return Content(serializers.document(record), record.sold, partial(serializers.content, record))
@@ -66,7 +68,7 @@ def restaurant(slug: str, asked: dict[str, Any], *, now: datetime, is_buyer: Cal
 
 def landmarks(asked: dict[str, Any], *, now: datetime) -> Content:
     """Landmarks by what they are called; `asked` are the parameters of filters.LookUp."""
-    return listed(serializers.LandmarkAnswer(look_up(**asked, now=now)).data)
+    return replicas.late(lambda: listed(serializers.LandmarkAnswer(look_up(**asked, now=now)).data))
 
 
 def markets(*, now: datetime) -> Content:

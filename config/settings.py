@@ -186,6 +186,22 @@ SESSION = (
 ADDRESSED = DATABASE.get("OPTIONS", {})
 OPTIONS = CONNECTION_OPTIONS | ADDRESSED | {"options": f"{SESSION} {ADDRESSED.get('options', '')}".rstrip()}
 DATABASES = {"default": CONNECTION | DATABASE | {"OPTIONS": OPTIONS}}
+# Reads that may be late (config.replicas). Each process asks one, whose lag it watches.
+REPLICA_MOST_LAG_S = env.number("REPLICA_MOST_LAG_S", 5)
+if not 1 <= REPLICA_MOST_LAG_S <= 60:
+    # Caches are told to keep free answers for a minute.
+    raise env.WrongValue("REPLICA_MOST_LAG_S", "a number of seconds from 1 to 60")
+if env.is_set("REPLICA_URL"):
+    REPLICA = env.database("REPLICA_URL", "")
+    if "," in str(REPLICA["HOST"]):
+        raise env.WrongValue("REPLICA_URL", "the address of one server: others may be as far behind as they like")
+    of_replica = REPLICA.get("OPTIONS", {})
+    read_only = f"{SESSION} -c default_transaction_read_only=on {of_replica.get('options', '')}".rstrip()
+    # Given up sooner than the primary, which stands behind it.
+    hasty = CONNECTION_OPTIONS | {"tcp_user_timeout": 1000, "target_session_attrs": "any"}
+    DATABASES["replica"] = (
+        CONNECTION | REPLICA | {"OPTIONS": hasty | of_replica | {"options": read_only}, "TEST": {"MIRROR": "default"}}
+    )
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 AUTH_USER_MODEL = "accounts.User"
 AUTHENTICATION_BACKENDS = ["accounts.backends.Staff", "accounts.backends.Members"]
