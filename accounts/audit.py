@@ -119,7 +119,7 @@ def replays(noun: str, rows: type[Model], *, prefix: str) -> Iterator[Finding]:
     told: list[tuple[UUID, str]] = []
     answered = IdempotentCall.objects.filter(body__isnull=False).order_by("pk")
     for key, body in answered.values_list("pk", "body").iterator(chunk_size=BATCH):
-        named = named_in(bytes(body), prefix)
+        named = named_in(bytes(body or b""), prefix)
         if named is not None:
             told.append((named, encode("call", key)))
         if len(told) == BATCH:

@@ -284,6 +284,9 @@ CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_TASK_SOFT_TIME_LIMIT = 90
 CELERY_TASK_TIME_LIMIT = 120
 CELERY_TASK_DEFAULT_QUEUE = "standard"
+if BROKER_URL.startswith("amqp"):
+    # Kept on several brokers, of which one may die.
+    CELERY_TASK_DEFAULT_QUEUE_TYPE = CELERY_TASK_CREATE_MISSING_QUEUE_TYPE = "quorum"
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_MAX_TASKS_PER_CHILD = 500
 # What is under way when SIGTERM comes may end in this time, all of which Celery then waits; what does not is rung

@@ -1,0 +1,8 @@
+#!/bin/bash
+# On the primary's first start: whom the standby comes as, that it may, and that each commit waits for it from the next start on.
+set -euo pipefail
+psql -v ON_ERROR_STOP=1 -v password="$REPLICATION_PASSWORD" -U "$POSTGRES_USER" -d "$POSTGRES_DB" <<'SQL'
+CREATE ROLE replicator REPLICATION LOGIN PASSWORD :'password';
+ALTER SYSTEM SET synchronous_standby_names = 'FIRST 1 (standby)';
+SQL
+echo "host replication replicator all scram-sha-256" >>"$PGDATA/pg_hba.conf"
