@@ -4,6 +4,7 @@ import os
 import re
 from collections.abc import Collection
 from decimal import Decimal
+from importlib.util import find_spec
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -41,6 +42,20 @@ def token(name: str) -> str:
 def is_set(name: str) -> bool:
     """Whether the variable has a value."""
     return bool(os.environ.get(name))
+
+
+def demand_extra(name: str, extra: str, *packages: str) -> None:
+    """Refuse the variable where what an extra of ours installs is not there."""
+    if is_set(name) and not all(is_installed(package) for package in packages):
+        raise WrongValue(name, f"unset where Tablewire is installed without its extra `{extra}`")
+
+
+def is_installed(package: str) -> bool:
+    """Whether a package, or a part of one, can be imported."""
+    try:
+        return find_spec(package) is not None
+    except ModuleNotFoundError:
+        return False
 
 
 def flag(name: str, default: bool) -> bool:
@@ -116,6 +131,12 @@ def web_address(name: str, default: str = "", *, example: str) -> str:
     return address(name, default, example=example, schemes=("http", "https"))
 
 
+def receiver(name: str, extra: str, *packages: str) -> str:
+    """The address of who is told how we do, by the packages of an extra of ours; "" when nobody is."""
+    demand_extra(name, extra, *packages)
+    return web_address(name, example="https://key@errors.example.com/1")
+
+
 def broker(name: str, default: str) -> str:
     """The address of a broker, or several, separated by semicolons."""
     schemes = ("redis", "rediss", "sentinel", "amqp", "amqps")
@@ -130,7 +151,7 @@ def database(name: str, default: str) -> dict[str, Any]:
     try:
         if value.partition("://")[0] not in ("postgresql", "postgres"):
             raise ValueError
-        entry: dict[str, Any] = Env.db_url_config(value, engine="django.db.backends.postgresql")
+        entry: dict[str, Any] = Env.db_url_config(value, engine="config.database")
         if not entry["NAME"]:
             raise ValueError
     except ValueError:

@@ -3,17 +3,16 @@
 Every variable that is read here stands in docs/settings.md. A wrong value stops the start with its name.
 """
 
-import logging
 import secrets
 import sys
 import tomllib
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import django_stubs_ext
 
 from config import environment as env
+from config import logs
 from config.api.wire import *  # noqa: F403  # nothing but settings
 from config.stack import PRICE_FEED, read_up
 
@@ -122,6 +121,7 @@ INSTALLED_APPS = [
 ]
 MIDDLEWARE = [
     "config.api.health.Health",
+    "config.asking.Asking",
     "config.api.cors.Cors",
     "accounts.limits.ManagementDoorway",
     "payments.limits.DataDoorway",
@@ -247,6 +247,8 @@ RATELIMIT_USE_CACHE = "limits"
 SILENCED_SYSTEM_CHECKS = [
     # django-ratelimit knows some backends by name; ours counts exactly, as it asks (tests/config/test_limits.py).
     "django_ratelimit.W001",
+    # Other names of the domain are not ours to promise TLS for; and the proxy sends http to https, not we.
+    *("security.W005", "security.W021", "security.W008"),
 ]
 
 # Webhooks: events on their way to addresses that customers name
@@ -257,6 +259,12 @@ EVENTS_KEPT_DAYS = env.number("EVENTS_KEPT_DAYS", 90)
 
 # Who reads /metrics: with this token, or without one from this machine only.
 METRICS_TOKEN = env.text("METRICS_TOKEN", "")
+
+# Who is told of errors and of what took how long; nobody, where it is unset (config/observing.py)
+SENTRY_DSN = env.receiver("SENTRY_DSN", "sentry", "sentry_sdk")
+OTEL_EXPORTER_OTLP_ENDPOINT = env.receiver("OTEL_EXPORTER_OTLP_ENDPOINT", "otel", "opentelemetry.exporter")
+if OTEL_EXPORTER_OTLP_ENDPOINT:
+    MIDDLEWARE.insert(MIDDLEWARE.index("config.asking.Asking") + 1, "config.observing.Traced")
 
 # HTTP
 MAX_BODY_BYTES = 1024 * 1024
@@ -275,6 +283,9 @@ CONTENT_SECURITY_POLICY = {
     },
 }
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = env.flag("SECURE_COOKIES", PUBLIC_BASE_URL.startswith("https://"))
+# Where a proxy speaks TLS and says so, replacing what callers say: pages know then that they are asked by https.
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if env.flag("TRUST_FORWARDED_PROTO", False) else None
+SECURE_HSTS_SECONDS = env.number("HSTS_S", 31_536_000 if PUBLIC_BASE_URL.startswith("https://") else 0)
 
 # Celery: PostgreSQL is the truth, the broker a doorbell
 CELERY_BROKER_URL = BROKER_URL
@@ -322,11 +333,9 @@ EXPORTS_S3_REGION = env.text("EXPORTS_S3_REGION", "us-east-1")
 EXPORTS_S3_ENDPOINT_URL = env.web_address("EXPORTS_S3_ENDPOINT_URL", example="https://s3.example.com")
 EXPORTS_S3_ACCESS_KEY_ID = env.token("EXPORTS_S3_ACCESS_KEY_ID")
 EXPORTS_S3_SECRET_ACCESS_KEY = env.token("EXPORTS_S3_SECRET_ACCESS_KEY")
-if EXPORTS_S3_BUCKET:
-    if not (find_spec("storages") and find_spec("boto3")):
-        raise env.WrongValue("EXPORTS_S3_BUCKET", "unset where Tablewire is installed without its extra `s3`")
-    if bool(EXPORTS_S3_ACCESS_KEY_ID) != bool(EXPORTS_S3_SECRET_ACCESS_KEY):
-        raise env.WrongValue("EXPORTS_S3_SECRET_ACCESS_KEY", "set where EXPORTS_S3_ACCESS_KEY_ID is, and only there")
+env.demand_extra("EXPORTS_S3_BUCKET", "s3", "storages", "boto3")
+if EXPORTS_S3_BUCKET and bool(EXPORTS_S3_ACCESS_KEY_ID) != bool(EXPORTS_S3_SECRET_ACCESS_KEY):
+    raise env.WrongValue("EXPORTS_S3_SECRET_ACCESS_KEY", "set where EXPORTS_S3_ACCESS_KEY_ID is, and only there")
 # Photos and their smaller sizes: a place that all web servers share.
 PHOTOS_DIR = Path(env.text("PHOTOS_DIR", str(STATE_DIR / "photos"))).absolute()
 STORAGES = {
@@ -388,27 +397,4 @@ EMAIL_TIMEOUT = 10
 DEFAULT_FROM_EMAIL = SERVER_EMAIL = env.text("MAIL_FROM", "Tablewire <noreply@localhost>")
 
 LOG_LEVEL = env.choice("LOG_LEVEL", "INFO", ("CRITICAL", "ERROR", "WARNING", "INFO", "DEBUG"))
-
-
-def without_traceback(entry: logging.LogRecord) -> bool:
-    """Leave one line of an entry: for what any stranger can cause, where the traceback says nothing more."""
-    entry.exc_info = None
-    return True
-
-
-LOGGING = {
-    "version": 1,
-    "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
-    "filters": {"one line": {"()": "django.utils.log.CallbackFilter", "callback": without_traceback}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
-    "root": {"handlers": ["console"], "level": LOG_LEVEL},
-    "loggers": {
-        "django.request": {"level": "ERROR"},
-        "django.security": {"level": "ERROR"},
-        "django.security.DisallowedHost": {"filters": ["one line"]},
-        # They would write each call with its address, which may hold the key to a hosted node, and what is signed.
-        "httpx": {"level": "WARNING"},
-        "x402": {"level": "WARNING"},
-    },
-}
+LOGGING = logs.configuration(LOG_LEVEL)
