@@ -5,12 +5,15 @@ from django.core import checks
 
 
 class CatalogueConfig(AppConfig):
-    """The catalogue; registers its system checks."""
+    """The catalogue; registers its system checks, and what it forgets of guests."""
 
     name = "catalogue"
 
     def ready(self) -> None:
-        """Register what has to be right before the product starts."""
+        """Register what has to be right before the product starts, and join the erasure of guests."""
+        from catalogue.flow.booking import forget_contacts
         from catalogue.insights.readiness import check
+        from reservations import erasing
 
         checks.register(check)
+        erasing.also.append(forget_contacts)

@@ -1,7 +1,7 @@
 """Erases a guest: who it was is gone from reservations, events, answers and notes; that somebody came stays."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -29,6 +29,8 @@ BLANK: dict[str, Any] = {
     "metadata": {},
 }
 EVENTS = "UPDATE accounts_event SET record = record || %(blank)s::jsonb WHERE subject = ANY(%(keys)s)"
+# What apps above this one keep of the guests of reservations, and how each forgets it: `also.append(forget)`.
+also: list[Callable[[Sequence[UUID]], object]] = []
 # A call and the reservation that it made were written in one transaction.
 AROUND = timedelta(minutes=5)
 
@@ -78,7 +80,10 @@ def blank(row: Reservation, *, now: datetime) -> None:
 
 
 def forget(keys: Sequence[UUID]) -> None:
-    """Take the guest out of what was told of these reservations, and stop the mail that waits. Five statements."""
+    """Take the guest out of what was told and kept of these reservations, and stop the mail that waits.
+
+    Five statements, and those of `also`.
+    """
     with connection.cursor() as cursor:
         cursor.execute(EVENTS, {"blank": json.dumps(BLANK), "keys": list(keys)})
     # What others answered may repeat what they were sent.
@@ -88,6 +93,8 @@ def forget(keys: Sequence[UUID]) -> None:
     mail.update(last_error="")
     its = ContentType.objects.get_for_model(Reservation)
     LogEntry.objects.filter(content_type=its, object_id__in=[str(key) for key in keys]).update(object_repr=NAME)
+    for forget_more in also:
+        forget_more(keys)
 
 
 def forget_answers(row: Reservation) -> None:
