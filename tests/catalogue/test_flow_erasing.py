@@ -64,8 +64,8 @@ def test_nothing_of_an_erased_guest_stays_in_any_table() -> None:
     request_log.flush()
     assert FlowBooking.objects.get().contact == CONTACT
     assert {"reservations_reservation", "catalogue_flowbooking"} <= set(mentions(EMAIL, PHONE, NAME, CONTACT))
-    for row in Reservation.objects.all():
-        booking.move(row, "cancelled", now=NOW, actor="system")
+    for its in Reservation.objects.all():
+        booking.move(its, "cancelled", now=NOW, actor="system")
     row = Reservation.objects.first()
     assert row is not None
     visitors.note(visitors.guest_of(row), text=f"{NAME} is kind", tags=[], seen=None, now=NOW)
