@@ -151,8 +151,10 @@ def late(read: Callable[[], Read]) -> Read:
     Raises what `read` raises on the primary.
     """
     over = watch()
+    if over is None:
+        return read()
     primary: Any = connections[DEFAULT_DB_ALIAS]
-    if over is None or primary.in_atomic_block:
+    if primary.in_atomic_block:
         return read()
     if over.reason is not None:
         FALLBACKS.labels(over.reason).inc()

@@ -29,7 +29,9 @@ def pooled(tmp_path: Path, transactional_db: None) -> Iterator[str]:
         yield url
 
 
-def test_sixteen_callers_share_two_connections_and_none_of_them_notices(pooled: str, tmp_path: Path) -> None:
+def test_sixteen_callers_share_two_connections_and_none_of_them_notices(
+    pooled: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     venue = making.venue()
     key = ApiKey.issue(venue, name="test", allowance=1_000_000).text
     for number in range(5):
@@ -58,7 +60,7 @@ def test_sixteen_callers_share_two_connections_and_none_of_them_notices(pooled: 
             answered = Counter(callers.map(ask, range(len(calls))))
         log = (tmp_path / "web.log").read_text()
     assert answered == {(path, 201 if method == "POST" else 200): 50 for method, path in set(calls)}, log[-2000:]
-    tell(f"PgBouncer: 300 calls of 16 threads through {POOL} connections to PostgreSQL, none failed")
+    tell(capsys, f"PgBouncer: 300 calls of 16 threads through {POOL} connections to PostgreSQL, none failed")
 
 
 def test_sessions_have_the_limits_that_the_web_servers_wish_for_and_no_others_are_let_in(pooled: str) -> None:
