@@ -102,17 +102,17 @@ def listed(answer: Any) -> Content:
 def reviews(slug: str, asked: dict[str, Any], *, now: datetime) -> Content:
     """A page of reviews; sold where it has any. `asked` are the parameters of filters.guests.Reviews."""
     page = page_of_reviews(slug, Question(**asked), now=now)
-    said = {"data": page.rows, "summary": page.summary, "attribution": page.attribution}
-    return paged(said, page, product="reviews", now=now)
+    rows = orjson.Fragment(page.json) if page.rows else ()
+    return paged({"data": rows, "summary": page.summary, "attribution": page.attribution}, page, product="reviews")
 
 
 def photos(slug: str, asked: dict[str, Any], *, now: datetime) -> Content:
     """A page of photos; sold where it has any. `asked` are the parameters of filters.guests.Photos."""
     page = page_of_photos(identity.place(slug).pk, **asked, now=now)
-    return paged({"data": page.rows, "attribution": page.attribution}, page, product="photos", now=now)
+    return paged({"data": page.rows, "attribution": page.attribution}, page, product="photos")
 
 
-def paged(said: dict[str, Any], page: Paged, *, product: str, now: datetime) -> Content:
+def paged(said: dict[str, Any], page: Paged, *, product: str) -> Content:
     """A page of a list that is sold where it holds something; its cursor and moment are new each time."""
     content = orjson.dumps(said, option=orjson.OPT_UTC_Z)
     pagination = {

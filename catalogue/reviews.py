@@ -2,11 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import datetime
 from enum import StrEnum
 from functools import lru_cache
+from operator import itemgetter
 from typing import Any
 from uuid import UUID
+
+import orjson
 
 from catalogue import identity, photos, recount, sources
 from catalogue.identity import Place
@@ -15,7 +18,7 @@ from catalogue.models import Restaurant
 from config import prepared
 from config.api import cursors
 from config.api.cursors import Paged
-from config.api.ids import encode
+from config.api.ids import letters
 
 
 class Order(StrEnum):
@@ -48,12 +51,23 @@ class Question:
 class ReviewPage(Paged):
     """A page of reviews below a summary of all of the restaurant's, and the lines that are to be shown with them.
 
-    The summary is sold with the reviews: it is None on a page without any, unless the restaurant has none at all.
+    Each row is a review in JSON (catalogue.serializers.guests.ReviewRecord). The summary is sold with the reviews: it
+    is None on a page without any, unless the restaurant has none at all.
     """
 
-    rows: list[dict[str, Any]]
+    rows: list[str]
     summary: dict[str, Any] | None
     attribution: list[dict[str, Any]]
+
+    @property
+    def json(self) -> str:
+        """All rows, as an array."""
+        return f"[{','.join(self.rows)}]"
+
+    @property
+    def values(self) -> list[dict[str, Any]]:
+        """Each review by its names."""
+        return orjson.loads(self.json)  # type: ignore[no-any-return]
 
 
 # In thousandths, so that it is the same number on every page: what helped others (10 votes weigh as much as a year of
@@ -77,6 +91,10 @@ FIRST: Mapping[Order, str] = {
     Order.LOWEST: "(-{stars})::bigint",
     Order.HELPFUL: "{helpful_count}::bigint",
 }
+# What stands for the last row that was shown where none was.
+NOWHERE = (0, None, None, "")
+# Of the rows of a page.
+SOURCE, TOLD_OF = itemgetter(4), itemgetter(8)
 # As they are, and as they were when the walk began (catalogue.models.reviews.ReviewChange).
 PRESENT = {
     "stars": "review.stars",
@@ -86,19 +104,30 @@ PRESENT = {
 }
 FORMER = {name: f"coalesce(former.{name}, {present})" for name, present in PRESENT.items()}
 
+# A review in JSON, as the database writes it: behind its id and its photos, which we do, as both have public ids.
+# No colon has a letter behind it, which pgbench would take for a variable.
+MOMENT = """'"', to_char({} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24":"MI":"SS"Z"'), '"'"""
+ITEM = f"""concat(
+    '"stars":', stars, ',"text":', to_json(text), ',"lang":', coalesce(to_json(nullif(lang, ''))::text, 'null'),
+    ',"author":', to_json(author), ',"visited_on":', coalesce(to_json(visited_on)::text, 'null'),
+    ',"created_at":', {MOMENT.format("created_at")}, ',"helpful_count":', helpful_count
+), concat(
+    '"owner_reply":', CASE WHEN owner_replied_at IS NULL THEN 'null' ELSE concat(
+        '{{{{"text":', to_json(owner_reply), ',"created_at":', {MOMENT.format("owner_replied_at")}, '}}}}'
+    ) END, ',"source":', to_json(source_id)
+)"""
 # Photos with reviews are few; a statement of their own cost more than all the rest.
-ROWS = """
-{place} SELECT id, stars, text, lang, author, visited_on, created_at, helpful_count, owner_reply, owner_replied_at,
-    source_id, rank, {snapshot}, {told}, CASE WHEN photo_count > 0 THEN ARRAY(
+ROWS = f"""
+{{place}} SELECT uuid_send(id), {ITEM}, CASE WHEN photo_count > 0 THEN ARRAY(
         SELECT photo.id FROM catalogue_photo AS photo
         WHERE photo.review_id = found.id AND NOT photo.is_hidden ORDER BY photo.created_at, photo.id
-    ) END
+    ) END, source_id, created_at, rank, {{snapshot}}, {{told}}
 FROM (
-    SELECT review.*, {first} AS rank FROM catalogue_review AS review {before}
-    WHERE review.restaurant_id = {restaurant} AND {conditions}
+    SELECT review.*, {{first}} AS rank FROM catalogue_review AS review {{before}}
+    WHERE review.restaurant_id = {{restaurant}} AND {{conditions}}
 ) AS found
-WHERE {after} ORDER BY {order} LIMIT %(most)s
-"""
+WHERE {{after}} ORDER BY {{order}} LIMIT %(most)s
+"""  # noqa: S608  # constants of ours
 # The restaurant with its reviews, in one way to the database and back.
 PLACE = f"WITH place AS (SELECT id, {TOLD} AS told FROM catalogue_restaurant WHERE {HERE})"  # noqa: S608  # of constants
 # The first of the changes that the first page did not see holds what it saw.
@@ -141,7 +170,7 @@ def page_of(slug: str, question: Question, *, now: datetime) -> ReviewPage:
         return page(identity.place(slug), question, now=now)
     as_of = now.replace(microsecond=0)
     found = _rows(question, {"slug": slug}, as_of=as_of, after=None)
-    restaurant = Place.read(found[0][13]) if found else identity.place(slug)
+    restaurant = Place.read(TOLD_OF(found[0])) if found else identity.place(slug)
     asked = _asked(restaurant.pk, question)
     return _page(restaurant, question, found, as_of=as_of, asked=asked, after=None)
 
@@ -158,17 +187,17 @@ def _page(
     shown = found[: question.limit]
     cursor = None
     if len(found) > question.limit:
-        last = shown[-1]
+        octets, *_, at, rank, seen, _ = shown[-1]
         # What the first page saw is what all pages are ordered by.
-        seen = after[3] if after else last[12]
-        cursor = cursors.write([last[11], last[6].isoformat(), str(last[0]), seen], as_of=as_of, question=asked)
+        place = [rank, at.isoformat(), str(UUID(bytes=octets)), after[3] if after else seen]
+        cursor = cursors.write(place, as_of=as_of, question=asked)
     return ReviewPage(
         limit=question.limit,
         next_cursor=cursor,
         as_of=as_of,
         rows=[_record(*row) for row in shown],
         summary=summary(restaurant) if shown or not restaurant.review_count else None,
-        attribution=sources.lines({row[10] for row in shown}),
+        attribution=sources.lines({SOURCE(row) for row in shown}),
     )
 
 
@@ -216,7 +245,7 @@ def _rows(
         conditions.append("created_at >= %(since)s")
     words = {f"word{number}": word for number, word in enumerate(question.words)}
     conditions += [f"strpos(fold(text), fold(%({name})s)) > 0" for name in words]
-    rank, at, pk, snapshot = after or (0, as_of.isoformat(), str(UUID(int=0)), "")
+    rank, at, pk, snapshot = after or NOWHERE
     parameters = {
         **restaurant,
         "stars": list(question.stars),
@@ -225,8 +254,8 @@ def _rows(
         "as_of": as_of,
         "rank": rank,
         "snapshot": snapshot,
-        "at": datetime.fromisoformat(str(at)),
-        "id": UUID(str(pk)),
+        "at": datetime.fromisoformat(str(at)) if at else as_of,
+        "id": UUID(str(pk)) if pk else None,
         "most": question.limit + 1,
         **words,
     }
@@ -257,30 +286,6 @@ def _statement(sort: Order, conditions: tuple[str, ...], *, is_next: bool, is_by
     )
 
 
-def _record(
-    pk: UUID,
-    stars: int,
-    text: str,
-    lang: str,
-    author: str,
-    visited_on: date | None,
-    created_at: datetime,
-    helpful: int,
-    reply: str | None,
-    replied_at: datetime | None,
-    source: str,
-    *rest: Any,
-) -> dict[str, Any]:
-    return {
-        "id": encode("rev", pk),
-        "stars": stars,
-        "text": text,
-        "lang": lang or None,
-        "author": author,
-        "visited_on": visited_on,
-        "created_at": created_at.replace(microsecond=0),
-        "helpful_count": helpful,
-        "photos": [photos.brief(photo) for photo in rest[-1] or ()],
-        "owner_reply": replied_at and {"text": reply, "created_at": replied_at.replace(microsecond=0)},
-        "source": source,
-    }
+def _record(octets: bytes, before: str, after: str, taken: list[UUID] | None, *_: object) -> str:
+    shown = orjson.dumps([photos.brief(photo) for photo in taken]).decode() if taken else "[]"
+    return f'{{"id":"rev_{letters(octets)}",{before},"photos":{shown},{after}}}'

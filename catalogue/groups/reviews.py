@@ -21,7 +21,7 @@ def newest(restaurant: Restaurant | Place, now: datetime) -> dict[str, Any]:
         return {"reviews": None}
     path = f"/v1/restaurants/{restaurant.slug}/reviews?sort=newest&limit={NEWEST}&cursor={page.next_cursor}"
     after = public_url(path) if page.has_more else None
-    return {"reviews": {"summary": page.summary, "items": page.rows, "next": after}}
+    return {"reviews": {"summary": page.summary, "items": page.values, "next": after}}
 
 
 def steady(now: datetime) -> datetime:

@@ -138,11 +138,11 @@ def test_reviews_are_summed_up_and_the_newest_three_shown() -> None:
         "text": "Best ramen in town.",
         "lang": "en",
         "author": "Ada L.",
-        "visited_on": date(2026, 11, 1),
-        "created_at": newest.created_at,
+        "visited_on": "2026-11-01",
+        "created_at": f"{newest.created_at:%Y-%m-%dT%H:%M:%SZ}",
         "helpful_count": 7,
         "photos": [],
-        "owner_reply": {"text": "Thank you!", "created_at": NOW},
+        "owner_reply": {"text": "Thank you!", "created_at": f"{NOW:%Y-%m-%dT%H:%M:%SZ}"},
         "source": "demo",
     }
     assert (reviews["items"][2]["lang"], reviews["items"][2]["owner_reply"]) == (None, None)

@@ -53,7 +53,7 @@ def walk(place: Restaurant, *, now: datetime = NOW, **asked: Any) -> list[str]:
     found, cursor = [], None
     while True:
         page = reviews.page(place, Question(**asked, cursor=cursor), now=now)
-        found += [row["id"] for row in page.rows]
+        found += [row["id"] for row in page.values]
         assert len(page.rows) == page.limit or not page.has_more
         if (cursor := page.next_cursor) is None:
             return found
@@ -81,7 +81,7 @@ def test_relevance_is_the_same_on_every_page_however_long_the_walk_takes(place: 
     found, cursor, now = [], None, NOW
     while True:
         page = reviews.page(place, Question(limit=7, cursor=cursor), now=now)
-        found += [row["id"] for row in page.rows]
+        found += [row["id"] for row in page.values]
         now += timedelta(minutes=6)
         if (cursor := page.next_cursor) is None:
             break
@@ -114,7 +114,7 @@ def test_a_walk_over_changing_reviews_misses_and_repeats_nothing_that_was_there_
     found, cursor = [], None
     while True:
         page = reviews.page(place, Question(sort=sort, limit=6, cursor=cursor), now=NOW)
-        found += [row["id"] for row in page.rows]
+        found += [row["id"] for row in page.values]
         if (cursor := page.next_cursor) is None:
             break
         gone = chance.choice(sorted(there))
@@ -173,7 +173,7 @@ def test_a_review_is_shown_with_its_photos_and_the_reply() -> None:
     make.photo(place, review=review, is_hidden=True)
     with transaction.atomic():
         recount.restaurants([place.pk])
-    (row,) = reviews.page(place, Question(), now=NOW).rows
+    (row,) = reviews.page(place, Question(), now=NOW).values
     address = row["photos"][0]["url"].removesuffix("large.webp")
     assert f"/photos/{encode('ph', photo.pk)}/" in address
     assert row == {
@@ -182,14 +182,27 @@ def test_a_review_is_shown_with_its_photos_and_the_reply() -> None:
         "text": "Best ramen in town.",
         "lang": "en",
         "author": "Ada L.",
-        "visited_on": date(2026, 11, 1),
-        "created_at": review.created_at,
+        "visited_on": "2026-11-01",
+        "created_at": f"{review.created_at:%Y-%m-%dT%H:%M:%SZ}",
         "helpful_count": 7,
         "photos": [{"id": encode("ph", photo.pk), "url": f"{address}large.webp", "small_url": f"{address}small.webp"}],
-        "owner_reply": {"text": "Thank you!", "created_at": NOW},
+        "owner_reply": {"text": "Thank you!", "created_at": f"{NOW:%Y-%m-%dT%H:%M:%SZ}"},
         "source": "demo",
     }
     assert set(row) == set(ReviewRecord().fields)
+
+
+@pytest.mark.parametrize(
+    "text", ['"Best" \\o/', "a\nb\tc\r\x01\x1f\x7f", "</script>&\u2028", "早餐 🍜 \U0010ffff", "{}%s:x"]
+)
+def test_what_guests_and_owners_wrote_is_told_letter_by_letter(text: str) -> None:
+    place = make.restaurant(slug="told")
+    moment = datetime(2026, 2, 3, 23, 59, 59, 999_999, tzinfo=UTC)
+    make.review(place, text, author=text, created_at=moment, owner_reply=text, owner_replied_at=moment, lang="")
+    (row,) = reviews.page(place, Question(), now=NOW).values
+    told = {"text": text, "created_at": "2026-02-03T23:59:59Z"}
+    assert {name: row[name] for name in ("text", "author", "created_at")} == {**told, "author": text}
+    assert (row["owner_reply"], row["lang"], row["visited_on"], row["photos"]) == (told, None, None, [])
 
 
 def test_a_page_costs_one_query_and_the_lines_of_its_sources_however_many_it_shows(
@@ -218,7 +231,7 @@ def test_a_review_shows_its_photos_in_the_order_of_their_making(place: Restauran
     review = make.review(place, "Look!", photo_count=3)
     made = [make.photo(place, review=review, created_at=NOW + timedelta(minutes=each)) for each in (2, 0, 1)]
     make.photo(place, review=review, is_hidden=True)
-    shown = next(row for row in reviews.page(place, Question(limit=50), now=NOW).rows if row["text"] == "Look!")
+    shown = next(row for row in reviews.page(place, Question(limit=50), now=NOW).values if row["text"] == "Look!")
     assert [photo["id"] for photo in shown["photos"]] == [encode("ph", made[each].pk) for each in (1, 2, 0)]
 
 
@@ -274,7 +287,7 @@ def test_the_group_sums_up_shows_the_newest_three_and_leads_to_the_second_part(c
     assert path.endswith("/v1/restaurants/noma")
     cursor = query.partition("cursor=")[2]
     second = reviews.page(place, Question(sort=Order.NEWEST, limit=3, cursor=cursor), now=NOW)
-    assert [row["stars"] for row in second.rows] == [2, 1]
+    assert [row["stars"] for row in second.values] == [2, 1]
     # What was paid for is the same a minute later.
     assert groups.record("noma", groups=["reviews"], now=NOW + timedelta(minutes=1)).values["reviews"] == group
 
