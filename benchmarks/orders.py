@@ -193,8 +193,10 @@ def scripted(texts: Sequence[str], *, ids: Sequence[UUID], key: str) -> str:
 def benched(product: Product, texts: Sequence[str], *, clients: int, seconds: float) -> Figure:
     """A round of pgbench, with ids of its own."""
     run = uuid4().hex[:16]
-    named = [text.replace(RUN, run) for text in texts]
-    return pgbench.measure(product, named, clients=clients, seconds=seconds, variables={"number": "0"})
+    scripts = [pgbench.Script(text.replace(RUN, run)) for text in texts]
+    # A -D holds for all of them.
+    scripts[0] = replace(scripts[0], variables={"number": "0"})
+    return pgbench.measure(product, scripts, clients=clients, seconds=seconds)
 
 
 class Orders:

@@ -120,15 +120,15 @@ class Reads:
             run.settings["reads"] = {one.name: dict(one.settings) for one in contenders} | {
                 PGBENCH: {
                     "program": "pgbench" if pgbench.program() else "not installed, left out",
-                    "statements": f"those of {pgbench.SCRIPTS} of our requests, -M prepared, as many clients",
+                    "statements": f"ours, -M prepared, generic plans, values drawn for {pgbench.TOGETHER} at once",
                 }
             }
             for read in READS:
                 if read.name in wanted:
                     paths = paths_of(read, run.product)
                     compare(read, paths[:COMPARED], [one for one in contenders if one.name != proxy.COMPRESSED])
-                    texts = pgbench.scripts(run.product, paths[: pgbench.SCRIPTS])
-                    figures = rounds(run, read.name, contenders, paths, texts)
+                    script = pgbench.script(run.product, read.name, paths)
+                    figures = rounds(run, read.name, contenders, paths, [script])
                     yield Row.judged(read.name, read.what, figures, read.bounds)
 
 
@@ -141,13 +141,13 @@ def references(run: Run) -> Iterator[Any]:
 
 
 def rounds(
-    run: Run, name: str, contenders: Sequence[Contender], paths: Sequence[str], texts: Sequence[str] = ()
+    run: Run, name: str, contenders: Sequence[Contender], paths: Sequence[str], scripts: Sequence[pgbench.Script] = ()
 ) -> dict[str, Figure]:
-    """The median of the rounds of each contender, and of pgbench where there are `texts` for it."""
+    """The median of the rounds of each contender, and of pgbench where there are `scripts` for it."""
     load = run.load
     turns: dict[str, Callable[[], Figure]] = {one.name: partial(one.measure, load, paths) for one in contenders}
-    if texts:
-        turns[PGBENCH] = partial(pgbench.measure, run.product, texts, clients=load.connections, seconds=load.seconds)
+    if scripts:
+        turns[PGBENCH] = partial(pgbench.measure, run.product, scripts, clients=load.connections, seconds=load.seconds)
     for contender in contenders:
         run.step(f"{name}: {contender.name}, warming up")
         contender.warm_up(load, paths, seconds=load.seconds / 4)
