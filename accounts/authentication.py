@@ -66,11 +66,12 @@ def identify(request: HttpRequest, *, now: datetime, find: Callable[[str], ApiKe
     text = text.strip()
     if scheme.lower() != "bearer" or not text:
         raise Unauthorized("The Authorization header must read `Bearer <API_KEY>`.")
-    if not looks_like_a_key(text):
-        raise Unauthorized("This is not an API key: a letter is missing or mistyped.")
     key = find(text)
     if key is None:
-        raise Unauthorized("There is no such API key.")
+        is_whole = looks_like_a_key(text)
+        raise Unauthorized(
+            "There is no such API key." if is_whole else "This is not an API key: a letter is missing or mistyped."
+        )
     state = key.state(now)
     if state == "revoked":
         raise RevokedApiKey("This API key was revoked.", key=key)

@@ -15,7 +15,7 @@ from datetime import datetime
 
 from django.db import DatabaseError
 
-from accounts.models import ApiKey, KeyChange, digest
+from accounts.models import ApiKey, KeyChange, digest, looks_like_a_key
 from accounts.models.keys import MINUTE
 
 logger = logging.getLogger("tablewire.api")
@@ -77,12 +77,12 @@ class Keyring:
         self.believe(KeyChange.objects.values_list("number", flat=True).first() or 0, now)
 
     def fetch(self, text: str, name: bytes, now: float) -> Remembered | None:
-        """Read the key, and remember it if there is one.
+        """Read the key, unless it cannot be one of ours, and remember it if there is one.
 
         The number of changes is read in the same statement, so in the same snapshot. Read after the key, it could
         count a change that the key does not show yet, and the old key would be believed for half a minute.
         """
-        key = ApiKey.objects.of_text(text).stamped().first()
+        key = ApiKey.objects.of_text(text).stamped().first() if looks_like_a_key(text) else None
         if key is None:
             return None
         changes: int = key.changes  # type: ignore[attr-defined]

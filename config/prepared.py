@@ -20,8 +20,7 @@ def rows(statement: str, values: Values = ()) -> list[Row]:
     nobody asked is replaced, which spares each request the question that Django's health check is. Raises the errors
     of django.db.
     """
-    # Looked up once: behind Django's `connection` each attribute is a look-up.
-    database = connections[DEFAULT_DB_ALIAS]
+    database = _kept.database or _found()
     if database.execute_wrappers or database.force_debug_cursor:
         return _counted(database, statement, values)
     with database.wrap_database_errors:
@@ -39,13 +38,28 @@ def row(statement: str, values: Values = ()) -> Row | None:
     return next(iter(rows(statement, values)), None)
 
 
-class _Kept(threading.local):
-    """The cursor of a thread. One that was used before knows how to read the columns that it has read before."""
+def refresh() -> None:
+    """Have the connection of this thread closed if it is too old or has failed, and looked at before the ORM asks it.
 
+    What Django does before and after each request, by its signals.
+    """
+    (_kept.database or _found()).close_if_unusable_or_obsolete()
+
+
+class _Kept(threading.local):
+    """What a thread asks by. A cursor that was used before knows how to read the columns that it has read before."""
+
+    # Where Django keeps it a look-up takes a dozen calls.
+    database: BaseDatabaseWrapper | None = None
     cursor: Cursor[Row] | None = None
 
 
 _kept = _Kept()
+
+
+def _found() -> BaseDatabaseWrapper:
+    _kept.database = connections[DEFAULT_DB_ALIAS]
+    return _kept.database
 
 
 def _asked(database: BaseDatabaseWrapper, statement: str, values: Values) -> list[Row]:

@@ -105,10 +105,12 @@ def listed(products: Sequence[str], *, now: datetime) -> PriceList:
     Within that second it may be what it was before a change, which is honoured for a minute anyway.
     """
     wanted = tuple(dict.fromkeys(products))
+    known = remembered.not_older(min(REMEMBERED_S, settings.TIER_CACHE_S))
     found = [
         tag
-        for tag in remembered.not_older(min(REMEMBERED_S, settings.TIER_CACHE_S))
-        if tag.product in wanted and tag.since <= now and (tag.until is None or tag.until > now - HONOURED)
+        for product in wanted
+        for tag in known.get(product, ())
+        if tag.since <= now and (tag.until is None or tag.until > now - HONOURED)
     ]
     names = {tag.product: tag.name for tag in found}
     missing = [product for product in wanted if product not in names]
@@ -140,8 +142,12 @@ class Tag(NamedTuple):
     name: str
 
 
-def _tags() -> list[Tag]:
-    return [Tag(*row) for row in prepared.rows(TAGS)]
+def _tags() -> Mapping[str, list[Tag]]:
+    """All of them, by the product."""
+    found: dict[str, list[Tag]] = {}
+    for tag in map(Tag._make, prepared.rows(TAGS)):
+        found.setdefault(tag.product, []).append(tag)
+    return found
 
 
 remembered = Lately(_tags)

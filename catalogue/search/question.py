@@ -2,7 +2,7 @@
 
 import datetime as dt
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields
 from datetime import datetime, timedelta
 from decimal import Decimal
 from enum import StrEnum
@@ -112,9 +112,9 @@ class Query:
         return [*self.attributes, *(f"diet_{diet}" for diet in self.diet)]
 
     @property
-    def walked(self) -> "Query":
+    def walked(self) -> tuple[object, ...]:
         """What the pages of one walk have in common."""
-        return replace(self, limit=0, cursor=None, facets=(), include_total=False, lang=None)
+        return tuple(getattr(self, name) for name in WALKED)
 
     def check(self) -> None:
         """Raise InvalidRequest for parameters that do not go together."""
@@ -154,3 +154,8 @@ class Query:
             raise InvalidRequest(
                 f"`{min(both)}` stands in `cuisine` and in `cuisine_not`; nothing can match both.", param="cuisine_not"
             )
+
+
+# What is asked beside the walk, page by page.
+PAGED = ("limit", "cursor", "facets", "include_total", "lang")
+WALKED = tuple(field.name for field in fields(Query) if field.name not in PAGED)

@@ -61,8 +61,11 @@ class CounterCache(BaseCache):
         self.lines = threading.local()
 
     def add(self, key: str, value: Any, timeout: Any = None, version: int | None = None) -> bool:
-        """Count `value` more under the key, which lives `timeout` seconds from its first count; true on the first."""
-        name = self.make_and_validate_key(key, version)
+        """Count `value` more under the key, which lives `timeout` seconds from its first count; true on the first.
+
+        The key is a hash (django-ratelimit): it is not looked at letter by letter for what memcached would not take.
+        """
+        name = self.make_key(key, version)
         noted.name = None
         if not self.outage.may_ask():
             noted.count = None

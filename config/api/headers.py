@@ -7,6 +7,12 @@ from django.http import HttpResponseBase
 Header = tuple[str, str]
 
 
+def of(response: HttpResponseBase) -> list[Header]:
+    """All headers, as WSGI takes them."""
+    store: dict[str, Header] = response.headers._store  # noqa: SLF001  # their mapping looks each one up again
+    return [*store.values(), *(("Set-Cookie", morsel.OutputString()) for morsel in response.cookies.values())]
+
+
 def put(response: HttpResponseBase, headers: Iterable[Header]) -> None:
     """Set headers whose names and values are our own words, in ASCII and on one line.
 

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Mapping
-from copy import copy
 from datetime import UTC, datetime
 from functools import cache
 from typing import Any
@@ -35,11 +34,17 @@ class Parameters(serializers.Serializer[Any]):
     @classmethod
     def read(cls, request: Request) -> dict[str, Any]:
         """The values, where something was given or has a default. Raises InvalidRequest and ValidationError."""
-        given = query.read(request, _names(cls))
+        if not request.META.get("QUERY_STRING"):
+            return dict(_nothing(cls))
+        return cls.judged(query.read(request, _names(cls)))
+
+    @classmethod
+    def judged(cls, given: Mapping[str, str]) -> dict[str, Any]:
+        """The values of these. Raises ValidationError."""
         # A field that is made raises a counter of the class of all fields, and Python then forgets what it has learned
-        # of their methods; so does a serializer, which is one.
-        form = copy(_form(cls))
-        form.initial_data = given
+        # of their methods; so does a serializer, which is one. This one comes without either.
+        form = object.__new__(cls)
+        vars(form).update(vars(_form(cls)), initial_data=given)
         values: dict[str, Any] = form.run_validation(given)
         return values
 
@@ -72,6 +77,12 @@ class Parameters(serializers.Serializer[Any]):
 @cache
 def _form(parameters: type[Parameters]) -> Parameters:
     return parameters(data={})
+
+
+@cache
+def _nothing(parameters: type[Parameters]) -> Mapping[str, Any]:
+    """The values where nothing was given: those of the defaults, which none of ours takes from the clock."""
+    return parameters.judged({})
 
 
 @cache
