@@ -25,6 +25,8 @@ pytestmark = [pytest.mark.chaos, pytest.mark.django_db(transaction=True)]
 
 ORDERS = "/api/v1/orders"
 WIDE = 1_000_000
+AWAY_S = 30.0
+SLOWEST_S = 0.3
 # What a process needs to find out: the timeout of the store, and as much again for the call itself.
 TAKEOVER_S = 0.2
 
@@ -143,7 +145,7 @@ def test_while_the_store_is_away_each_process_limits_by_itself_and_nobody_waits_
                 seen = [api.get(f"{base_url}{ORDERS}") for _ in range(25)]
                 assert Counter(response.status_code for response in seen) == {200: 20, 429: 5}
                 assert [int(response.headers["X-RateLimit-Remaining"]) for response in seen[:3]] == [19, 18, 17]
-        time.sleep(5)
+        time.sleep(AWAY_S)
         back_at = time.monotonic()
         give_back(valkey)
         time.sleep(3)
@@ -152,7 +154,9 @@ def test_while_the_store_is_away_each_process_limits_by_itself_and_nobody_waits_
     away = sorted(answer.took_s for answer in answers if away_at <= answer.at < back_at)
     usual_s = before[len(before) * 99 // 100]
     assert away[-1] < TAKEOVER_S + before[-1]
-    assert away[len(away) * 99 // 100] < TAKEOVER_S + usual_s
+    p99_s = away[len(away) * 99 // 100]
+    print(f"{len(away)} answers while it was away, p99 {p99_s * 1000:.0f} ms, before {usual_s * 1000:.0f} ms")  # noqa: T201  # a figure
+    assert p99_s < min(SLOWEST_S, TAKEOVER_S + usual_s)
     for base_url in processes:
         its = [answer for answer in answers if answer.base_url == base_url]
         # Its own count begins at the top, and goes down by one with each call.
