@@ -46,12 +46,19 @@ def refresh() -> None:
     (_kept.database or _found()).close_if_unusable_or_obsolete()
 
 
+def turn(database: BaseDatabaseWrapper) -> None:
+    """Have this thread ask that server from now on; the cursor on the other one waits for its turn."""
+    _kept.database = database
+    _kept.cursor, _kept.other = _kept.other, _kept.cursor
+
+
 class _Kept(threading.local):
     """What a thread asks by. A cursor that was used before knows how to read the columns that it has read before."""
 
     # Where Django keeps it a look-up takes a dozen calls.
     database: BaseDatabaseWrapper | None = None
     cursor: Cursor[Row] | None = None
+    other: Cursor[Row] | None = None
 
 
 _kept = _Kept()

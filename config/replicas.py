@@ -176,21 +176,10 @@ def late(read: Callable[[], Read]) -> Read:
     return read()
 
 
-class _Other(threading.local):
-    """The cursor of prepared reads on the server that a thread does not ask just now."""
-
-    cursor: Any = None
-
-
-_other = _Other()
-
-
 def turn(database: Any) -> None:
     """Have the ORM, cursors and prepared reads of this thread ask that server instead of the other one."""
     connections[DEFAULT_DB_ALIAS] = database
-    kept = prepared._kept  # noqa: SLF001  # what a thread keeps of the one must not answer for the other
-    kept.cursor, _other.cursor = _other.cursor, kept.cursor
-    vars(kept).pop("database", None)
+    prepared.turn(database)
 
 
 def why(error: Exception, over: Watch) -> str:
