@@ -9,6 +9,7 @@ from django.db import transaction
 from payments import chain, terms
 from payments.models import HoldingSnapshot, Payment, Wallet
 from payments.rpc import RpcUnavailable
+from payments.standing import of_address
 from payments.terms import Rise, Terms
 from payments.tiers import FREE, TIERS, Tier, reached
 
@@ -18,7 +19,7 @@ KEPT = timedelta(hours=24)
 
 def find(address: str, *, now: datetime) -> Wallet:
     """The wallet at this address in small letters, with its plan; one without a row where none is known. One query."""
-    return Wallet.objects.with_plan(now).filter(pk=address).first() or Wallet(address=address)
+    return of_address(address, now=now) or Wallet(address=address)
 
 
 def terms_of(address: str, *, now: datetime) -> Terms:

@@ -39,6 +39,13 @@ LEFT JOIN payments_plan AS shared ON shared.account_id = asked.id AND {_holds("s
 LEFT JOIN payments_wallet AS wallet ON wallet.account_id = asked.id
 LEFT JOIN payments_plan AS own ON own.wallet_id = wallet.address AND {_holds("own")}
 """  # noqa: S608  # names of our own columns
+OF_ADDRESS = f"""
+SELECT {WITH_PLANS}
+FROM payments_wallet AS wallet
+LEFT JOIN payments_plan AS own ON own.wallet_id = wallet.address AND {_holds("own")}
+LEFT JOIN payments_plan AS shared ON shared.account_id = wallet.account_id AND {_holds("shared")}
+WHERE wallet.address = %(address)s
+"""  # noqa: S608  # names of our own columns
 OF_SESSION = f"""
 SELECT {WITH_PLANS}, {_columns(WalletSession, "session")}
 FROM payments_walletsession AS session
@@ -53,6 +60,12 @@ def of_account(account: UUID, *, now: datetime) -> tuple[list[Wallet], Plan | No
     """The wallets that are linked to the account, and its plan that holds now. One query."""
     found = [_read(row) for row in prepared.rows(OF_ACCOUNT, {"account": account, "now": now})]
     return [wallet for wallet, _ in found if wallet], found[0][1]
+
+
+def of_address(address: str, *, now: datetime) -> Wallet | None:
+    """The wallet at this address in small letters, None where it has no row. One query."""
+    row = prepared.row(OF_ADDRESS, {"address": address, "now": now})
+    return _read(row)[0] if row else None
 
 
 def of_session(digest: str, *, now: datetime) -> WalletSession | None:

@@ -59,6 +59,8 @@ def resolve(path: str) -> ResolverMatch:
             rest = path.removeprefix(start)
             for pattern in patterns:
                 if found := pattern.resolve(rest):
+                    # Logs and traces name the address whole.
+                    found.route = start.removeprefix("/") + found.route
                     return found
     return get_resolver().resolve(path)
 
