@@ -11,7 +11,7 @@ from uuid import UUID
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models, transaction
-from django.db.models import Q, Subquery, Value
+from django.db.models import Func, Q, Subquery, Value
 from django.db.models.functions import Coalesce, Least
 
 from accounts.models.venues import Venue
@@ -26,6 +26,10 @@ CHECKSUM_LENGTH = 6
 # For how long a key that was replaced may still be used: what people are offered.
 OVERLAPS = (timedelta(0), timedelta(hours=1), timedelta(hours=24), timedelta(days=7))
 MINUTE = timedelta(minutes=1)
+# In a statement: its commit waits for no synchronous standby. One that is away would hold up whoever only reads.
+UNHURRIED = Func(
+    *(Value("synchronous_commit"), Value("off"), Value(True)), function="set_config", output_field=models.TextField()
+)
 LAST_DAY = datetime(9999, 12, 31, tzinfo=UTC)
 
 
@@ -245,9 +249,13 @@ class ApiKey(models.Model):
         return "expired" if self.expires_at is not None and self.expires_at <= now else "active"
 
     def used(self, *, now: datetime, address: str | None) -> bool:
-        """Write down that the key was used just now, from this IP address; false when that is known of this minute."""
+        """Write down that the key was used just now, from this IP address; false when that is known of this minute.
+
+        Call it outside of any transaction, which would not wait for a standby either.
+        """
         due = Q(last_used_at=None) | Q(last_used_at__lte=now - MINUTE)
-        return bool(ApiKey.objects.filter(due, pk=self.pk).update(last_used_at=now, last_used_ip=address))
+        rows = ApiKey.objects.alias(unhurried=UNHURRIED).filter(due, pk=self.pk, unhurried="off")
+        return bool(rows.update(last_used_at=now, last_used_ip=address))
 
 
 def looks_like_a_key(text: str) -> bool:

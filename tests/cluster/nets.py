@@ -1,5 +1,6 @@
 """Machines made of network namespaces on one bridge: each has its own address, cable and servers."""
 
+import fcntl
 import os
 import shutil
 import signal
@@ -14,8 +15,9 @@ from pathlib import Path
 from config.stack import Child
 from tests.cluster import bouncing
 
-BRIDGE = "twbr0"
+BRIDGE, PROBE = "twbr0", f"twp{os.getpid()}"
 NET = "10.213.77"
+LOCK = Path("/run/lock/tablewire-cluster")
 PROGRAMS = {
     "ip": "iproute2",
     "haproxy": "haproxy",
@@ -31,10 +33,10 @@ def missing() -> str:
     packages = sorted({package for program, package in PROGRAMS.items() if shutil.which(program) is None})
     if packages:
         return f"missing: apt-get install {' '.join(packages)}"
-    made = subprocess.run(["ip", "link", "add", BRIDGE, "type", "bridge"], capture_output=True, text=True, check=False)
+    made = subprocess.run(["ip", "link", "add", PROBE, "type", "bridge"], capture_output=True, text=True, check=False)
     if made.returncode:
         return f"no bridge can be made here: {made.stderr.strip()}"
-    ip("link", "del", BRIDGE)
+    ip("link", "del", PROBE)
     return bouncing.missing()
 
 
@@ -159,7 +161,18 @@ class Site:
 
 @contextmanager
 def site(folder: Path) -> Iterator[Site]:
-    """Machines that are gone after the block, whatever happened in it, and those that an earlier run has left."""
+    """Machines that are gone after the block, whatever happened in it, and so are those that an earlier run has left.
+
+    One run at a time has them on this machine; another waits.
+    """
+    with LOCK.open("w") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        with _made(folder) as made:
+            yield made
+
+
+@contextmanager
+def _made(folder: Path) -> Iterator[Site]:
     made = Site(folder)
     said = subprocess.run(["ip", "netns", "list"], capture_output=True, text=True, check=True).stdout
     for line in said.splitlines():

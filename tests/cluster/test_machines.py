@@ -124,3 +124,23 @@ def test_reads_go_on_from_the_primary_when_the_replica_is_gone(
     assert not seen.broken
     assert max(seen.statuses) < 500
     assert seen.slowest_s < 4
+
+
+def test_readers_with_a_key_do_not_wait_for_a_standby_that_is_away(
+    shop: Shop, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # The use of each key is written down once a minute: here by the first call of all.
+    shop.pair.primary.ask("UPDATE accounts_apikey SET last_used_at = NULL")
+    shop.serve_all()
+    shop.pair.standby.machine.kill()
+    with reading(shop, *READS, before_s=0) as seen:
+        pass
+    tell(
+        capsys,
+        f"synchronous standby killed: {told(seen.statuses)}, the slowest answer {seen.slowest_s:.2f} s",
+    )
+    assert shop.pair.primary.ask("SELECT count(*) FROM accounts_apikey WHERE last_used_at IS NOT NULL") == 1
+    assert set(seen.statuses) == {200}
+    shop.pair.primary.ask("ALTER SYSTEM SET synchronous_standby_names = ''")
+    shop.pair.primary.ask("SELECT pg_reload_conf()")
+    shop.pair.follow()
