@@ -132,6 +132,7 @@ def test_readers_with_a_key_do_not_wait_for_a_standby_that_is_away(
     # The use of each key is written down once a minute: here by the first call of all.
     shop.pair.primary.ask("UPDATE accounts_apikey SET last_used_at = NULL")
     shop.serve_all()
+    assert shop.pair.is_synchronous()
     shop.pair.standby.machine.kill()
     with reading(shop, *READS, before_s=0) as seen:
         pass
