@@ -7,10 +7,12 @@ there at all. A statement that just takes long is waited for.
 """
 
 import socket
+from functools import cache
 from types import TracebackType
 from typing import Any, TypeVar
 
 import psycopg
+from django.db import DEFAULT_DB_ALIAS
 from django.db.backends.postgresql import base
 from django.db.utils import DatabaseErrorWrapper
 from django.utils.functional import cached_property
@@ -27,11 +29,18 @@ GREETING_S = 2.0
 GREETING = bytes.fromhex("00000008 04d2162f")
 
 Found = TypeVar("Found")
-outage = Outage("the database", meanwhile="callers are told to come back")
+
+
+@cache
+def outage_of(alias: str) -> Outage:
+    """What this process knows of a database: a replica that is frozen is no word on the primary."""
+    return Outage(f"the database {alias!r}", meanwhile="callers are told to come back")
 
 
 class Connection(psycopg.Connection[Any]):
-    """A connection that gives up when the server does not even greet."""
+    """A connection that gives up when the server does not even greet. `alias` is the name in DATABASES."""
+
+    alias = DEFAULT_DB_ALIAS
 
     def wait(self, gen: PQGen[Found], interval: float = 0.1, timeout: float | None = None) -> Found:
         """Wait as psycopg does. Raises OperationalError, the connection closed, where the server is frozen."""
@@ -45,7 +54,7 @@ class Connection(psycopg.Connection[Any]):
                     continue
                 self.pgconn.finish()
                 frozen = psycopg.OperationalError("the server is connected and does not answer")
-                outage.begins(frozen)
+                outage_of(self.alias).begins(frozen)
                 raise frozen from None
 
 
@@ -95,6 +104,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Connection:
         """Connect. While the server is frozen one caller a second tries, and the others are refused at once."""
+        outage = outage_of(self.alias)
         if not outage.may_ask():
             raise psycopg.OperationalError("the server did not answer a moment ago")
         try:
@@ -105,4 +115,5 @@ class DatabaseWrapper(base.DatabaseWrapper):
         outage.ends()
         # It is made by psycopg.connect, which cannot be told to make another kind.
         connection.__class__ = Connection
+        connection.alias = self.alias
         return connection  # type: ignore[no-any-return]

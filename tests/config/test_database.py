@@ -13,16 +13,17 @@ from django.db import IntegrityError, OperationalError, connection, transaction
 
 from accounts.models import Venue
 from config.database import base
-from config.outages import Outage
 from config.stack import Stack
 
 
 @pytest.fixture
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Patience for tests."""
+def quick(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Patience for tests, and nothing that an earlier one has found out."""
     monkeypatch.setattr(base, "PATIENCE_S", 0.3)
     monkeypatch.setattr(base, "GREETING_S", 0.3)
-    monkeypatch.setattr(base, "outage", Outage("the database", meanwhile="it is a test"))
+    base.outage_of.cache_clear()
+    yield
+    base.outage_of.cache_clear()
 
 
 @pytest.fixture(scope="module")
@@ -47,16 +48,20 @@ def test_the_connections_of_the_product_are_of_this_kind(db: None) -> None:
 
 @pytest.mark.usefixtures("quick")
 def test_while_it_is_frozen_one_caller_a_second_tries_to_connect_and_the_others_are_refused_at_once(db: None) -> None:
-    base.outage.begins(OSError("frozen"))
+    outage = base.outage_of("default")
+    base.outage_of("replica").begins(OSError("frozen"))
     other = connection.copy()
+    other.ensure_connection()
+    other.close()
+    outage.begins(OSError("frozen"))
     began_at = time.monotonic()
     with pytest.raises(OperationalError, match="did not answer a moment ago"):
         other.ensure_connection()
     assert time.monotonic() - began_at < 0.5
-    base.outage.rests_until = 0
+    outage.rests_until = 0
     other.ensure_connection()
     other.close()
-    assert not base.outage.is_away
+    assert not outage.is_away
 
 
 def test_an_error_says_what_was_wrong_and_not_whose_row_it_was(venue: Venue) -> None:
