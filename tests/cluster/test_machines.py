@@ -123,7 +123,7 @@ def test_reads_go_on_from_the_primary_when_the_replica_is_gone(
     )
     assert not seen.broken
     assert max(seen.statuses) < 500
-    assert seen.slowest_s < 4
+    assert seen.slowest_s < 5
 
 
 def test_readers_with_a_key_do_not_wait_for_a_standby_that_is_away(
