@@ -68,14 +68,11 @@ def told(request: Request, rows: Sequence[Mapping[str, Any]], *, page: Page, tot
         ("next", page.number + 1 if page.number < pages else 0),
         ("last", max(pages, 1)),
     )
-    given = request.query_params.dict()
-    links = ", ".join(f'<{address(request.path, given, number)}>; rel="{name}"' for name, number in wanted if number)
+    # A limit that was left out stays left out, for it may be above the most. Of what callers wrote `=` is encoded.
+    parameters = urlencode({**request.query_params.dict(), "page": ""})
+    before, after = public_url(f"{request.path}?{parameters}").rsplit("page=", 1)
+    links = ", ".join(f'<{before}page={number}{after}>; rel="{name}"' for name, number in wanted if number)
     return in_json({"data": rows, "pagination": pagination}, headers={"Link": links})
-
-
-def address(path: str, parameters: Mapping[str, str], number: int) -> str:
-    """The same request for another page; a limit that was left out stays left out, for it may be above the most."""
-    return public_url(f"{path}?{urlencode({**parameters, 'page': str(number)})}")
 
 
 class Pagination(serializers.Serializer[Any]):

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from django.core.validators import MaxLengthValidator, MinLengthValidator
@@ -20,6 +20,8 @@ DATE = "[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])"
 MOMENT = rf"{DATE}T{TIME}:[0-5][0-9](\.[0-9]{{1,6}})?(Z|[+-]{TIME})"
 
 
+# Letters of a query string that is worth remembering.
+SHORT = 40
 # Of each field of a class of parameters its name, itself bound to a serializer, the method of the class that judges
 # what it read, and whether it is asked where nothing was given: for a default, or as it may not be left out.
 Readers = tuple[tuple[str, Any, Callable[[Any, Any], Any] | None, bool], ...]
@@ -34,13 +36,14 @@ class Parameters(serializers.Serializer[Any]):
     @classmethod
     def read(cls, request: Request) -> dict[str, Any]:
         """The values, where something was given or has a default. Raises InvalidRequest and ValidationError."""
-        if not request.META.get("QUERY_STRING"):
-            return dict(_nothing(cls))
-        return cls.judged(query.read(request, _names(cls)))
+        asked = request.META.get("QUERY_STRING", "")
+        # Most callers ask in a few ways; whatever names a place or holds a cursor is read each time.
+        return dict(_remembered(cls, asked)) if len(asked) <= SHORT else cls.judged(asked)
 
     @classmethod
-    def judged(cls, given: Mapping[str, str]) -> dict[str, Any]:
-        """The values of these. Raises ValidationError."""
+    def judged(cls, asked: str) -> dict[str, Any]:
+        """The values in this query string. Raises InvalidRequest and ValidationError."""
+        given = query.parsed(asked, _names(cls))
         # A field that is made raises a counter of the class of all fields, and Python then forgets what it has learned
         # of their methods; so does a serializer, which is one. This one comes without either.
         form = object.__new__(cls)
@@ -79,10 +82,10 @@ def _form(parameters: type[Parameters]) -> Parameters:
     return parameters(data={})
 
 
-@cache
-def _nothing(parameters: type[Parameters]) -> Mapping[str, Any]:
-    """The values where nothing was given: those of the defaults, which none of ours takes from the clock."""
-    return parameters.judged({})
+@lru_cache(maxsize=1024)
+def _remembered(parameters: type[Parameters], asked: str) -> Mapping[str, Any]:
+    """What was read of this query string before: nothing that any of ours reads depends on the clock."""
+    return parameters.judged(asked)
 
 
 @cache

@@ -13,14 +13,19 @@ MAX_PARAMETERS = 100
 
 
 def read(request: HttpRequest | Request, known: Sequence[str]) -> dict[str, str]:
-    """The parameters of the query string, each at most once.
+    """The parameters of the query string; see `parsed`."""
+    return parsed(request.META.get("QUERY_STRING", ""), known)
+
+
+def parsed(asked: str, known: Sequence[str]) -> dict[str, str]:
+    """The parameters of this query string, each at most once.
 
     Raises InvalidRequest, naming them, for those that are not known, stand twice, are empty, or are not clean UTF-8.
     """
     try:
         pairs = parse_qsl(
             # WSGI hands on bytes as latin-1 letters, and not every client encodes what is not ASCII.
-            request.META.get("QUERY_STRING", "").encode("latin-1").decode(),
+            asked.encode("latin-1").decode(),
             keep_blank_values=True,
             errors="strict",
             max_num_fields=MAX_PARAMETERS,
