@@ -57,6 +57,8 @@ class PriceLevels(Listed):
 class MarketSlug(Read):
     """The slug of a market that there is."""
 
+    looks_up = True
+
     def __init__(self, **options: Any) -> None:
         super().__init__(max_length=40, pattern=f"^{SLUG}$", **options)
 

@@ -60,7 +60,7 @@ def resolve(path: str) -> ResolverMatch:
             for pattern in patterns:
                 if found := pattern.resolve(rest):
                     # Logs and traces name the address whole.
-                    found.route = start.removeprefix("/") + found.route
+                    found.route = start.removeprefix("/") + found.route.removeprefix("^")
                     return found
     return get_resolver().resolve(path)
 

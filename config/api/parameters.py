@@ -37,8 +37,9 @@ class Parameters(serializers.Serializer[Any]):
     def read(cls, request: Request) -> dict[str, Any]:
         """The values, where something was given or has a default. Raises InvalidRequest and ValidationError."""
         asked = request.META.get("QUERY_STRING", "")
-        # Most callers ask in a few ways; whatever names a place or holds a cursor is read each time.
-        return dict(_remembered(cls, asked)) if len(asked) <= SHORT else cls.judged(asked)
+        # Most callers ask in a few ways; whatever is long, or names what rows say that there is, is read each time.
+        is_remembered = len(asked) <= SHORT and _is_judged_alone(cls)
+        return dict(_remembered(cls, asked)) if is_remembered else cls.judged(asked)
 
     @classmethod
     def judged(cls, asked: str) -> dict[str, Any]:
@@ -80,6 +81,12 @@ class Parameters(serializers.Serializer[Any]):
 @cache
 def _form(parameters: type[Parameters]) -> Parameters:
     return parameters(data={})
+
+
+@cache
+def _is_judged_alone(parameters: type[Parameters]) -> bool:
+    """Whether no field looks anything up: a field that does says so by `looks_up`."""
+    return not any(getattr(field, "looks_up", False) for _, field, *_ in _readers(parameters))
 
 
 @lru_cache(maxsize=1024)
