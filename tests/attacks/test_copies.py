@@ -67,7 +67,9 @@ def test_twenty_presentations_of_one_hash_at_once_on_two_processes_buy_one_answe
 ) -> None:
     headers = {"X-Payment": transfer_usdc(wallets["free"], settings.PAY_TO, Decimal(PRICE))}
     answers = all_at_once(attacked, [CONTEXT, ELSEWHERE] * 10, headers)
-    assert Counter(answer.status_code for answer in answers) == {200: 1, 402: 19}
+    found = Counter(answer.status_code for answer in answers)
+    # Those for whom a busy node has no time within a second are told to come again.
+    assert found + Counter({402: found.pop(503, 0)}) == {200: 1, 402: 19}
     assert the_one_payment().amount_usdc == Decimal(PRICE)
 
 

@@ -46,7 +46,8 @@ def test_a_flood_of_headers_that_pay_nothing_leaves_no_row_and_asks_no_facilitat
         ({"X-Payment": "junk"}, 400),
     )
     before = rows()
-    clients = itertools.cycle([httpx.Client(base_url=web, timeout=40) for web in attacked.webs])
+    opened = [httpx.Client(base_url=web, timeout=40) for web in attacked.webs]
+    clients = itertools.cycle(opened)
     calls = [(next(clients), next(addresses), *kind) for _, kind in zip(range(requests), itertools.cycle(kinds))]
 
     def call(one: tuple[httpx.Client, str, Mapping[str, str], int]) -> tuple[int, int]:
@@ -54,9 +55,13 @@ def test_a_flood_of_headers_that_pay_nothing_leaves_no_row_and_asks_no_facilitat
         return client.get(CONTEXT, headers={"X-Forwarded-For": address, **headers}).status_code, expected
 
     with ThreadPoolExecutor(8) as threads:
-        assert Counter(threads.map(call, calls)) == {(402, 402): requests * 4 // 5, (400, 400): requests // 5}
-    for _ in attacked.webs:
-        next(clients).close()
+        answers = Counter(threads.map(call, calls))
+    for client in opened:
+        client.close()
+    # Those for whom a busy node has no time within a second are told to come again.
+    told, busy = {(402, 402): requests * 4 // 5, (400, 400): requests // 5}, answers.pop((503, 402), 0)
+    assert answers + Counter({(402, 402): busy}) == told
+    assert busy <= requests // 10
     assert rows() == before
     assert attacked.facilitator.asked == []
 
