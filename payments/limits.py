@@ -82,7 +82,7 @@ class DataDoorway(Doorway):
     def apart(self, request: HttpRequest) -> Apart | None:
         """The limit that this request falls under, if it is not that of its caller's tier."""
         found = APART_PATHS.fullmatch(request.path_info)
-        return next((POLICIES[name] for name, path in found.groupdict().items() if path), None) if found else None
+        return POLICIES[str(found.lastgroup)] if found else None
 
     def unknown(self, request: HttpRequest) -> Allowance:
         """Free, by address, or the limit apart."""

@@ -16,7 +16,8 @@ from django.core import signing
 from config.api.refusal import InvalidRequest
 
 LIFETIME = timedelta(hours=1)
-signer = signing.Signer(salt="cursors")
+SALT = "cursors"
+signer = signing.Signer(salt=SALT)
 
 # A value of a sort key. JSON brings each of them back as it was, floats to the last bit.
 Key = int | float | str
@@ -86,7 +87,7 @@ def _letters(octets: bytes) -> str:
 
 @lru_cache(maxsize=1)
 def _key(secret: str) -> bytes:
-    return sha256(b"cursorssigner" + secret.encode()).digest()
+    return sha256(f"{SALT}signer{secret}".encode()).digest()
 
 
 def read(text: str, *, question: str, now: datetime) -> Cursor:
