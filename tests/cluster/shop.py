@@ -16,12 +16,14 @@ from threading import Event
 
 import httpx
 import psycopg
+import pytest
 from django.conf import settings
 
 from config.api.ids import encode
 from config.stack import last_lines
 from config.stack.valkey import binary
 from tests import make
+from tests.cluster import nets
 from tests.cluster.nets import Site
 from tests.cluster.pair import Pair
 from tests.running import eventually
@@ -256,3 +258,14 @@ def callers(enough: Event, call: Callable[[int], None]) -> Iterator[None]:
 def told(statuses: Mapping[int, int]) -> str:
     """Counts of answers in words."""
     return ", ".join(f"{count} x {status}" for status, count in sorted(statuses.items()))
+
+
+@contextmanager
+def begun(folder: Path) -> Iterator[Shop]:
+    """A shop on machines of its own, without web servers; they end with the block. Skips where there can be none."""
+    if reason := nets.missing():
+        pytest.skip(reason)
+    with nets.site(folder) as site:
+        shop = Shop(site)
+        shop.begin()
+        yield shop

@@ -11,10 +11,9 @@ from django.conf import settings
 
 from config.api.ids import new_id
 from config.celery import QUEUES
-from tests.cluster import nets
 from tests.cluster.brokers import Brokers
 from tests.cluster.figures import tell
-from tests.cluster.shop import Shop
+from tests.cluster.shop import Shop, begun
 from tests.running import eventually
 
 pytestmark = pytest.mark.cluster
@@ -25,11 +24,7 @@ WITHIN_S = 90.0
 @pytest.fixture(scope="module")
 def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
     """The servers of data, without a web server."""
-    if reason := nets.missing():
-        pytest.skip(reason)
-    with nets.site(tmp_path_factory.mktemp("site")) as site:
-        made = Shop(site)
-        made.begin()
+    with begun(tmp_path_factory.mktemp("site")) as made:
         yield made
 
 

@@ -5,10 +5,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.cluster import nets
 from tests.cluster.figures import tell
 from tests.cluster.pair import Member
-from tests.cluster.shop import Shop, ordering, reading, told
+from tests.cluster.shop import Shop, begun, ordering, reading, told
 
 pytestmark = pytest.mark.cluster
 
@@ -19,11 +18,7 @@ READS = ("/v1/restaurants?limit=5", "/v1/markets", "/v1/restaurants?near=tivoli&
 @pytest.fixture(scope="module")
 def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
     """All machines, for all of these tests."""
-    if reason := nets.missing():
-        pytest.skip(reason)
-    with nets.site(tmp_path_factory.mktemp("site")) as site:
-        made = Shop(site)
-        made.begin()
+    with begun(tmp_path_factory.mktemp("site")) as made:
         made.serve_all()
         yield made
 
