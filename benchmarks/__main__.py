@@ -86,7 +86,7 @@ def main() -> int:
             state.resolve(), restaurants=restaurants, reviews=reviews, base_url=given.at, say=notes.print
         ) as product:
             machine = described(product)
-            rows, settings = measured(given, product, notes)
+            rows, settings, failed = measured(given, product, notes)
     except (NotReady, StackError, WrongAnswer) as error:
         notes.print(str(error), style="red", markup=False)
         return 2
@@ -97,11 +97,20 @@ def main() -> int:
     if given.svg:
         given.svg.write_text(chart.drawn(rows))
     passes = report.judge(out, rows)
+    for reason in failed:
+        notes.print(f"Not measured: {reason}", style="red", markup=False)
+    if failed:
+        return 2
     return 1 if given.check and not passes else 0
 
 
-def measured(given: argparse.Namespace, product: Product, notes: Console) -> tuple[list[Row], dict[str, object]]:
-    """All rows that are wanted, with a bar on stderr, and what the references were set to. Raises WrongAnswer."""
+def measured(
+    given: argparse.Namespace, product: Product, notes: Console
+) -> tuple[list[Row], dict[str, object], list[WrongAnswer]]:
+    """All rows that are wanted, with a bar on stderr, what the references were set to, and what went wrong.
+
+    A row that cannot be measured takes nothing from the others. Raises WrongAnswer for rows that there are not.
+    """
     every = suites()
     known = [name for suite in every.values() for name in suite.rows]
     wanted = frozenset(given.only.split(",")) if given.only else frozenset(known)
@@ -116,6 +125,7 @@ def measured(given: argparse.Namespace, product: Product, notes: Console) -> tup
     )
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     rows: list[Row] = []
+    failed: list[WrongAnswer] = []
     with Progress(*columns, console=notes) as progress:
         task = progress.add_task("", total=None)
         run = Run(
@@ -125,19 +135,22 @@ def measured(given: argparse.Namespace, product: Product, notes: Console) -> tup
             words=given,
             step=lambda text: progress.update(task, description=text, advance=1),
         )
+        run.settings["worker"] = "writes no insights meanwhile; of a new catalogue it does so for hours"
         run.settings["load"] = {"tool": load.tool, "seconds": load.seconds, "rounds": run.rounds}
         chosen = [suite for suite in every.values() if wanted.intersection(suite.rows)]
         again = [suite for suite in chosen if suite.is_by_connections]
         steps = sum(suite.steps(run, wanted) for suite in chosen)
         steps += sum(suite.steps(run, wanted) for suite in again) * (len(given.concurrency) - 1)
         progress.update(task, total=steps)
-        for suite in chosen:
-            rows += suite.measure(run, wanted)
-        for connections in given.concurrency[1:]:
-            other = replace(run, load=replace(load, connections=connections))
-            for suite in again:
-                rows += (row.at(connections) for row in suite.measure(other, wanted))
-    return rows, run.settings
+        loads = [load, *(replace(load, connections=connections) for connections in given.concurrency[1:])]
+        for at, suite in [(loads[0], one) for one in chosen] + [(at, one) for at in loads[1:] for one in again]:
+            try:
+                found = suite.measure(replace(run, load=at), wanted)
+                # Those before the one that fails are kept.
+                rows += found if at is load else (row.at(at.connections) for row in found)
+            except WrongAnswer as error:
+                failed.append(error)
+    return rows, run.settings, failed
 
 
 if __name__ == "__main__":

@@ -99,14 +99,14 @@ def emptied(product: Product, known: Sequence[Seller]) -> dict[str, str]:
         values = {"venues": venues, "scopes": [scope for (scope,) in connection.execute(scopes, [venues])]}
         for statement in FORGET:
             connection.execute(statement, values)
-        tidied(connection)
         return {name: (connection.execute(f"SHOW {name}".encode()).fetchone() or ("",))[0] for name in DURABLE}
 
 
-def tidied(connection: psycopg.Connection) -> None:
-    """What PostgreSQL does by itself some time after so many writes; until then its plans are of a smaller table."""
-    for table in ("orders_order", "orders_orderitem", "accounts_event", "accounts_idempotentcall"):
-        connection.execute(f"VACUUM (ANALYZE) {table}".encode())
+def tidied(product: Product) -> None:
+    """What PostgreSQL does by itself some time after so many writes; until then its plans are of empty tables."""
+    with psycopg.connect(product.database_url, autocommit=True) as connection:
+        for table in ("orders_order", "orders_orderitem", "accounts_event", "accounts_idempotentcall"):
+            connection.execute(f"VACUUM (ANALYZE) {table}".encode())
 
 
 def asked(
@@ -251,14 +251,14 @@ class Orders:
         for name, turn in turns.items():
             run.step(f"order: {name}, warming up")
             turn(seconds=1)
+        tidied(run.product)
         figures = run.in_turns("order", {name: partial(turn, seconds=load.seconds) for name, turn in turns.items()})
         bounds = [Bound(of=PEER, gate=0.45, goal=0.7), Bound(of=PGBENCH, gate=0.13, goal=0.25)]
         return Row.judged("order", f"POST {PATH}, 5 items, Idempotency-Key", figures, bounds)
 
     def listed(self, run: Run, contenders: Sequence[Contender]) -> Row:
         """GET."""
-        with psycopg.connect(run.product.database_url, autocommit=True) as connection:
-            tidied(connection)
+        tidied(run.product)
         for one in contenders:
             run.step(f"orders: {one.name}, warming up")
             one.warm_up(run.load, [PATH], seconds=run.load.seconds / 4)

@@ -88,16 +88,16 @@ def running(
         import django
 
         django.setup()
-        with psycopg.connect(up["database_url"]) as connection:
+        with psycopg.connect(up["database_url"], autocommit=True) as connection, resting(connection):
             found = connection.execute(SIZE).fetchone() or (0, 0)
-        yield Product(
-            state_dir=state_dir,
-            base_url=base_url or up["base_url"],
-            up=up,
-            key=issued(),
-            restaurants=found[0],
-            reviews=found[1],
-        )
+            yield Product(
+                state_dir=state_dir,
+                base_url=base_url or up["base_url"],
+                up=up,
+                key=issued(),
+                restaurants=found[0],
+                reviews=found[1],
+            )
     finally:
         if child is not None:
             child.stop()
@@ -146,6 +146,20 @@ def filled(restaurants: int, reviews: int) -> None:
             time.sleep(0.5)
         # What PostgreSQL does by itself a minute after such a load: until then its plans are of empty tables.
         connection.execute("VACUUM (ANALYZE)")
+
+
+@contextmanager
+def resting(connection: psycopg.Connection[Any]) -> Iterator[None]:
+    """No insights are written meanwhile: of a large catalogue that is new a worker writes them for hours."""
+    from catalogue.insights.batches import LOCK
+    from catalogue.tasks.insights import ring_for_insights
+
+    connection.execute("SELECT pg_advisory_lock(%s)", [LOCK])
+    try:
+        yield
+    finally:
+        connection.execute("SELECT pg_advisory_unlock(%s)", [LOCK])
+        ring_for_insights()
 
 
 def issued() -> str:
