@@ -36,7 +36,11 @@ class Version(models.Model):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["restaurant", "version"], name="a_version_is_there_once")]
-        indexes = [models.Index(fields=["id"], name="version_without_seq", condition=Q(seq__isnull=True))]
+        indexes = [
+            models.Index(fields=["id"], name="version_without_seq", condition=Q(seq__isnull=True)),
+            # The newest of a kind may stand behind any number of others.
+            models.Index(fields=["kind", "id"], name="version_by_kind"),
+        ]
 
     def __str__(self) -> str:
         return f"version {self.version}: {self.kind}"
