@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from datetime import date, datetime, time
 from decimal import Decimal
 from difflib import get_close_matches
+from functools import lru_cache
 from itertools import islice
 from uuid import UUID
 from zoneinfo import ZoneInfo
@@ -42,7 +43,7 @@ def choose(venue: Venue, *, refs: Sequence[str], payment_method: str, now: datet
     One query, and another one for the names that come near to an unknown one.
     """
     rows = prepared.rows(ASKED, {"venue": venue.pk, "refs": list(dict.fromkeys(refs))})
-    found = {item.ref: item for item in (_item(*row) for row in rows if row[1] is not None)}
+    found = {ref: _item(ref, *rest) for _, ref, *rest in rows if ref is not None}
     problems = list(problems_of(rows[0][0], found, refs, now.astimezone(ZoneInfo(venue.timezone)))) if rows else []
     if venue.payment_methods and payment_method not in venue.payment_methods:
         allowed = ", ".join(venue.payment_methods)
@@ -54,8 +55,8 @@ def choose(venue: Venue, *, refs: Sequence[str], payment_method: str, now: datet
     return [found[ref] for ref in refs] if rows else None
 
 
+@lru_cache(maxsize=4_096)
 def _item(
-    _menu: UUID,
     ref: str,
     name: str,
     price: Decimal,
@@ -65,6 +66,7 @@ def _item(
     served_from: time | None,
     served_until: time | None,
 ) -> MenuItem:
+    # Who reads the same again is given the same one, which nobody changes: a model takes long to make.
     return MenuItem(
         ref=ref,
         name=name,

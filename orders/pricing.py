@@ -14,6 +14,7 @@ DIGITS = {
     **dict.fromkeys(("BHD", "IQD", "JOD", "KWD", "LYD", "OMR", "TND"), 3),
 }
 USUAL_DIGITS = 2
+UNITS = {count: Decimal(1).scaleb(-count) for count in {USUAL_DIGITS, *DIGITS.values()}}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +52,7 @@ def digits(currency: str) -> int:
 
 def rounded(amount: Decimal, currency: str) -> Decimal:
     """The amount with the currency's digits; half a unit goes up."""
-    return amount.quantize(Decimal(1).scaleb(-digits(currency)), ROUND_HALF_UP)
+    return amount.quantize(UNITS[digits(currency)], ROUND_HALF_UP)
 
 
 def written(amount: Decimal, currency: str) -> str:

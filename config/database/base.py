@@ -6,6 +6,7 @@ who has waited for longer than a statement of a caller may take asks the server,
 there at all. A statement that just takes long is waited for.
 """
 
+import select
 import socket
 from functools import cache
 from types import TracebackType
@@ -18,6 +19,7 @@ from django.db.utils import DatabaseErrorWrapper
 from django.utils.functional import cached_property
 from psycopg.abc import PQGen
 from psycopg.errors import _WaitTimeout
+from psycopg.pq import ConnStatus
 from psycopg.pq.abc import PGconn
 
 from config.outages import Outage
@@ -68,6 +70,15 @@ def greets(server: PGconn) -> bool:
         return False
 
 
+def rests(server: PGconn) -> bool:
+    """Whether this connection is open and nothing waits there to be read."""
+    if server.status != ConnStatus.OK:
+        return False
+    waits = select.poll()
+    waits.register(server.socket, select.POLLIN)
+    return not waits.poll(0)
+
+
 def reached(server: PGconn) -> socket.socket:
     """A new line to the address of this connection. Raises OSError."""
     host, port = server.host.decode(), int(server.port)
@@ -101,6 +112,16 @@ class DatabaseWrapper(base.DatabaseWrapper):
     def wrap_database_errors(self) -> Reworded:
         """Around each statement."""
         return Reworded(self)
+
+    def is_usable(self) -> bool:
+        """Whether it may be asked. One that failed is asked for a 1, as Django does.
+
+        To one that rests nothing has come, neither the server's last word nor its end: a look instead of a trip. One
+        that was cut off without a word fails at its first statement, and its caller is told to come back.
+        """
+        if self.connection is not None and not self.errors_occurred and rests(self.connection.pgconn):
+            return True
+        return super().is_usable()
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Connection:
         """Connect. While the server is frozen one caller a second tries, and the others are refused at once."""

@@ -14,6 +14,7 @@ from django.db import IntegrityError, OperationalError, connection, transaction
 from accounts.models import Venue
 from config.database import base
 from config.stack import Stack
+from tests.running import eventually
 
 
 @pytest.fixture
@@ -112,3 +113,52 @@ def test_a_server_that_is_gone_is_no_server_that_is_slow(tmp_path: Path) -> None
             assert stack.postgres is not None
             stack.postgres.stop()
             assert not base.greets(line.pgconn)
+
+
+def test_a_connection_that_rests_is_looked_at_and_not_asked(db: None) -> None:
+    other = connection.copy()
+    try:
+        other.ensure_connection()
+        with other.cursor() as cursor:
+            cursor.execute("SELECT 'the last'")
+        assert other.is_usable()
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT query FROM pg_stat_activity WHERE pid = %s", [other.connection.info.backend_pid])
+            assert cursor.fetchone() == ("SELECT 'the last'",)
+    finally:
+        other.close()
+
+
+def test_a_connection_that_the_server_has_ended_is_replaced_before_a_write(db: None) -> None:
+    other = connection.copy()
+    try:
+        other.ensure_connection()
+        pid = other.connection.info.backend_pid
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_terminate_backend(%s, 2000)", [pid])
+        assert not base.rests(other.connection.pgconn)
+        other.settings_dict["CONN_HEALTH_CHECKS"] = True
+        other.close_if_unusable_or_obsolete()
+        other.set_autocommit(False)
+        with other.cursor() as cursor:
+            cursor.execute("SELECT 1")
+            assert cursor.fetchone() == (1,)
+        assert other.connection.info.backend_pid != pid
+    finally:
+        other.close()
+
+
+def test_word_of_the_server_that_waits_there_is_not_taken_for_its_end(db: None) -> None:
+    other = connection.copy()
+    try:
+        other.ensure_connection()
+        with other.cursor() as cursor:
+            cursor.execute("LISTEN a_test")
+        speaker = connection.copy()
+        with speaker.cursor() as cursor:
+            cursor.execute("NOTIFY a_test")
+        speaker.close()
+        assert eventually(lambda: not base.rests(other.connection.pgconn))
+        assert other.is_usable()
+    finally:
+        other.close()
