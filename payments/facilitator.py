@@ -4,7 +4,6 @@ import asyncio
 import logging
 import re
 import ssl
-import threading
 import time
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -16,7 +15,7 @@ from pydantic import ValidationError
 from x402.schemas import PaymentPayload, PaymentRequirements, ResourceInfo, SettleResponse
 
 from payments import metrics, patience
-from payments.breaker import THREADS, Breaker
+from payments.breaker import THREADS, Breaker, Slots
 from payments.connections import DIRECT
 from payments.facilitating import reasons
 
@@ -95,8 +94,10 @@ class Failed:
 Outcome = Settled | Rejected | NotSent | Unknown | Failed
 
 
+# A facilitator that is well has mostly answered by then.
+SOON_S = 1.0
 # All threads but one may settle at a time.
-slots = threading.BoundedSemaphore(max(1, THREADS - 1))
+slots = Slots(max(1, THREADS - 1), soon_s=SOON_S)
 # A facilitator that was away or silent so many times in a row is left alone for this long; then one trip tries it.
 FAILURES = 2
 REST_S = 5.0
@@ -135,8 +136,8 @@ def settle(
 ) -> Outcome:
     """Settle a signed payment (x402 version 2, POST /settle). A trip, 8 seconds at most with the second; never raises.
 
-    The second facilitator is asked only where the first has surely sent nothing. NotSent at once while all threads but
-    one are settling already, or while all facilitators are left alone.
+    The second facilitator is asked only where the first has surely sent nothing. NotSent while all facilitators are
+    left alone, and where all threads but one settle: after SOON_S, or at once where one has done so for longer.
     """
     payment = PaymentPayload(payload=payload, accepted=requirement, resource=resource)
     question = {
@@ -144,14 +145,12 @@ def settle(
         "paymentPayload": payment.model_dump(mode="json", exclude_none=True),
         "paymentRequirements": requirement.model_dump(mode="json", exclude_none=True),
     }
-    if not slots.acquire(blocking=False):
-        outcome: Outcome = NotSent("too many settlements at a time", by=asked_at(settings.FACILITATOR_URL))
-        logger.warning("not settled: %s", outcome)
-        return outcome
-    try:
-        return _by_one_of(servers(), question, payer=payer)
-    finally:
-        slots.release()
+    with slots.taken() as has_room:
+        if has_room:
+            return _by_one_of(servers(), question, payer=payer)
+    outcome = NotSent("too many settlements at a time", by=asked_at(settings.FACILITATOR_URL))
+    logger.warning("not settled: %s", outcome)
+    return outcome
 
 
 def _by_one_of(asked: list[Server], question: dict[str, object], *, payer: str) -> Outcome:

@@ -51,7 +51,7 @@ LOOK_S = 0.2
 GIVE_BACK_S = 15.0
 # Of each process of the web server (docs/decisions/0013), and of those at most so many: each thread keeps a connection
 # to PostgreSQL, which has 200.
-WEB_THREADS = 8
+WEB_THREADS = 4
 MOST_PROCESSES = 20
 # The terminal and a parent process may both pass on one Ctrl-C.
 SAME_SIGNAL_S = 0.5

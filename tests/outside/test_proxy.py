@@ -6,7 +6,7 @@ import json
 import shutil
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from itertools import pairwise
 from pathlib import Path
@@ -30,10 +30,10 @@ NOWHERE = "127.0.0.1:1"
 SLOW = 40
 
 
-def before(held: ExitStack, tmp_path: Path, *servers: str) -> int:
+def before(held: ExitStack, tmp_path: Path, *servers: str, **more: str) -> int:
     """The port of a proxy before these servers, once it answers."""
     log = tmp_path / "haproxy.log"
-    port, child = held.enter_context(standing(servers, log=log))
+    port, child = held.enter_context(standing(servers, log=log, **more))
 
     def answers() -> bool:
         with socket.socket() as line:
@@ -157,6 +157,30 @@ def test_a_server_that_is_dead_is_not_asked(up: Up, door: str) -> None:
         assert [client.get("/livez").status_code for _ in range(20)] == [200] * 20
     statuses = [an_order(up, door).status_code for _ in range(4)]
     assert statuses == [201] * 4
+
+
+@pytest.mark.parametrize("header", ["PAYMENT-SIGNATURE", "X-Payment"])
+def test_payments_go_to_servers_of_their_own_and_to_others_where_these_are_not_ready(
+    breaking: tuple[Breaking, str], tmp_path: Path, header: str
+) -> None:
+    readers, _ = breaking
+    path, pays = "/v1/restaurants/noma?fields=context", {header: "a payment"}
+    with ExitStack() as held:
+        payers = held.enter_context(Breaking())
+        port = before(held, tmp_path, f"127.0.0.1:{readers.port}", PAY_1=f"127.0.0.1:{payers.port}")
+        door = f"http://127.0.0.1:{port}"
+
+        def asks(path: str, headers: Mapping[str, str]) -> tuple[int, int]:
+            had = len(readers.asked), len(payers.asked)
+            assert httpx.get(f"{door}{path}", headers=headers).status_code == 200
+            address = f"GET {path}"
+            return readers.asked[had[0] :].count(address), payers.asked[had[1] :].count(address)
+
+        assert (asks(path, pays), asks(path, {})) == ((0, 1), (1, 0))
+        # People are shown pages, whatever they send.
+        assert asks("/dashboard/", pays) == (1, 0)
+        payers.is_ready = False
+        assert eventually(lambda: asks(path, pays) == (1, 0), within_s=10)
 
 
 def test_where_no_server_is_left_programs_and_people_are_told_so(tmp_path: Path) -> None:
