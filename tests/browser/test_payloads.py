@@ -2,7 +2,7 @@
 
 import re
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -18,10 +18,69 @@ from tests.running import Up, running
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-pytestmark = pytest.mark.browser
-
-PAYLOAD = "\"'><img src=x onerror=pwned=1><script>pwned=1</script>{{7*7}}"
-SHORT = "<b onclick=a>"
+# Each is text on every page: what would set `pwned` where somebody forgot to escape, by the place where that was.
+PAYLOADS = (
+    "<script>pwned=1</script>",
+    '"><script>pwned=1</script>',
+    "'><script>pwned=1</script>",
+    "</script><script>pwned=1</script>",
+    "</textarea><script>pwned=1</script>",
+    "</title><script>pwned=1</script>",
+    "</style><script>pwned=1</script>",
+    "--><script>pwned=1</script>",
+    "]]><script>pwned=1</script>",
+    "<ScRiPt>pwned=1</sCrIpT>",
+    "<script src=data:,pwned=1></script>",
+    "<<script>pwned=1//<</script>",
+    "<img src=x onerror=pwned=1>",
+    "\"'><img src=x onerror=pwned=1>",
+    "<img/src=x/onerror=pwned=1>",
+    "<image src=x onerror=pwned=1>",
+    "<svg onload=pwned=1>",
+    "<svg/onload=pwned=1//",
+    "<svg><script>pwned=1</script></svg>",
+    "<svg><a xlink:href=javascript:pwned=1><text>a</text></a></svg>",
+    "<svg><animate onbegin=pwned=1 attributeName=x dur=1s>",
+    "<math href=javascript:pwned=1>a</math>",
+    "<math><mtext><table><mglyph><style><img src=x onerror=pwned=1>",
+    "<body onload=pwned=1>",
+    "<input autofocus onfocus=pwned=1>",
+    '" autofocus onfocus=pwned=1 x="',
+    "' autofocus onfocus=pwned=1 x='",
+    "` onmouseover=pwned=1 `",
+    "<details open ontoggle=pwned=1>",
+    "<video><source onerror=pwned=1></video>",
+    "<audio src=x onerror=pwned=1>",
+    "<marquee onstart=pwned=1>",
+    "<iframe srcdoc='<script>parent.pwned=1</script>'>",
+    "<iframe src=javascript:parent.pwned=1>",
+    "<object data=javascript:pwned=1>",
+    "<embed src=javascript:pwned=1>",
+    "<a href=javascript:pwned=1>a</a>",
+    "<a href=jav&#x0A;ascript:pwned=1>a</a>",
+    "javascript:pwned=1",
+    "data:text/html,<script>pwned=1</script>",
+    "<form action=javascript:pwned=1><button>a</button></form>",
+    "<base href=/pwned/>",
+    "<meta http-equiv=refresh content=0;url=javascript:pwned=1>",
+    "<link rel=stylesheet href=data:text/css,pwned>",
+    "<style>@import'data:text/css,pwned';</style>",
+    "<p style=background:url(data:,pwned)>",
+    "{{7*7}}{% now 'pwned' %}${pwned=1}#{pwned=1}",
+    "';pwned=1;//\\\";pwned=1;//",
+    "\\u003cscript\\u003epwned=1\\u003c/script\\u003e",
+    "&lt;script&gt;pwned=1&lt;/script&gt;",
+)
+TOGETHER = 10
+# Beside a payload stands what tells rows apart that must differ.
+APART = 6
+# What a payload has become: an attribute, an address or an element, not text.
+MADE = """() => typeof pwned !== 'undefined' || [...document.querySelectorAll('*')].some(one =>
+    [...one.attributes].some(its => its.value.includes('pwned') && (/^on|^style$|^srcdoc$/i.test(its.name)
+        || /^(src|href|xlink:href|action|formaction|data)$/i.test(its.name)
+        && /^\\s*(javascript|data):/i.test(its.value)))
+    || (one.matches('script:not([type="application/json"]), style') && one.textContent.includes('pwned'))
+    || (one.matches('base, link, meta[http-equiv]') && one.outerHTML.includes('pwned')))"""
 # What people write: in which columns it is kept.
 WRITTEN = {
     "accounts_user": ("first_name", "last_name"),
@@ -55,63 +114,101 @@ LEAVES = re.compile("logout|/delete|/add/|/static|\\.csv|\\.json|takeout|/file")
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
-    """A run of its own in which all that people write is a payload."""
+    """A run of its own with rows of all that people write."""
     with running(tmp_path_factory.mktemp("payloads") / "state", "--restaurants", "30") as up:
         told = up.said["management"]
         with httpx.Client(
             base_url=told["base_url"], headers={"Authorization": f"Bearer {told['menu_api_key']}"}
         ) as api:
-            menu = [{"menu_item_id": "margherita", "quantity": 1, "notes": PAYLOAD}]
-            for address in (PAYLOAD, None):
-                body = make.order_body(customer_id=PAYLOAD[:64], items=menu, delivery_address=address)
-                api.post("/orders", json=body | {"metadata": {"from": PAYLOAD}})
-            api.post("/orders", json={"customer_id": PAYLOAD})
-            guest = {"customer_name": PAYLOAD, "customer_phone": "+15550100999", "special_requests": PAYLOAD}
+            menu = [{"menu_item_id": "margherita", "quantity": 1, "notes": "notes"}]
+            for address in ("address", None):
+                body = make.order_body(customer_id="ada", items=menu, delivery_address=address)
+                api.post("/orders", json=body | {"metadata": {"from": PAYLOADS[0]}})
+            api.post("/orders", json={"customer_id": PAYLOADS[0]})
+            guest = {"customer_name": "Ada", "customer_phone": "+15550100999", "special_requests": "wishes"}
             for day in range(1, 5):
                 date = f"2030-01-0{day}"
                 api.post("/reservations", json=guest | {"date": date, "time": "20:00", "party_size": 2 + day * 2})
-        with psycopg.connect(up.said["database_url"], autocommit=True) as database:
-            for table, columns in WRITTEN.items():
-                for column in columns:
-                    overwrite(database, table, column)
         yield up
 
 
-def overwrite(database: "psycopg.Connection[Any]", table: str, column: str) -> None:
-    """Write the payload into every row, and beside it what tells rows apart that must differ."""
-    found = database.execute(
-        "SELECT coalesce(character_maximum_length, 1000) FROM information_schema.columns"
-        " WHERE table_name = %s AND column_name = %s",
-        [table, column],
-    ).fetchone()
-    assert found is not None, (table, column)
-    text = PAYLOAD if found[0] >= len(PAYLOAD) + 8 else SHORT
-    told = f"UPDATE {table} SET {column} = %s || substr(md5(ctid::text), 1, 6)"  # noqa: S608  # names of our own
-    with suppress(psycopg.errors.CheckViolation):
-        database.execute(told, [text])
+def overwrite(up: Up, payloads: Sequence[str]) -> None:
+    """Write these into all rows: all of them where a text may be so long, else those that fit in turn."""
+    with psycopg.connect(up.said["database_url"], autocommit=True) as database:
+        for number, (table, column) in enumerate((table, its) for table, every in WRITTEN.items() for its in every):
+            found = database.execute(
+                "SELECT coalesce(character_maximum_length, 10000) FROM information_schema.columns"
+                " WHERE table_name = %s AND column_name = %s",
+                [table, column],
+            ).fetchone()
+            assert found is not None, (table, column)
+            most = found[0] - APART
+            whole = " ".join(payloads)
+            texts = [whole] if len(whole) <= most else [one for one in payloads if len(one) <= most]
+            chosen = f"(%s::text[])[1 + (abs(hashtext(ctid::text)::bigint) + {number}) %% cardinality(%s)]"
+            told = f"UPDATE {table} SET {column} = {chosen} || substr(md5(ctid::text), 1, {APART})"  # noqa: S608  # names of our own
+            if texts:
+                with suppress(psycopg.errors.CheckViolation):
+                    database.execute(told, [texts, texts])
 
 
-def test_no_page_runs_what_somebody_has_written(written: Up, chromium: "Browser") -> None:
-    context = chromium.new_context(base_url=written.said["base_url"])
-    page = context.new_page()
-    complaints: list[str] = []
-    page.on("dialog", lambda dialog: complaints.append(f"{page.url}: {dialog.message}"))
-    page.on("pageerror", lambda error: complaints.append(f"{page.url}: {error}"))
-    admin = written.said["admin"]
-    sign_in(page, email=admin["username"], password=admin["password"])
-    seen = list(walk(page, lambda: complaints.extend(ran(page))))
-    assert complaints == []
-    shown = [path for path, has_it in seen if has_it]
-    context.close()
+def groups() -> Iterator[Any]:
+    """The payloads, ten at a time."""
+    for first in range(0, len(PAYLOADS), TOGETHER):
+        yield pytest.param(PAYLOADS[first : first + TOGETHER], id=f"from-{first}")
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("payloads", groups())
+def test_no_page_runs_what_somebody_has_written(written: Up, chromium: "Browser", payloads: Sequence[str]) -> None:
+    seen, shown = walked(written, chromium, payloads)
     # Of that many kinds of pages, those that show what people write are many.
     assert len(seen) > 60, seen
     assert len(shown) > 25, shown
 
 
+@pytest.mark.deep
+@pytest.mark.parametrize("payload", PAYLOADS)
+def test_each_payload_is_text_wherever_it_fits(written: Up, chromium: "Browser", payload: str) -> None:
+    _, shown = walked(written, chromium, [payload])
+    assert len(shown) > 20, shown
+
+
+def test_fifty_payloads_are_tried() -> None:
+    assert len(set(PAYLOADS)) == 50
+    assert all("pwned" in one for one in PAYLOADS)
+
+
+def walked(up: Up, chromium: "Browser", payloads: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The pages that were opened, and those on which a payload can be read; that none did anything is asserted."""
+    overwrite(up, payloads)
+    context = chromium.new_context(base_url=up.said["base_url"])
+    page = context.new_page()
+    complaints: list[str] = []
+    page.on("dialog", lambda dialog: complaints.append(f"{page.url}: {dialog.message}"))
+    page.on("pageerror", lambda error: complaints.append(f"{page.url}: {error}"))
+    page.on("console", lambda said: complaints.extend(reported(page.url, said.text)))
+    admin = up.said["admin"]
+    sign_in(page, email=admin["username"], password=admin["password"])
+    seen = list(walk(page, lambda: complaints.extend(ran(page))))
+    assert complaints == []
+    # What this would have seen: Chromium makes an element of it and says that the policy forbids to run it.
+    page.evaluate("document.body.insertAdjacentHTML('beforeend', '<img src=x onerror=pwned=1>')")
+    assert ran(page)
+    page.wait_for_timeout(200)
+    assert any("Content Security Policy" in one for one in complaints), complaints
+    context.close()
+    return [path for path, _ in seen], [path for path, has_it in seen if has_it]
+
+
+def reported(url: str, said: str) -> list[str]:
+    """What Chromium says where a page does what its policy forbids."""
+    return [f"{url}: {said}"] if "Content Security Policy" in said else []
+
+
 def ran(page: "Page") -> list[str]:
     """What was run, or made into elements."""
-    is_run = page.evaluate("typeof pwned !== 'undefined' || !!document.querySelector('[onerror], [onclick]')")
-    return [f"{page.url}: it ran"] if is_run else []
+    return [f"{page.url}: it is no text"] if page.evaluate(MADE) else []
 
 
 def walk(page: "Page", look: Callable[[], None]) -> Iterator[tuple[str, bool]]:
@@ -138,4 +235,4 @@ def walk(page: "Page", look: Callable[[], None]) -> Iterator[tuple[str, bool]]:
                 ("/dashboard/", "/admin/", "/book/")
             ):
                 waiting.append(parts.path + (f"?{parts.query}" if parts.query else ""))
-        yield path, "onerror=pwned" in page.inner_text("body")
+        yield path, "pwned" in page.inner_text("body")
