@@ -16,8 +16,8 @@ from config.celery import QUEUES
 DEPLOY = Path(settings.BASE_DIR) / "deploy"
 SETTINGS = (Path(settings.BASE_DIR) / "docs" / "settings.md").read_text()
 # Read by granian and Celery themselves.
-NOT_OURS = {"REMAP_SIGTERM"}
-OF_OURS = ("web1", "web2", "worker-urgent", "worker", "beat", "migrate")
+NOT_OURS = {"REMAP_SIGTERM", "GRANIAN_BLOCKING_THREADS"}
+OF_OURS = ("web1", "web2", "pay1", "worker-urgent", "worker", "beat", "migrate")
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +48,11 @@ def test_the_proxy_is_given_variables_that_its_file_knows(compose: dict[str, Any
     file = (DEPLOY / "haproxy.cfg").read_text()
     for name in compose["services"]["proxy"]["environment"]:
         assert f"presetenv {name} " in file or f"defined({name})" in file, name
-    assert compose["services"]["proxy"]["environment"]["WEB_1"] == "web1:8000"
+    named = {name: its for name, its in compose["services"]["proxy"]["environment"].items() if ":8000" in its}
+    assert named == {"WEB_1": "web1:8000", "WEB_2": "web2:8000", "PAY_1": "pay1:8000"}
+    # Two processes of as many threads take what the proxy gives them.
+    assert compose["services"]["pay1"]["environment"]["GRANIAN_BLOCKING_THREADS"] == "32"
+    assert "presetenv PAY_MAXCONN 64" in file
 
 
 def test_all_that_compose_names_is_there(compose: dict[str, Any]) -> None:
@@ -78,7 +82,7 @@ def test_every_queue_has_a_worker_and_nobody_works_through_the_pooler(compose: d
     commands = [service["command"] for name, service in compose["services"].items() if name.startswith("worker")]
     assert sorted(",".join(command[command.index("-Q") + 1] for command in commands).split(",")) == sorted(QUEUES)
     at = {name: compose["services"][name]["environment"]["DATABASE_URL"].partition("@")[2] for name in OF_OURS}
-    assert {name for name, address in at.items() if address.startswith("pooler")} == {"web1", "web2"}
+    assert {name for name, address in at.items() if address.startswith("pooler")} == {"web1", "web2", "pay1"}
     assert at["web1"].endswith("?disable_server_side_cursors=true")
 
 

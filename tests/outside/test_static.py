@@ -15,6 +15,7 @@ from django.db.migrations.loader import MigrationLoader
 ROOT = Path(settings.BASE_DIR)
 SEMGREP = "semgrep==1.182.0"
 SQUAWK = "squawk-cli==2.70.0"
+CHECK_JSONSCHEMA = "check-jsonschema==0.39.0"
 pytestmark = [
     pytest.mark.outside,
     pytest.mark.skipif(shutil.which("uvx") is None, reason="uvx, which fetches the programs, is not there"),
@@ -97,7 +98,8 @@ def squawk(folder: Path, text: str) -> str:
     return "" if done.returncode == 0 else done.stdout + done.stderr
 
 
-@pytest.mark.django_db
+# What is made concurrently cannot even be written down inside a transaction.
+@pytest.mark.django_db(transaction=True)
 def test_no_new_migration_stops_the_product_while_it_runs(tmp_path: Path) -> None:
     """Every migration that is newer than those of .ci/migrations, as PostgreSQL is told it."""
     known = set((ROOT / ".ci" / "migrations").read_text().split())
@@ -133,3 +135,18 @@ def test_a_change_that_would_stop_it_is_found(tmp_path: Path, statement: str, ru
 def test_a_change_that_stops_nobody_is_not(tmp_path: Path) -> None:
     good = "SET lock_timeout = '3s'; SET statement_timeout = '5s';\nALTER TABLE orders_order ADD COLUMN note text;\n"
     assert squawk(tmp_path, good) == ""
+
+
+def against_the_compose_specification(file: Path) -> subprocess.CompletedProcess[str]:
+    """What the schema of the Compose Specification says of a file."""
+    command = ["uvx", CHECK_JSONSCHEMA, "--builtin-schema", "vendor.compose-spec", str(file)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def test_the_compose_file_is_one_of_the_compose_specification(tmp_path: Path) -> None:
+    shipped = ROOT / "deploy" / "compose.yaml"
+    said = against_the_compose_specification(shipped)
+    assert said.returncode == 0, said.stdout + said.stderr
+    wrong = tmp_path / "compose.yaml"
+    wrong.write_text(shipped.read_text().replace("cap_drop: [ALL]", "cap_drop: ALL"))
+    assert against_the_compose_specification(wrong).returncode == 1
