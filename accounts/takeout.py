@@ -114,6 +114,7 @@ VENUE_SAYS = (
     "payment_methods",
     "is_bookable_online",
     "proves_guests",
+    "forgets_guests_after_days",
     "created_at",
 )
 

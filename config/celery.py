@@ -142,6 +142,11 @@ app.conf.beat_schedule = {
         "schedule": 60.0,
         "options": {"expires": 60},
     },
+    # Each goes on where the one before has stopped, until nobody is left.
+    "guests whom venues have known for long enough": {
+        "task": "reservations.tasks.forget_guests",
+        "schedule": crontab(hour="1-5", minute="53"),
+    },
     "reminders of tables in a day": {
         "task": "reservations.tasks.write_reminders",
         "schedule": crontab(minute="*/5"),

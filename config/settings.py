@@ -256,6 +256,7 @@ SILENCED_SYSTEM_CHECKS = [
 WEBHOOKS_TO_LOOPBACK = env.flag("WEBHOOKS_TO_LOOPBACK", False)
 # 0: for good.
 EVENTS_KEPT_DAYS = env.number("EVENTS_KEPT_DAYS", 90)
+GUESTS_KEPT_DAYS = env.number("GUESTS_KEPT_DAYS", 0)
 
 # Who reads /metrics: with this token, or without one from this machine only.
 METRICS_TOKEN = env.text("METRICS_TOKEN", "")

@@ -59,15 +59,20 @@ def erase(guest: Guest, *, name: str, typed: str, now: datetime, actor: str) -> 
         if ahead:
             when = f"{ahead[0].time:%H:%M} on {ahead[0].date}"
             raise StillExpected(f"They are expected at {when}. Cancel that first, or wait until it is over.")
-        for row in rows:
-            row.venue = guest.venue
-            blank(row, now=now)
-        forget([row.pk for row in rows])
-        for row in rows:
-            forget_answers(row)
-            tell(row, EventType.RESERVATION_UPDATED, notice=None, actor=actor, now=now)
-        Visitor.objects.filter(pk__in=[visitor.pk for visitor in guest.visitors], venue=guest.venue).delete()
+        blank_all(rows, guest=guest, now=now, actor=actor)
     return len(rows)
+
+
+def blank_all(rows: Sequence[Reservation], *, guest: Guest, now: datetime, actor: str) -> None:
+    """Take the guest out of these, which this transaction has locked, and of all that was told, kept and noted."""
+    for row in rows:
+        row.venue = guest.venue
+        blank(row, now=now)
+    forget([row.pk for row in rows])
+    for row in rows:
+        forget_answers(row)
+        tell(row, EventType.RESERVATION_UPDATED, notice=None, actor=actor, now=now)
+    Visitor.objects.filter(pk__in=[visitor.pk for visitor in guest.visitors], venue=guest.venue).delete()
 
 
 def blank(row: Reservation, *, now: datetime) -> None:

@@ -6,7 +6,7 @@ from django.utils import timezone
 
 from accounts.models import Venue
 from config.celery import app
-from reservations import bells, notices, proving, reminders, renaming, waiting
+from reservations import bells, forgetting, notices, proving, reminders, renaming, waiting
 
 
 @app.task(name=bells.SEND_NOTICES)
@@ -32,6 +32,12 @@ def offer_tables(*, venue: str, **_: Any) -> None:
 def release_unproven(**_: Any) -> None:
     """Give up what no guest has proven in time."""
     proving.release(now=timezone.now())
+
+
+@app.task(name="reservations.tasks.forget_guests")
+def forget_guests(**_: Any) -> None:
+    """Forget guests whom their venues have known for long enough."""
+    forgetting.forget_past(now=timezone.now())
 
 
 @app.task(name="reservations.tasks.sweep_waiting_lists")

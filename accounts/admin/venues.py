@@ -36,7 +36,17 @@ class VenueAdmin(OfVenues, StaleFormAdmin):
     fieldsets = [
         (None, {"fields": ["account", "name", ("address", "phone"), ("timezone", "currency"), "is_sandbox"]}),
         ("Orders", {"fields": ["prices_include_tax", "payment_methods"]}),
-        ("Reservations", {"fields": [("max_days_ahead", "auto_confirm_max_party"), "when_full", "mails_guests"]}),
+        (
+            "Reservations",
+            {
+                "fields": [
+                    ("max_days_ahead", "auto_confirm_max_party"),
+                    "when_full",
+                    "mails_guests",
+                    "forgets_guests_after_days",
+                ]
+            },
+        ),
         ("Page for guests", {"fields": ["is_bookable_online", "proves_guests"]}),
         ("Record", {"fields": ["id", "created_at"]}),
     ]

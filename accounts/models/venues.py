@@ -3,7 +3,7 @@
 from typing import Self
 
 from django.contrib.postgres.fields import ArrayField
-from django.core.validators import RegexValidator
+from django.core.validators import MinValueValidator, RegexValidator
 from django.db import models
 from django.db.models import Exists, OuterRef, Q
 
@@ -82,6 +82,12 @@ class Venue(models.Model):
         default=False,
         db_default=False,
         help_text="What is booked on that page is kept for 15 minutes, until the guest follows a mailed link",
+    )
+    forgets_guests_after_days = models.PositiveSmallIntegerField(
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(1)],
+        help_text="Days after their last reservation, when guests are erased; empty: never",
     )
     created_at = models.DateTimeField(auto_now_add=True)
 

@@ -46,12 +46,23 @@ class ReservationsForm(SettingsForm):
 
     class Meta:
         model = Venue
-        fields = ["max_days_ahead", "auto_confirm_max_party", "when_full", "mails_guests"]
+        fields = [
+            "max_days_ahead",
+            "auto_confirm_max_party",
+            "when_full",
+            "mails_guests",
+            "forgets_guests_after_days",
+        ]
         labels = {
             "max_days_ahead": "Days ahead",
             "auto_confirm_max_party": "Largest party confirmed at once",
             "when_full": "When no table is free",
             "mails_guests": "Mail guests",
+            "forgets_guests_after_days": "Forget guests after days",
+        }
+        help_texts = {
+            "forgets_guests_after_days": "So long after their last reservation guests are erased, with what was noted"
+            " of them, and never come back. Empty: never"
         }
 
 

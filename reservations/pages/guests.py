@@ -14,7 +14,7 @@ from accounts.pages.doorway import PageRequest, page
 from accounts.rights import Right
 from config.api.ids import decode
 from config.api.refusal import Refusal
-from reservations import erasing, finding, visitors
+from reservations import erasing, finding, forgetting, visitors
 from reservations.models import Reservation
 from reservations.pages.asked import reservation_of, say
 from reservations.stages import LOOKS, stage_of
@@ -117,6 +117,7 @@ def guest(request: PageRequest, *, reservation: str) -> HttpResponse:
         "noted": noted,
         "merged": list(found.visitors[1:]),
         "tally": found.tally(now=now),
+        "forgotten_at": forgetting.forgotten_at(found),
         "visits": [{"reservation": row, "look": LOOKS[stage_of(row, now=now)]} for row in rows[:MOST_VISITS]],
         "is_cut": len(rows) > MOST_VISITS,
         "most": MOST_VISITS,
