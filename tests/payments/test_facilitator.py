@@ -3,6 +3,7 @@
 import json
 import socketserver
 import threading
+import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -122,6 +123,43 @@ def test_one_thread_is_left_for_what_needs_no_facilitator(settings: LazySettings
         assert [one.result() for one in hanging] == [Unknown("RemoteProtocolError")] * most
     with serving(SETTLED) as server:
         assert settle(server.url, settings) == Settled(HASH.lower())
+
+
+def test_who_comes_while_others_settle_waits_for_room_and_nobody_is_refused(settings: LazySettings) -> None:
+    under_way, most, lock = 0, 0, threading.Lock()
+
+    def slow(content: bytes) -> tuple[int, bytes] | None:
+        nonlocal under_way, most
+        with lock:
+            under_way += 1
+            most = max(most, under_way)
+        time.sleep(0.05)
+        with lock:
+            under_way -= 1
+        return SETTLED(content)
+
+    with serving(slow) as server, ThreadPoolExecutor(8) as threads:
+        outcomes = list(threads.map(lambda _: settle(server.url, settings), range(24)))
+    assert outcomes == [Settled(HASH.lower())] * 24
+    assert most == breaker.THREADS - 1
+
+
+def test_who_comes_while_others_hang_is_refused_within_a_second(settings: LazySettings) -> None:
+    over, most = threading.Event(), breaker.THREADS - 1
+    with serving(never_answers(over)) as server, ThreadPoolExecutor(most) as threads:
+        hanging = [threads.submit(settle, server.url, settings) for _ in range(most)]
+        try:
+            assert eventually(lambda: len(server.asked) == most)
+            began_at = time.monotonic()
+            assert settle(server.url, settings) == NotSent("too many settlements at a time")
+            first_s = time.monotonic() - began_at
+            assert settle(server.url, settings) == NotSent("too many settlements at a time")
+            second_s = time.monotonic() - began_at - first_s
+        finally:
+            over.set()
+        assert [type(one.result()) for one in hanging] == [Unknown] * most
+    # That they hang is known by then.
+    assert second_s < first_s < facilitator.SOON_S + 0.5
 
 
 def test_a_facilitator_that_was_silent_twice_is_left_alone_and_then_tried_once(
