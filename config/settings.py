@@ -251,8 +251,7 @@ SILENCED_SYSTEM_CHECKS = [
     *("security.W005", "security.W021", "security.W008"),
 ]
 
-# Webhooks: events on their way to addresses that customers name
-# On a developer's machine the receiver is on it too; elsewhere no address of our own network may be reached.
+# Webhooks go where customers say: on a developer's machine to that too, elsewhere never into our own network.
 WEBHOOKS_TO_LOOPBACK = env.flag("WEBHOOKS_TO_LOOPBACK", False)
 # 0: for good.
 EVENTS_KEPT_DAYS = env.number("EVENTS_KEPT_DAYS", 90)
