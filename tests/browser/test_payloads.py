@@ -159,7 +159,7 @@ def groups() -> Iterator[Any]:
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("payloads", groups())
+@pytest.mark.parametrize("payloads", list(groups()))
 def test_no_page_runs_what_somebody_has_written(written: Up, chromium: "Browser", payloads: Sequence[str]) -> None:
     seen, shown = walked(written, chromium, payloads)
     # Of that many kinds of pages, those that show what people write are many.
