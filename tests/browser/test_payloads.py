@@ -74,11 +74,12 @@ PAYLOADS = (
 TOGETHER = 10
 # Beside a payload stands what tells rows apart that must differ.
 APART = 6
-# What a payload has become: an attribute, an address or an element, not text.
+# What a payload has become: an attribute, an address or an element, not text. A form may hide `attributes` by a field.
 MADE = """() => typeof pwned !== 'undefined' || [...document.querySelectorAll('*')].some(one =>
-    [...one.attributes].some(its => its.value.includes('pwned') && (/^on|^style$|^srcdoc$/i.test(its.name)
-        || /^(src|href|xlink:href|action|formaction|data)$/i.test(its.name)
-        && /^\\s*(javascript|data):/i.test(its.value)))
+    one.getAttributeNames().some(name => one.getAttribute(name).includes('pwned') && (
+        /^on|^style$|^srcdoc$/i.test(name)
+        || /^(src|href|xlink:href|action|formaction|data)$/i.test(name)
+        && /^\\s*(javascript|data):/i.test(one.getAttribute(name))))
     || (one.matches('script:not([type="application/json"]), style') && one.textContent.includes('pwned'))
     || (one.matches('base, link, meta[http-equiv]') && one.outerHTML.includes('pwned')))"""
 # What people write: in which columns it is kept.
@@ -145,7 +146,7 @@ def overwrite(up: Up, payloads: Sequence[str]) -> None:
             most = found[0] - APART
             whole = " ".join(payloads)
             texts = [whole] if len(whole) <= most else [one for one in payloads if len(one) <= most]
-            chosen = f"(%s::text[])[1 + (abs(hashtext(ctid::text)::bigint) + {number}) %% cardinality(%s)]"
+            chosen = f"(%s::text[])[1 + (abs(hashtext(ctid::text)::bigint) + {number}) %% cardinality(%s::text[])]"
             told = f"UPDATE {table} SET {column} = {chosen} || substr(md5(ctid::text), 1, {APART})"  # noqa: S608  # names of our own
             if texts:
                 with suppress(psycopg.errors.CheckViolation):
