@@ -6,7 +6,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -111,16 +111,23 @@ def test_an_answer_that_comes_drop_by_drop_is_not_waited_for(
         assert settle(url, settings) == Unknown("TimeoutError")
 
 
-def test_one_thread_is_left_for_what_needs_no_facilitator(settings: LazySettings) -> None:
+@contextmanager
+def hanging(settings: LazySettings) -> Iterator[tuple[Server, list[Future[Outcome]]]]:
+    """A facilitator that hangs until the block ends, and as many settlements as may wait for it, which do."""
     over, most = threading.Event(), breaker.THREADS - 1
     with serving(never_answers(over)) as server, ThreadPoolExecutor(most) as threads:
-        hanging = [threads.submit(settle, server.url, settings) for _ in range(most)]
+        settlements = [threads.submit(settle, server.url, settings) for _ in range(most)]
         try:
             assert eventually(lambda: len(server.asked) == most)
-            assert settle(server.url, settings) == NotSent("too many settlements at a time")
+            yield server, settlements
         finally:
             over.set()
-        assert [one.result() for one in hanging] == [Unknown("RemoteProtocolError")] * most
+
+
+def test_one_thread_is_left_for_what_needs_no_facilitator(settings: LazySettings) -> None:
+    with hanging(settings) as (server, settlements):
+        assert settle(server.url, settings) == NotSent("too many settlements at a time")
+    assert [one.result() for one in settlements] == [Unknown("RemoteProtocolError")] * (breaker.THREADS - 1)
     with serving(SETTLED) as server:
         assert settle(server.url, settings) == Settled(HASH.lower())
 
@@ -145,19 +152,13 @@ def test_who_comes_while_others_settle_waits_for_room_and_nobody_is_refused(sett
 
 
 def test_who_comes_while_others_hang_is_refused_within_a_second(settings: LazySettings) -> None:
-    over, most = threading.Event(), breaker.THREADS - 1
-    with serving(never_answers(over)) as server, ThreadPoolExecutor(most) as threads:
-        hanging = [threads.submit(settle, server.url, settings) for _ in range(most)]
-        try:
-            assert eventually(lambda: len(server.asked) == most)
-            began_at = time.monotonic()
-            assert settle(server.url, settings) == NotSent("too many settlements at a time")
-            first_s = time.monotonic() - began_at
-            assert settle(server.url, settings) == NotSent("too many settlements at a time")
-            second_s = time.monotonic() - began_at - first_s
-        finally:
-            over.set()
-        assert [type(one.result()) for one in hanging] == [Unknown] * most
+    with hanging(settings) as (server, settlements):
+        began_at = time.monotonic()
+        assert settle(server.url, settings) == NotSent("too many settlements at a time")
+        first_s = time.monotonic() - began_at
+        assert settle(server.url, settings) == NotSent("too many settlements at a time")
+        second_s = time.monotonic() - began_at - first_s
+    assert [type(one.result()) for one in settlements] == [Unknown] * (breaker.THREADS - 1)
     # That they hang is known by then.
     assert second_s < first_s < facilitator.SOON_S + 0.5
 
