@@ -56,13 +56,13 @@ class Opened:
         return self.status == 200 and self.ms <= MOST_MS and self.queries <= MOST_QUERIES
 
 
-def opened(client: "Client", what: str, path: str) -> Opened:
+def opened(client: "Client", what: str, path: str, *, tries: int = TRIES) -> Opened:
     """Open it as often as it counts."""
     from django.db import connection
     from django.test.utils import CaptureQueriesContext
 
     times, most, status = [], 0, 0
-    for _ in range(TRIES):
+    for _ in range(tries):
         with CaptureQueriesContext(connection) as asked:
             began = time.perf_counter()
             response = client.get(path)
@@ -79,12 +79,19 @@ def links(page: str, start: str, end: str) -> list[str]:
     return list(dict.fromkeys(unescape(found) for found in LINK.findall(part)))
 
 
+def list_of(model: "type[Model]") -> str:
+    """Where the list of a model is."""
+    from django.urls import reverse
+
+    names = model._meta  # noqa: SLF001  # documented by Django, underscore and all
+    return reverse(f"admin:{names.app_label}_{names.model_name}_changelist")
+
+
 def pages_of(client: "Client", model: "type[Model]", admin: "ModelAdmin[Any]") -> Iterator[Opened]:
     """Every kind of page of one model."""
     from django.urls import reverse
 
-    names = model._meta  # noqa: SLF001  # documented by Django, underscore and all
-    base = reverse(f"admin:{names.app_label}_{names.model_name}_changelist")
+    names, base = model._meta, list_of(model)  # noqa: SLF001  # documented by Django, underscore and all
     first = opened(client, "list", base)
     yield first
     if first.status != 200:
