@@ -26,6 +26,9 @@ import psutil
 
 CALLERS = 8
 TRIED_S = 10.0
+# A new product writes its first insights for a minute or two: what it can answer meanwhile is not what it can.
+SETTLES_WITHIN_S = 300.0
+RESTING_PERCENT = 10.0
 WARMING_S = 60.0
 LOOKS_EVERY_S = 5.0
 JUDGED_FROM_MIN = 30
@@ -93,6 +96,23 @@ def processes(pids: dict[str, int | None]) -> Iterator[tuple[str, psutil.Process
                 yield f"{name} {number}", one
 
 
+def settle(pids: dict[str, int | None]) -> None:
+    """Wait until the worker and the web server have nothing more to do by themselves."""
+    began_at, before = time.monotonic(), used_s(pids)
+    while time.monotonic() < began_at + SETTLES_WITHIN_S:
+        time.sleep(LOOKS_EVERY_S)
+        now = used_s(pids)
+        if now - before < RESTING_PERCENT / 100 * LOOKS_EVERY_S:
+            break
+        before = now
+    say(f"at rest after {time.monotonic() - began_at:.0f} s")
+
+
+def used_s(pids: dict[str, int | None]) -> float:
+    """The processor time that they have used, in seconds."""
+    return sum(one.cpu_times().user + one.cpu_times().system for _, one in processes(pids))
+
+
 def look(pids: dict[str, int | None], seen: Seen, *, at_s: float) -> None:
     """Note the memory of each process, without what it shares with others."""
     for name, one in processes(pids):
@@ -120,6 +140,7 @@ def soak(minutes: float, *, restaurants: int) -> dict[str, Any]:
         base_url, key = up.said["base_url"], up.said["management"]["wide_api_key"]
         found = httpx.get(f"{base_url}/v1/restaurants?market=copenhagen&limit=50", timeout=30).json()
         slugs = [one["slug"] for one in found["data"]]
+        settle(up.said["pids"])
         tried = Seen()
         load(base_url, key, slugs, seen=tried, until=time.monotonic() + TRIED_S, rate=None)
         rate = sum(tried.statuses.values()) / TRIED_S / 2

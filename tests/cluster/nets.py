@@ -154,6 +154,8 @@ class Site:
             while one.pids() and time.monotonic() < until:
                 one.kill()
                 time.sleep(0.1)
+            # With its namespace alone the cable would go some time later, and be in the way of the next of its name.
+            ip("link", "del", f"v-{one.name}", check=False)
             ip("netns", "del", one.space, check=False)
             shutil.rmtree(Path("/etc/netns") / one.space, ignore_errors=True)
         ip("link", "del", BRIDGE, check=False)

@@ -6,11 +6,8 @@ import secrets
 import subprocess
 import sys
 import time
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event
 
@@ -20,17 +17,16 @@ import pytest
 from django.conf import settings
 
 from config.api.ids import encode
+from config.management.run import WEB_THREADS
 from config.stack import last_lines
 from config.stack.valkey import binary
-from tests import make
 from tests.cluster import nets
 from tests.cluster.nets import Site
 from tests.cluster.pair import Pair
+from tests.ordering import Seen, Shop, calling
 from tests.running import eventually
 
 DEPLOY = Path(settings.BASE_DIR) / "deploy"
-GIVE_UP_S = 40.0
-CALLERS = 8
 # So that no reader is told to ask less often.
 PLAN = """
 from django.utils import timezone
@@ -39,27 +35,7 @@ for account in Account.objects.all():
 """
 
 
-@dataclass
-class Seen:
-    """What callers were answered, and when the latest was: orders by their Idempotency-Keys."""
-
-    acknowledged: dict[str, bytes] = field(default_factory=dict)
-    moments: list[float] = field(default_factory=list)
-    statuses: Counter[int] = field(default_factory=Counter)
-    broken: Counter[str] = field(default_factory=Counter)
-    unanswered: list[str] = field(default_factory=list)
-    slowest_s: float = 0
-
-    def gap(self) -> float:
-        """The longest time in which nothing was acknowledged, in seconds."""
-        return max(after - before for before, after in zip(self.moments, self.moments[1:], strict=False))
-
-    def first_after(self, moment: float) -> float:
-        """Seconds from that moment to the next acknowledgement."""
-        return min(at for at in self.moments if at > moment) - moment
-
-
-class Shop:
+class Cluster(Shop):
     """The servers, and the key of a venue."""
 
     def __init__(self, site: Site) -> None:
@@ -86,7 +62,7 @@ class Shop:
             "PUBLIC_BASE_URL": self.base_url,
             "ALLOWED_HOSTS": self.proxy.address,
             "TRUSTED_PROXIES": "1",
-            "GRANIAN_BLOCKING_THREADS": "8",
+            "GRANIAN_BLOCKING_THREADS": str(WEB_THREADS),
             "EXPORTS_DIR": str(state / "exports"),
         }
 
@@ -146,32 +122,11 @@ class Shop:
         assert eventually(lambda: status_of(f"{self.base_url}/readyz") == 200, within_s=20)
         time.sleep(3)
 
-    def client(self) -> httpx.Client:
-        """A caller that keeps its connection."""
-        return httpx.Client(headers={"Authorization": f"Bearer {self.key}"}, timeout=GIVE_UP_S)
-
-    def post(self, client: httpx.Client, name: str) -> httpx.Response:
-        """Order once under this Idempotency-Key; before the dash stands the customer."""
-        body = make.order_body(customer_id=name.partition("-")[0])
-        return client.post(f"{self.base_url}/api/v1/orders", json=body, headers={"Idempotency-Key": name})
-
     def stored(self, customer: str) -> set[str]:
         """The ids of a customer's orders where they are written."""
         with psycopg.connect(self.pair.primary.url) as database:
             found = database.execute("SELECT id FROM orders_order WHERE customer_id = %s", [customer]).fetchall()
         return {encode("ord", key) for (key,) in found}
-
-    def check(self, seen: Seen, *, customer: str) -> None:
-        """Each acknowledged order is there once, and its call is answered the same bytes again."""
-        assert seen.unanswered == []
-        ids = {json.loads(content)["id"] for content in seen.acknowledged.values()}
-        assert len(ids) == len(seen.acknowledged)
-        assert ids - self.stored(customer) == set(), "acknowledged and lost"
-        assert self.stored(customer) - ids == set(), "made twice, or for nobody"
-        with self.client() as client:
-            for name, content in list(seen.acknowledged.items())[-100:]:
-                again = self.post(client, name)
-                assert (again.status_code, again.content) == (201, content)
 
 
 def status_of(url: str) -> int:
@@ -183,76 +138,26 @@ def status_of(url: str) -> int:
 
 
 @contextmanager
-def ordering(shop: Shop, *, customer: str, before_s: float = 3, after_s: float = 4) -> Iterator[Seen]:
-    """Callers that order as fast as they can, and send again what was not acknowledged."""
-    seen, enough = Seen(), Event()
-
-    def call(caller: int) -> None:
-        with shop.client() as client:
-            number = 0
-            while not enough.is_set():
-                until_acknowledged(client, f"{customer}-{caller}-{number}")
-                number += 1
-
-    def until_acknowledged(client: httpx.Client, name: str) -> None:
-        until = time.monotonic() + GIVE_UP_S
-        while time.monotonic() < until:
-            try:
-                answer = shop.post(client, name)
-            except httpx.TransportError as error:
-                seen.broken[type(error).__name__] += 1
-                time.sleep(0.05)
-                continue
-            seen.statuses[answer.status_code] += 1
-            if answer.status_code == 201:
-                seen.acknowledged[name] = answer.content
-                seen.moments.append(time.monotonic())
-                return
-            time.sleep(0.05)
-        seen.unanswered.append(name)
-
-    with callers(enough, call):
-        time.sleep(before_s)
-        yield seen
-        time.sleep(after_s)
-
-
-@contextmanager
-def reading(shop: Shop, *paths: str, before_s: float = 2, after_s: float = 4) -> Iterator[Seen]:
+def reading(shop: Cluster, *paths: str, before_s: float = 2, after_s: float = 4) -> Iterator[Seen]:
     """Callers that read through the proxy, and never ask twice."""
-    seen, enough = Seen(), Event()
+    seen = Seen()
 
-    def call(caller: int) -> None:
+    def call(caller: int, enough: Event) -> None:
         with shop.client() as client:
             number = caller
             while not enough.is_set():
                 number += 1
                 try:
-                    answer = client.get(f"{shop.base_url}{paths[number % len(paths)]}")
+                    answer = client.get(paths[number % len(paths)])
                 except httpx.TransportError as error:
-                    seen.broken[type(error).__name__] += 1
+                    seen.broken[repr(error)] += 1
                     continue
                 seen.statuses[answer.status_code] += 1
                 seen.moments.append(time.monotonic())
-                seen.slowest_s = max(seen.slowest_s, answer.elapsed.total_seconds())
+                seen.took_s.append(answer.elapsed.total_seconds())
 
-    with callers(enough, call):
-        time.sleep(before_s)
+    with calling(call, before_s=before_s, after_s=after_s):
         yield seen
-        time.sleep(after_s)
-
-
-@contextmanager
-def callers(enough: Event, call: Callable[[int], None]) -> Iterator[None]:
-    """So many threads that call until it is enough, which it is at the end of the block; what they raise is raised."""
-    with ThreadPoolExecutor(CALLERS) as pool:
-        calls = [pool.submit(call, caller) for caller in range(CALLERS)]
-        try:
-            yield
-        finally:
-            enough.set()
-    for one in calls:
-        one.result()
 
 
 def told(statuses: Mapping[int, int]) -> str:
@@ -261,11 +166,11 @@ def told(statuses: Mapping[int, int]) -> str:
 
 
 @contextmanager
-def begun(folder: Path) -> Iterator[Shop]:
+def begun(folder: Path) -> Iterator[Cluster]:
     """A shop on machines of its own, without web servers; they end with the block. Skips where there can be none."""
     if reason := nets.missing():
         pytest.skip(reason)
     with nets.site(folder) as site:
-        shop = Shop(site)
+        shop = Cluster(site)
         shop.begin()
         yield shop

@@ -13,7 +13,7 @@ from config.api.ids import new_id
 from config.celery import QUEUES
 from tests.cluster.brokers import Brokers
 from tests.cluster.figures import tell
-from tests.cluster.shop import Shop, begun
+from tests.cluster.shop import Cluster, begun
 from tests.running import eventually
 
 pytestmark = pytest.mark.cluster
@@ -22,14 +22,14 @@ WITHIN_S = 90.0
 
 
 @pytest.fixture(scope="module")
-def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     """The servers of data, without a web server."""
     with begun(tmp_path_factory.mktemp("site")) as made:
         yield made
 
 
 @pytest.fixture(scope="module")
-def brokers(shop: Shop) -> Brokers:
+def brokers(shop: Cluster) -> Brokers:
     """Three nodes, and a worker that knows them by one name."""
     made = Brokers(shop.site)
     worker = shop.site.machine("worker")
@@ -44,7 +44,7 @@ def brokers(shop: Shop) -> Brokers:
     return made
 
 
-def order(shop: Shop, *, exports: int) -> None:
+def order(shop: Cluster, *, exports: int) -> None:
     """Order exports, as staff do; the beat rings for them."""
     with psycopg.connect(shop.pair.primary.url) as database:
         for _ in range(exports):
@@ -58,13 +58,13 @@ def order(shop: Shop, *, exports: int) -> None:
             )
 
 
-def finished(shop: Shop) -> int:
+def finished(shop: Cluster) -> int:
     """How many exports have succeeded."""
     return int(shop.pair.primary.ask("SELECT count(*) FROM catalogue_export WHERE status = 'succeeded'"))
 
 
 def test_exports_finish_though_the_broker_that_leads_their_queue_is_killed(
-    shop: Shop, brokers: Brokers, capsys: pytest.CaptureFixture[str]
+    shop: Cluster, brokers: Brokers, capsys: pytest.CaptureFixture[str]
 ) -> None:
     begun = time.monotonic()
     order(shop, exports=1)
