@@ -1,15 +1,34 @@
 """The Celery app: queues by purpose and priority, and the beat schedule."""
 
 import os
+from typing import Any
 
 from celery import Celery
 from celery.schedules import crontab
+from celery.signals import worker_init
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.backends.signals import connection_created
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 app = Celery("tablewire")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
+
+# A caller waits for a statement, and a task does not: it may work on very many rows.
+STATEMENT_TIMEOUT_S = 60
+
+
+@worker_init.connect
+def be_patient(**_: Any) -> None:
+    """Give the statements of this worker, and of the processes that it forks, a minute."""
+    connection_created.connect(_be_patient)
+
+
+def _be_patient(*, connection: BaseDatabaseWrapper, **_: Any) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(f"SET statement_timeout = '{STATEMENT_TIMEOUT_S}s'")
+
 
 # One queue per priority works on every broker. A worker that is given them in this order (-Q) empties the first before
 # it looks into the next: on Redis by queue_order_strategy in the settings; other brokers deliver from all of them.

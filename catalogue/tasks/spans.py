@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.db import OperationalError
 from django.utils import timezone
 
 from catalogue import opening
@@ -12,7 +13,8 @@ from config.celery import app
 SLICE = 50_000
 
 
-@app.task(name="catalogue.tasks.refresh_open_spans")
+# A database that is too busy for one of these is asked again within a minute, and not by the next beat.
+@app.task(name="catalogue.tasks.refresh_open_spans", autoretry_for=(OperationalError,), retry_backoff=2, max_retries=5)
 def refresh_open_spans(**_: Any) -> None:
     """Work out the open spans that are due, and ring again when that was only a slice of them."""
     if opening.refresh(now=timezone.now(), at_most=SLICE) == SLICE:

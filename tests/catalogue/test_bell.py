@@ -1,14 +1,21 @@
-"""The doorbell of the worker, with a broker that is away."""
+"""The doorbell of the worker, with a broker that is away, and with a database that is busy."""
 
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 from django.conf import settings
+from django.db import connection
 
 from catalogue.models import SearchRow
+from catalogue.tasks import refresh_open_spans
+from config.stack import Child, last_lines
 from tests.catalogue import make
+from tests.running import eventually
 from tests.served import database_url
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -31,3 +38,49 @@ def test_a_slice_of_the_open_spans_is_worked_out_although_nobody_hears_the_bell_
     assert done.returncode == 0, done.stderr
     assert "The broker is away, so the open spans are worked out by the next beat" in done.stderr
     assert SearchRow.objects.filter(spans_until=None).count() == 1
+
+
+# The first statement is broken off; later ones take longer than a caller's may.
+BUSY = """
+CREATE SEQUENCE tries;
+CREATE FUNCTION be_busy() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    IF nextval('tries') = 1 THEN RAISE EXCEPTION 'this took too long' USING ERRCODE = 'query_canceled'; END IF;
+    PERFORM pg_sleep(0.5);
+    RETURN NULL;
+END $$;
+CREATE TRIGGER busy AFTER UPDATE ON catalogue_searchrow FOR EACH STATEMENT EXECUTE FUNCTION be_busy();
+"""
+IDLE = "DROP TRIGGER busy ON catalogue_searchrow; DROP FUNCTION be_busy; DROP SEQUENCE tries"
+CALLERS_MS = 200
+
+
+@contextmanager
+def worker(queue: str, log: Path) -> Iterator[Child]:
+    """A worker of one process and one queue, where a caller's statement may take a fifth of a second."""
+    words = ("worker", "-Q", queue, "--pool", "prefork", "--concurrency", "1", "--loglevel", "info")
+    child = Child(
+        name="worker",
+        command=[sys.executable, "-m", "celery", "-A", "config", *words],
+        env={**os.environ, "DATABASE_URL": database_url(), "STATEMENT_TIMEOUT_MS": str(CALLERS_MS)},
+        cwd=settings.BASE_DIR,
+        log=log,
+    )
+    child.start()
+    try:
+        yield child
+    finally:
+        child.stop()
+
+
+def test_open_spans_are_tried_again_soon_and_may_take_a_worker_longer_than_a_caller_waits(tmp_path: Path) -> None:
+    make.restaurant(hours=make.week("18:00", "02:00"))
+    with connection.cursor() as cursor:
+        cursor.execute(BUSY)
+    try:
+        with worker("busy", tmp_path / "worker.log") as child:
+            refresh_open_spans.apply_async(queue="busy")
+            is_done = eventually(lambda: not SearchRow.objects.filter(spans_until=None).exists(), within_s=60)
+            assert is_done, last_lines(child.log, lines=40)
+    finally:
+        with connection.cursor() as cursor:
+            cursor.execute(IDLE)
