@@ -24,7 +24,8 @@ START_S = 300.0
 # At least so many a second are told when they open.
 READIED_PER_S = 500
 SIZE = """SELECT (SELECT count(*) FROM catalogue_restaurant), (SELECT count(*) FROM catalogue_review)"""
-UNREADY = "SELECT count(*) FROM catalogue_searchrow WHERE spans_missing"
+UNREADY = "SELECT EXISTS (SELECT FROM catalogue_searchrow WHERE spans_missing)"
+LOOK_S = 0.5
 
 
 class NotReady(Exception):
@@ -84,7 +85,7 @@ def running(
             say("starting the product (the first time with data of this size takes minutes)")
             child = started(state_dir)
             up = wait_for(state_dir, child)
-            filled(restaurants, reviews)
+            filled(up["database_url"], restaurants, reviews)
         import django
 
         django.setup()
@@ -129,23 +130,30 @@ def wait_for(state_dir: Path, child: Child) -> dict[str, Any]:
     raise NotReady(f"`manage.py up` did not start; its log is {child.log}.")
 
 
-def filled(restaurants: int, reviews: int) -> None:
+def filled(url: str, restaurants: int, reviews: int) -> None:
     """Make the data where there is none, and wait until searches know when places open. Raises NotReady."""
-    words = ["demo_data", "--restaurants", str(restaurants), "--reviews", str(reviews), "--if-empty"]
+    with psycopg.connect(url, autocommit=True) as connection:
+        is_new = (connection.execute(SIZE).fetchone() or (0,))[0] == 0
+        if is_new:
+            made(restaurants, reviews)
+        until = time.monotonic() + START_S + restaurants / READIED_PER_S
+        while (connection.execute(UNREADY).fetchone() or (False,))[0]:
+            if time.monotonic() > until:
+                raise NotReady("The worker did not work out when the restaurants are open.")
+            time.sleep(LOOK_S)
+        if is_new:
+            # What PostgreSQL does by itself a minute after such a load: until then its plans are of empty tables.
+            connection.execute("VACUUM (ANALYZE)")
+
+
+def made(restaurants: int, reviews: int) -> None:
+    """Make the data. Raises NotReady."""
+    words = ["demo_data", "--restaurants", str(restaurants), "--reviews", str(reviews)]
     done = subprocess.run(  # noqa: S603  # our own words
         [sys.executable, str(ROOT / "manage.py"), *words], cwd=ROOT, stdout=subprocess.DEVNULL, check=False
     )
     if done.returncode:
         raise NotReady("`manage.py demo_data` failed.")
-    until = time.monotonic() + START_S + restaurants / READIED_PER_S
-    with psycopg.connect(str((read_up(Path(os.environ["TABLEWIRE_STATE_DIR"])) or {})["database_url"])) as connection:
-        connection.autocommit = True
-        while (connection.execute(UNREADY).fetchone() or (0,))[0]:
-            if time.monotonic() > until:
-                raise NotReady("The worker did not work out when the restaurants are open.")
-            time.sleep(0.5)
-        # What PostgreSQL does by itself a minute after such a load: until then its plans are of empty tables.
-        connection.execute("VACUUM (ANALYZE)")
 
 
 @contextmanager
