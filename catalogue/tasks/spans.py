@@ -6,6 +6,7 @@ from django.db import OperationalError
 from django.utils import timezone
 
 from catalogue import opening
+from catalogue.models import SearchRow
 from config import bell
 from config.celery import app
 
@@ -13,12 +14,23 @@ from config.celery import app
 SLICE = 50_000
 
 
-# A database that is too busy for one of these is asked again within a minute, and not by the next beat.
-@app.task(name="catalogue.tasks.refresh_open_spans", autoretry_for=(OperationalError,), retry_backoff=2, max_retries=5)
+class StillHeldError(Exception):
+    """Somebody else held restaurants whose spans are missing, so they were passed over."""
+
+
+# What a busy database breaks off, or others hold just then, is tried again within a minute, and not by the next beat.
+@app.task(
+    name="catalogue.tasks.refresh_open_spans",
+    autoretry_for=(OperationalError, StillHeldError),
+    retry_backoff=2,
+    max_retries=5,
+)
 def refresh_open_spans(**_: Any) -> None:
     """Work out the open spans that are due, and ring again when that was only a slice of them."""
     if opening.refresh(now=timezone.now(), at_most=SLICE) == SLICE:
         ring_for_open_spans()
+    elif SearchRow.objects.filter(spans_missing=True).exists():
+        raise StillHeldError
 
 
 def ring_for_open_spans() -> None:

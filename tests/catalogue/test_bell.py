@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import psycopg
 import pytest
 from django.conf import settings
 from django.db import connection
@@ -84,3 +85,14 @@ def test_open_spans_are_tried_again_soon_and_may_take_a_worker_longer_than_a_cal
     finally:
         with connection.cursor() as cursor:
             cursor.execute(IDLE)
+
+
+def test_a_restaurant_that_somebody_held_is_not_left_without_its_hours_until_the_next_beat(tmp_path: Path) -> None:
+    place, _ = (make.restaurant(hours=make.week("18:00", "02:00")) for _ in range(2))
+    with worker("held", tmp_path / "worker.log") as child:
+        with psycopg.connect(database_url()) as other:
+            other.execute("SELECT FROM catalogue_restaurant WHERE id = %s FOR UPDATE", [place.pk])
+            refresh_open_spans.apply_async(queue="held")
+            assert eventually(lambda: SearchRow.objects.filter(spans_until=None).count() == 1, within_s=60)
+            assert eventually(lambda: "StillHeldError" in child.log.read_text())
+        assert eventually(lambda: not SearchRow.objects.filter(spans_until=None).exists(), within_s=20)
