@@ -9,6 +9,7 @@ and prints it as JSON; as a process may know one product, the row runs it once f
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 import time
@@ -17,8 +18,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import Any, NamedTuple
 
+import psutil
 import psycopg
 from rich.console import Console
 
@@ -50,11 +52,24 @@ WHERE place.latitude IS NOT NULL AND place.open_spans @> now()
     AND one.cuisine_id IS NOT NULL AND one.price_level IS NOT NULL
 ORDER BY hashtext(place.restaurant_id::text) LIMIT %s
 """
-READS: Mapping[str, tuple[str, str]] = {
-    "slug": (SLUGS, "/v1/restaurants/{}"),
-    "near and open": (PLACES, "/v1/restaurants?ll={}&open=now"),
-    "cuisine, price and open": (ALIKE, "/v1/restaurants?ll={}&open=now&radius=3000"),
-    "newest reviews": (REVIEWED, "/v1/restaurants/{}/reviews?sort=newest"),
+PAGE = 20
+# Few full pages say nothing of their middle.
+FEWEST = 20
+
+
+class Read(NamedTuple):
+    """A read: what is asked for, and of how many rows its answer is. A page that is not full is less work."""
+
+    sample: str
+    path: str
+    rows: int | None = None
+
+
+READS: Mapping[str, Read] = {
+    "slug": Read(SLUGS, "/v1/restaurants/{}"),
+    "near and open": Read(PLACES, "/v1/restaurants?ll={}&open=now", PAGE),
+    "cuisine, price and open": Read(ALIKE, "/v1/restaurants?ll={}&open=now&radius=3000", PAGE),
+    "newest reviews": Read(REVIEWED, "/v1/restaurants/{}/reviews?sort=newest"),
 }
 FLOOR = "SELECT 1"
 DISK = "SELECT pg_database_size(current_database()) / 1e6"
@@ -83,16 +98,22 @@ class Growth:
         run.settings["growth"] = {
             "reviews": f"{REVIEWS_EACH} a restaurant",
             "time": "of a request's statements, prepared, in one process on one connection",
+            "shared_buffers": shared_buffers(),
+            "pages": f"full ones alone; a size with fewer than {FEWEST} of them is left out",
             "p50": f"of a pass over {QUICK_SAMPLES if run.words.quick else SAMPLES} samples; the best of {PASSES}",
             FLOOR: {f"{size:,}": round(found[FLOOR], 4) for size, found in told.items()},
             "MB on disk": {f"{size:,}": round(found["disk_mb"]) for size, found in told.items()},
         }
-        for read, (_, path) in READS.items():
-            figures = {f"{size:,} restaurants": Figure(p50_ms=found[read]) for size, found in told.items()}
-            ratio = told[sizes[-1]][read] / told[sizes[0]][read]
-            of = f"{sizes[0]:,} to {sizes[-1]:,}"
+        for read, its in READS.items():
+            taken = {size: found[read] for size, found in told.items() if read in found}
+            if not taken:
+                continue
+            figures = {f"{size:,} restaurants": Figure(p50_ms=ms) for size, ms in taken.items()}
+            smallest, largest = min(taken), max(taken)
+            ratio = taken[largest] / taken[smallest] if largest > smallest else None
+            of = f"{smallest:,} to {largest:,}"
             verdict = Verdict(row=f"growth, {read}", of=of, value=ratio, gate=GATE, goal=GOAL, is_most=True)
-            yield Row(name=f"growth, {read}", what=path, figures=figures, verdicts=(verdict,))
+            yield Row(name=f"growth, {read}", what=its.path, figures=figures, verdicts=(verdict,))
 
 
 def measured_apart(size: int, *, is_quick: bool) -> dict[str, float]:
@@ -101,12 +122,22 @@ def measured_apart(size: int, *, is_quick: bool) -> dict[str, float]:
     words = ["-m", "benchmarks.growth", "--restaurants", str(size), "--state-dir", str(state)]
     words += ["--samples", str(QUICK_SAMPLES if is_quick else SAMPLES)]
     done = subprocess.run(  # noqa: S603  # our own words
-        [sys.executable, *words], cwd=ROOT, stdout=subprocess.PIPE, text=True, check=False
+        [sys.executable, *words],
+        cwd=ROOT,
+        env={**os.environ, "POSTGRES_SHARED_BUFFERS": shared_buffers()},
+        stdout=subprocess.PIPE,
+        text=True,
+        check=False,
     )
     if done.returncode:
         raise WrongAnswer(f"growth: {size:,} restaurants could not be measured.")
     found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
     return found
+
+
+def shared_buffers() -> str:
+    """A quarter of this machine's memory, as whoever has so many restaurants gives it to PostgreSQL."""
+    return f"{psutil.virtual_memory().total // 4 // 2**20}MB"
 
 
 # One size
@@ -141,12 +172,15 @@ def p50s(product: Product, samples: int) -> dict[str, float]:
 
     client = Client(headers={"authorization": f"Bearer {product.key}", "host": "127.0.0.1"})
     found = {}
-    for read, (sample, path) in READS.items():
+    for read, its in READS.items():
         with psycopg.connect(product.database_url) as connection:
-            paths = [path.format(value) for (value,) in connection.execute(sample.encode(), [samples])]
+            paths = [its.path.format(value) for (value,) in connection.execute(its.sample.encode(), [samples])]
         if not paths:
             raise WrongAnswer(f"growth: there is nothing to ask for by {read}.")
-        found[read] = min(median(passed(client, paths)) for _ in range(PASSES))
+        if its.rows is not None:
+            paths = [path for path in paths if len(client.get(path).json()["data"]) == its.rows]
+        if its.rows is None or len(paths) >= FEWEST:
+            found[read] = min(median(passed(client, paths)) for _ in range(PASSES))
     with psycopg.connect(product.database_url, autocommit=True) as connection:
         found[FLOOR] = median(
             [milliseconds(lambda: connection.execute(FLOOR, prepare=True).fetchone()) for _ in range(samples)]

@@ -61,8 +61,8 @@ class ReservationsForm(SettingsForm):
             "forgets_guests_after_days": "Forget guests after days",
         }
         help_texts = {
-            "forgets_guests_after_days": "So long after their last reservation guests are erased, with what was noted"
-            " of them, and never come back. Empty: never"
+            "forgets_guests_after_days": "So many days after their last reservation guests are erased, with what was"
+            " noted of them; nobody can undo that. Empty: never"
         }
 
 

@@ -114,6 +114,7 @@ class Run:
             valkey=not os.environ.get("REDIS_URL"),
             chain=not os.environ.get("RPC_URL"),
             facilitator=not os.environ.get("FACILITATOR_URL"),
+            shared_buffers=os.environ.get("POSTGRES_SHARED_BUFFERS") or "256MB",
             hurry=lambda: self.in_hurry,
         )
         # Before anything starts: a mistyped name should cost no time.
@@ -306,8 +307,15 @@ class Run:
         return self._python(
             *("web", "granian", "config.wsgi:application", "--interface", "wsgi", "--http", "1", "--no-ws"),
             *("--host", self.address, "--port", str(self.port), "--workers", str(processes), "--backlog", "1024"),
-            *("--runtime-mode", "st"),
-            *("--respawn-failed-workers", "--respawn-interval", "1", "--workers-kill-timeout", "5"),
+            *(
+                "--runtime-mode",
+                "st",
+                "--respawn-failed-workers",
+                "--respawn-interval",
+                "1",
+                "--workers-kill-timeout",
+                "5",
+            ),
             grace_s=30,
             # Its own variable rather than its flag: payments/facilitator.py has to know too.
             GRANIAN_BLOCKING_THREADS=str(WEB_THREADS),
