@@ -38,7 +38,7 @@ GATE, GOAL = 1.6, 1.35
 REVIEWS_EACH = 2
 SAMPLES, QUICK_SAMPLES = 400, 60
 # The first reads from the disk what later ones find in memory, and a busy machine spoils some.
-PASSES = 5
+PASSES = 12
 CHECKED = 5
 REVIEWED = """
 SELECT slug FROM catalogue_restaurant WHERE review_count > 0 AND status = 'open' AND merged_into_id IS NULL

@@ -285,18 +285,10 @@ class Run:
 
     def _worker(self) -> Child:
         schedule = str(self.state_dir / "celerybeat-schedule")
-        flags = (
-            "--pool",
-            "prefork",
-            "--concurrency",
-            "2",
-            "--loglevel",
-            "info",
-            "--without-gossip",
-            "--without-mingle",
-        )
+        flags = ("--pool", "prefork", "--concurrency", "2", "--loglevel", "info")
         return self._python(
             *("worker", "celery", "-A", "config", "worker", "-B", "-s", schedule, "-Q", ",".join(QUEUES), *flags),
+            *("--without-gossip", "--without-mingle"),
             # Tasks may end within the soft shutdown, and those that do not are given back after it.
             grace_s=settings.CELERY_WORKER_SOFT_SHUTDOWN_TIMEOUT + GIVE_BACK_S,
             REMAP_SIGTERM="SIGQUIT",

@@ -289,11 +289,13 @@ def test_two_of_them_run_side_by_side(up: Up, killed: Killed) -> None:
 
 def test_after_kill_9_of_everything_the_next_one_has_all_and_ends_whole_on_a_signal(up: Up, killed: Killed) -> None:
     management = killed.said["management"]
-    with running(killed.state_dir, "--restaurants", "0") as second:
+    with running(killed.state_dir, "--restaurants", "0", POSTGRES_SHARED_BUFFERS="96MB") as second:
         again = second.said["management"]
         assert {**again, "base_url": None} == {**management, "base_url": None}
         status, found = ask(f"{again['base_url']}/orders/{killed.placed['id']}", key=management["api_key"])
         assert (status, found) == (200, killed.placed)
+        with psycopg.connect(second.said["database_url"]) as database:
+            assert database.execute("SHOW shared_buffers").fetchone() == ("96MB",)
         family = {*second.pids, *(one.pid for one in psutil.Process(second.process.pid).children(recursive=True))}
         second.process.send_signal(signal.SIGTERM)
         assert second.process.wait() == 0
