@@ -51,19 +51,25 @@ MISSING = Due("row.spans_missing", "row, restaurant")
 ENDING = Due("row.spans_until < %(promised)s", "row")
 
 # No index has `spans_until`: with one, each of these updates would have to touch all the indexes of the row.
-FIND = "SELECT row.restaurant_id FROM catalogue_searchrow AS row WHERE {condition} LIMIT %(size)s"
+# An update writes the row to another place: in the order in which they lie, so that neighbours stay neighbours
+# (catalogue.rendering.TILE_M).
+FIND = """
+SELECT row.restaurant_id FROM catalogue_searchrow AS row WHERE {condition} ORDER BY row.ctid LIMIT %(size)s
+"""
 
 CLAIM = """
 SELECT restaurant.id, restaurant.status, restaurant.hours::text, restaurant.latitude, restaurant.longitude,
-    'hours' = ANY (restaurant.locked_fields), restaurant.market_id, restaurant.version
+    'hours' = ANY (restaurant.locked_fields), restaurant.market_id, restaurant.version, row.ctid::text
 FROM catalogue_searchrow AS row JOIN catalogue_restaurant AS restaurant ON restaurant.id = row.restaurant_id
 WHERE row.restaurant_id = ANY (%(ids)s::uuid[]) AND {condition}
+ORDER BY row.ctid
 FOR NO KEY UPDATE OF {locked} SKIP LOCKED
 """
 
+# By their places, which are theirs while they are locked: one after the other, as they lie.
 STORE = """
 UPDATE catalogue_searchrow AS row SET open_spans = made.spans::tstzmultirange, spans_until = %s
-FROM unnest(%s::uuid[], %s::text[]) AS made (id, spans) WHERE row.restaurant_id = made.id
+FROM unnest(%s::tid[], %s::text[]) AS made (place, spans) WHERE row.ctid = made.place
 """
 
 # In the order of the keys, passing over what somebody else is writing: no two can wait for each other.
@@ -130,7 +136,7 @@ def _find(due: Due, *, now: datetime, size: int) -> list[UUID]:
 
 
 def _refresh_some(due: Due, ids: Sequence[UUID], *, read: Callable[[Stated], Reading], now: datetime) -> int:
-    ready: list[tuple[UUID, str | None]] = []
+    ready: list[tuple[str, str | None]] = []
     renewed: list[tuple[UUID, int, str]] = []
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(
@@ -140,13 +146,13 @@ def _refresh_some(due: Due, ids: Sequence[UUID], *, read: Callable[[Stated], Rea
         # Younger than the claim: whoever changes the holidays marks the rows that they concern, and has done so by now
         # or waits for these.
         kept = holidays.by_market(first=now.date() - 3 * BEHIND, last=now.date() + timedelta(days=HORIZON_DAYS))
-        for restaurant, status, hours, lat, lng, is_locked, market, version in claimed:
+        for restaurant, status, hours, lat, lng, is_locked, market, version, place in claimed:
             point = None if lat is None or lng is None else (lat, lng)
             reading = UNKNOWN
             if hours:
                 reading = read(_stated(hours, is_locked=is_locked, point=point, kept=kept.get(market, frozenset())))
             # Closure outranks hours.
-            ready.append((restaurant, "{}" if status in CLOSED else reading.spans))
+            ready.append((place, "{}" if status in CLOSED else reading.spans))
             if reading.hours is not None:
                 renewed.append((restaurant, version, reading.hours))
         if ready:

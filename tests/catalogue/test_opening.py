@@ -193,6 +193,31 @@ def test_a_slice_leaves_the_rest_for_the_next() -> None:
     assert [opening.refresh(now=NOW, batch=2, at_most=3) for _ in range(3)] == [3, 2, 0]
 
 
+def lying() -> list[str]:
+    """The restaurants in the order in which their search rows lie on the disk."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT restaurant_id::text FROM catalogue_searchrow ORDER BY ctid")
+        return [key for (key,) in cursor.fetchall()]
+
+
+def test_neighbours_on_the_disk_stay_neighbours_when_their_spans_are_worked_out() -> None:
+    for number in range(60):
+        restaurant(f"noma-{number}", hours=hours("24/7"))
+    with connection.cursor() as cursor:
+        for name in sorted(range(60), key=lambda number: number * 37 % 60):
+            cursor.execute(
+                "UPDATE catalogue_searchrow AS row SET name = row.name FROM catalogue_restaurant AS place"
+                " WHERE place.id = row.restaurant_id AND place.slug = %s",
+                [f"noma-{name}"],
+            )
+        # As over millions of rows of which few are due.
+        cursor.execute("SET LOCAL enable_seqscan = off")
+    before = lying()
+    assert before != sorted(before)
+    opening.refresh(now=NOW, batch=20)
+    assert lying() == before
+
+
 def test_the_task_works_out_what_is_due() -> None:
     place = restaurant(hours=hours("24/7"))
     refresh_open_spans(an_argument_of_tomorrow=1)
