@@ -20,6 +20,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from config import counts
 from config.api.ids import new_id
+from config.stack import free_port
 from payments import metrics, tallies
 from payments.devchain.wallets import Wallet
 from payments.models import Audit, Payment
@@ -243,7 +244,8 @@ def test_challenges_settlements_refusals_and_trips_are_counted(
         with serving(refuses(said)) as server:
             settings.FACILITATOR_URL = server.url
             refused(signed_by(wallets["free"]))
-    settings.FACILITATOR_URL = "http://127.0.0.1:1"
+    # An address of its own: others leave theirs alone for a while too.
+    settings.FACILITATOR_URL = f"http://127.0.0.1:{free_port()}"
     for _ in range(2):
         refused(signed_by(wallets["free"]))
     assert counted("tablewire_facilitator_resting", facilitator="first") == 1

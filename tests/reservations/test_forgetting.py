@@ -23,6 +23,12 @@ KILLED = """
 SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
 WHERE datname = current_database() AND pid <> pg_backend_pid()
 """
+# So that it is killed in the middle and not after the end.
+SLOW = """
+CREATE FUNCTION be_slow() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(0.1); RETURN NULL; END $$;
+CREATE TRIGGER slow AFTER UPDATE ON reservations_reservation FOR EACH STATEMENT EXECUTE FUNCTION be_slow();
+"""
+QUICK = "DROP TRIGGER slow ON reservations_reservation; DROP FUNCTION be_slow"
 
 
 @pytest.fixture
@@ -163,15 +169,18 @@ def test_a_worker_that_is_killed_leaves_each_guest_whole_or_forgotten_and_the_ne
         finally:
             connection.close()
 
-    with ThreadPoolExecutor(1) as threads:
-        worker = threads.submit(forget)
-        while Reservation.objects.filter(erased_at=None).count() > 40:
-            assert not worker.done()
-        # What PostgreSQL sees of a SIGKILL.
-        with connection.cursor() as cursor:
+    with connection.cursor() as cursor, ThreadPoolExecutor(1) as threads:
+        cursor.execute(SLOW)
+        try:
+            worker = threads.submit(forget)
+            while Reservation.objects.filter(erased_at=None).count() > 40:
+                assert not worker.done()
+            # What PostgreSQL sees of a SIGKILL.
             cursor.execute(KILLED)
-        with pytest.raises(OperationalError):
-            worker.result()
+            with pytest.raises(OperationalError):
+                worker.result()
+        finally:
+            cursor.execute(QUICK)
     left = Reservation.objects.filter(erased_at=None)
     assert 0 < left.count() <= 40
     assert {left.filter(customer_name=name).count() for name in left.values_list("customer_name", flat=True)} == {2}
