@@ -23,6 +23,8 @@ from config.stack.postgres import binaries
 
 # Statements in a transaction, whose values are drawn at once: a draw for each would be as many trips again.
 TOGETHER = 10
+# PostgreSQL has 200 connections, and the servers hold some: more clients than these would only wait.
+MOST_CLIENTS = 100
 RATE = re.compile(r"^tps = ([0-9.]+) ", re.MULTILINE)
 FAILED = re.compile(r"^number of failed transactions: ([0-9]+)", re.MULTILINE)
 
@@ -138,7 +140,7 @@ def text_of(value: Any) -> str:
 
 def measure(product: Product, scripts: Sequence[Script], *, clients: int, seconds: float) -> Figure:
     """One round of scripts with as many statements each. Raises WrongAnswer when one has failed."""
-    where = urlsplit(product.database_url)
+    where, clients = urlsplit(product.database_url), min(clients, MOST_CLIENTS)
     tool = program()
     if tool is None:
         return Figure(note="pgbench is not installed")
