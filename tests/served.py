@@ -52,6 +52,24 @@ def served(log: Path, *, application: str = "config.wsgi:application", **environ
         child.stop()
 
 
+@contextmanager
+def working(log: Path, *, queue: str, **environment: str) -> Iterator[Child]:
+    """A Celery worker of one process for one queue, of the tests' broker and database; it ends with the block."""
+    command = [sys.executable, "-m", "celery", "-A", "config", "worker", "-Q", queue, "--concurrency", "1"]
+    child = Child(
+        name="worker",
+        command=[*command, "--without-gossip", "--without-mingle", "--loglevel", "info"],
+        env={**os.environ, "DATABASE_URL": database_url(), **environment},
+        cwd=settings.BASE_DIR,
+        log=log,
+    )
+    child.start()
+    try:
+        yield child
+    finally:
+        child.stop()
+
+
 def wait_until_alive(child: Child, base_url: str) -> None:
     """Return when the server answers; fail with the end of its log when it does not."""
     until = time.monotonic() + READY_S

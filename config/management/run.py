@@ -299,15 +299,8 @@ class Run:
         return self._python(
             *("web", "granian", "config.wsgi:application", "--interface", "wsgi", "--http", "1", "--no-ws"),
             *("--host", self.address, "--port", str(self.port), "--workers", str(processes), "--backlog", "1024"),
-            *(
-                "--runtime-mode",
-                "st",
-                "--respawn-failed-workers",
-                "--respawn-interval",
-                "1",
-                "--workers-kill-timeout",
-                "5",
-            ),
+            *("--runtime-mode", "st"),
+            *("--respawn-failed-workers", "--respawn-interval", "1", "--workers-kill-timeout", "5"),
             grace_s=30,
             # Its own variable rather than its flag: payments/facilitator.py has to know too.
             GRANIAN_BLOCKING_THREADS=str(WEB_THREADS),

@@ -3,8 +3,6 @@
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import psycopg
@@ -14,10 +12,10 @@ from django.db import connection
 
 from catalogue.models import SearchRow
 from catalogue.tasks import refresh_open_spans
-from config.stack import Child, last_lines
+from config.stack import last_lines
 from tests.catalogue import make
 from tests.running import eventually
-from tests.served import database_url
+from tests.served import database_url, working
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -52,25 +50,8 @@ END $$;
 CREATE TRIGGER busy AFTER UPDATE ON catalogue_searchrow FOR EACH STATEMENT EXECUTE FUNCTION be_busy();
 """
 IDLE = "DROP TRIGGER busy ON catalogue_searchrow; DROP FUNCTION be_busy; DROP SEQUENCE tries"
-CALLERS_MS = 200
-
-
-@contextmanager
-def worker(queue: str, log: Path) -> Iterator[Child]:
-    """A worker of one process and one queue, where a caller's statement may take a fifth of a second."""
-    words = ("worker", "-Q", queue, "--pool", "prefork", "--concurrency", "1", "--loglevel", "info")
-    child = Child(
-        name="worker",
-        command=[sys.executable, "-m", "celery", "-A", "config", *words],
-        env={**os.environ, "DATABASE_URL": database_url(), "STATEMENT_TIMEOUT_MS": str(CALLERS_MS)},
-        cwd=settings.BASE_DIR,
-        log=log,
-    )
-    child.start()
-    try:
-        yield child
-    finally:
-        child.stop()
+# What a caller's statement may take here.
+CALLERS = {"STATEMENT_TIMEOUT_MS": "200"}
 
 
 def test_open_spans_are_tried_again_soon_and_may_take_a_worker_longer_than_a_caller_waits(tmp_path: Path) -> None:
@@ -78,7 +59,7 @@ def test_open_spans_are_tried_again_soon_and_may_take_a_worker_longer_than_a_cal
     with connection.cursor() as cursor:
         cursor.execute(BUSY)
     try:
-        with worker("busy", tmp_path / "worker.log") as child:
+        with working(tmp_path / "worker.log", queue="busy", **CALLERS) as child:
             refresh_open_spans.apply_async(queue="busy")
             is_done = eventually(lambda: not SearchRow.objects.filter(spans_until=None).exists(), within_s=60)
             assert is_done, last_lines(child.log, lines=40)
@@ -89,7 +70,7 @@ def test_open_spans_are_tried_again_soon_and_may_take_a_worker_longer_than_a_cal
 
 def test_a_restaurant_that_somebody_held_is_not_left_without_its_hours_until_the_next_beat(tmp_path: Path) -> None:
     place, _ = (make.restaurant(hours=make.week("18:00", "02:00")) for _ in range(2))
-    with worker("held", tmp_path / "worker.log") as child:
+    with working(tmp_path / "worker.log", queue="held") as child:
         with psycopg.connect(database_url()) as other:
             other.execute("SELECT FROM catalogue_restaurant WHERE id = %s FOR UPDATE", [place.pk])
             refresh_open_spans.apply_async(queue="held")

@@ -3,7 +3,6 @@
 import hashlib
 import os
 import socket
-import sys
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -11,7 +10,6 @@ from pathlib import Path
 import httpx
 import psutil
 import pytest
-from django.conf import settings as django_settings
 from django.db import connection, transaction
 from django.utils import timezone
 from pytest_django import Settings
@@ -25,7 +23,7 @@ from tests.catalogue import exporting, make
 from tests.catalogue.exporting import EXPORTS, RESTAURANTS
 from tests.payments.signing import client_of
 from tests.running import eventually
-from tests.served import THREADS, database_url, served
+from tests.served import THREADS, served, working
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -39,21 +37,13 @@ def folder(settings: Settings, tmp_path: Path) -> Path:
 
 
 @contextmanager
-def working(folder: Path, log: Path) -> Iterator[Child]:
-    """A Celery worker of the tests' broker and database; killed at the end."""
-    command = [sys.executable, "-m", "celery", "-A", "config", "worker", "-Q", "dedicated", "--concurrency", "1"]
-    child = Child(
-        name="worker",
-        command=[*command, "--without-gossip", "--without-mingle", "--loglevel", "info"],
-        env={**os.environ, "DATABASE_URL": database_url(), "EXPORTS_DIR": str(folder)},
-        cwd=django_settings.BASE_DIR,
-        log=log,
-    )
-    child.start()
-    try:
-        yield child
-    finally:
-        kill(child)
+def killable(folder: Path, log: Path) -> Iterator[Child]:
+    """A worker that writes exports; killed at the end."""
+    with working(log, queue="dedicated", EXPORTS_DIR=str(folder)) as child:
+        try:
+            yield child
+        finally:
+            kill(child)
 
 
 def kill(child: Child) -> None:
@@ -128,7 +118,7 @@ def test_a_worker_that_is_killed_in_the_middle_of_a_part_changes_nothing_of_the_
 
     export = exporting.begun(rows_a_part=10)
     exporting.step(export, goes_on_s=0)
-    with working(folder, tmp_path / "first.log") as worker, transaction.atomic():
+    with killable(folder, tmp_path / "first.log") as worker, transaction.atomic():
         # Its SELECT waits for us while its part is taken and its file begun, however slow the machine is today.
         with connection.cursor() as cursor:
             cursor.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
@@ -142,7 +132,7 @@ def test_a_worker_that_is_killed_in_the_middle_of_a_part_changes_nothing_of_the_
 
     # A minute later.
     ExportPart.objects.filter(pk=held.pk).update(lease_until=make.NOW.replace(year=2020))
-    with working(folder, tmp_path / "second.log"):
+    with killable(folder, tmp_path / "second.log"):
         sweep_exports()
         assert eventually(lambda: ended(export)), (tmp_path / "second.log").read_text()[-2000:]
     export.refresh_from_db()
