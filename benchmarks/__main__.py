@@ -27,6 +27,8 @@ from config.stack import StackError
 
 QUICK = (2_000, 40_000)
 FULL = (354_000, 7_500_000)
+# Of a round.
+QUICK_S, FULL_S = 0.5, 4
 GROWTH = (35_000, 354_000, 3_500_000)
 
 
@@ -35,13 +37,13 @@ def words() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--restaurants", type=count, help=f"default {FULL[0]:,}")
     parser.add_argument("--reviews", type=count, help=f"default {FULL[1]:,}")
-    parser.add_argument("--quick", action="store_true", help=f"{QUICK[0]:,} restaurants and short rounds, a minute")
+    parser.add_argument("--quick", action="store_true", help=f"{QUICK[0]:,} restaurants and short rounds: a minute")
     parser.add_argument("--check", action="store_true", help="exit 1 when a gate is missed, and list open goals")
     parser.add_argument("--state-dir", type=Path, help="of a `manage.py up` that runs, or where one is to be started")
     parser.add_argument("--at", metavar="URL", help="another server of ours on the same state")
     parser.add_argument("--only", metavar="ROWS", help="some rows, by their names: record,search")
     parser.add_argument("--rounds", type=int, help="of each contender (default 5, quick 1)")
-    parser.add_argument("--seconds", type=float, help="of each round (default 4, quick 1)")
+    parser.add_argument("--seconds", type=float, help=f"of each round (default {FULL_S}, quick {QUICK_S})")
     parser.add_argument(
         "--concurrency",
         type=several,
@@ -120,7 +122,7 @@ def measured(
         raise WrongAnswer(f"No rows: {', '.join(sorted(unknown))}. Known: {', '.join(known)}.")
     load = Load(
         connections=given.concurrency[0],
-        seconds=given.seconds or (1 if given.quick else 4),
+        seconds=given.seconds or (QUICK_S if given.quick else FULL_S),
         with_wrk=not given.no_wrk,
     )
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())

@@ -2,7 +2,9 @@
 
 import asyncio
 import json
+import math
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
@@ -98,19 +100,28 @@ class Load:
             listed.write_text("\n".join(paths) + "\n")
             said = ", ".join(f"[{json.dumps(name)}] = {json.dumps(value)}" for name, value in headers.items())
             script.write_text(SCRIPT % {"paths": json.dumps(str(listed)), "headers": said, "threads": threads})
-            # wrk knows whole seconds.
-            words = [
-                "wrk",
-                f"-t{threads}",
-                f"-c{self.connections}",
-                f"-d{max(1, round(seconds))}s",
-                "--timeout",
-                "30s",
-            ]
-            done = subprocess.run(  # noqa: S603  # a list of our own words
-                [*words, "-s", str(script), base_url], capture_output=True, text=True, check=False
-            )
-        return parse(done.stderr, done.stdout)
+            return wrk(script, base_url, threads=threads, connections=self.connections, seconds=seconds)
+
+
+def wrk(script: Path, base_url: str, *, threads: int, connections: int, seconds: float) -> Loaded:
+    """Have wrk load by a script that tells what came of it in one line of JSON. Raises WrongAnswer.
+
+    It knows whole seconds: of others it is interrupted, and tells what came until then.
+    """
+    whole = math.ceil(seconds)
+    words = [f"-t{threads}", f"-c{connections}", f"-d{whole}s", "--timeout", "30s", "-s", str(script), base_url]
+    with subprocess.Popen(  # noqa: S603  # a list of our own words
+        ["wrk", *words],  # noqa: S607  # wherever it is installed
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        try:
+            stdout, stderr = process.communicate(timeout=None if whole == seconds else seconds)
+        except subprocess.TimeoutExpired:
+            process.send_signal(signal.SIGINT)
+            stdout, stderr = process.communicate()
+    return parse(stderr, stdout)
 
 
 def parse(stderr: str, stdout: str = "") -> Loaded:

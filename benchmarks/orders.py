@@ -16,6 +16,7 @@ import psycopg
 from benchmarks import pgbench, posting
 from benchmarks.contenders import HOST, Contender, fastapi, ours
 from benchmarks.figures import Bound, Figure, Row, WrongAnswer
+from benchmarks.load import Load
 from benchmarks.product import Product
 from benchmarks.suites import Run
 
@@ -23,7 +24,7 @@ PEER, PGBENCH = "FastAPI, our tables", "pgbench"
 PATH = "/api/v1/orders"
 ACCOUNT = "Benchmark orders"
 # Orders of one venue wait for each other from the number to the commit: of as many venues few do.
-VENUES = 32
+QUICK_VENUES, VENUES = 8, 32
 ALLOWANCE = 1_000_000_000
 ORDER = {
     "customer_id": "benchmark",
@@ -69,8 +70,8 @@ class Seller:
     scope: str
 
 
-def sellers() -> list[Seller]:
-    """The venues of the benchmark's own, each with the menu of the demo and a key of this run."""
+def sellers(count: int) -> list[Seller]:
+    """So many venues of the benchmark's own, each with the menu of the demo and a key of this run."""
     from django.db import transaction
     from django.utils import timezone
 
@@ -80,7 +81,7 @@ def sellers() -> list[Seller]:
     now, found = timezone.now(), []
     with transaction.atomic():
         account, _ = Account.objects.get_or_create(name=ACCOUNT)
-        for number in range(VENUES):
+        for number in range(count):
             place, _ = account.venues.get_or_create(
                 name=f"{ACCOUNT} {number}", defaults={"timezone": "UTC", "currency": "EUR"}
             )
@@ -213,7 +214,7 @@ class Orders:
     def measure(self, run: Run, wanted: frozenset[str]) -> Iterator[Row]:
         """The rows. Raises WrongAnswer when FastAPI answers something else than we do."""
         run.step("orders: making venues with menus")
-        product, known = run.product, sellers()
+        product, known = run.product, sellers(QUICK_VENUES if run.words.quick else VENUES)
         keeps = emptied(product, known)
         with fastapi(product, "benchmarks.references.orders:app", name=PEER, workers=run.words.workers) as peer:
             peer.wait()
@@ -222,7 +223,7 @@ class Orders:
             compare(contenders, known[0])
             run.settings["orders"] = {
                 "PostgreSQL": keeps,
-                "venues": f"{VENUES}, in turn: orders of one venue wait for each other's commit",
+                "venues": f"{len(known)}, in turn: orders of one venue wait for each other's commit",
                 PEER: {
                     **peer.settings,
                     "body": "strict Pydantic models",
@@ -230,7 +231,7 @@ class Orders:
                 },
                 PGBENCH: {
                     "program": "pgbench" if pgbench.program() else "not installed, left out",
-                    "statements": f"those of our orders at {VENUES} venues, -M prepared, as many clients",
+                    "statements": f"those of our orders at {len(known)} venues, -M prepared, as many clients",
                 },
             }
             if "order" in wanted:
@@ -242,15 +243,17 @@ class Orders:
         """POST."""
         keys, load = [one.key for one in known], run.load
 
-        def round_of(one: Contender, seconds: float) -> Figure:
+        def round_of(one: Contender, seconds: float, load: Load = load) -> Figure:
             ask = partial(posting.orders, load, one.base_url, path=PATH, body=BODY, keys=keys, seconds=seconds)
             return one.cost(ask, what=f"POST {PATH}")
 
         bench = partial(benched, run.product, scripts(known), clients=load.connections)
         turns: dict[str, Any] = {one.name: partial(round_of, one) for one in contenders} | {PGBENCH: bench}
-        for name, turn in turns.items():
-            run.step(f"order: {name}, warming up")
-            turn(seconds=1)
+        for one in contenders:
+            run.step(f"order: {one.name}, warming up")
+            round_of(one, load.seconds / 4, replace(load, with_wrk=False))
+        run.step(f"order: {PGBENCH}, warming up")
+        bench(seconds=1)
         tidied(run.product)
         figures = run.in_turns("order", {name: partial(turn, seconds=load.seconds) for name, turn in turns.items()})
         bounds = [Bound(of=PEER, gate=0.45, goal=0.7), Bound(of=PGBENCH, gate=0.13, goal=0.25)]

@@ -2,14 +2,13 @@
 
 import asyncio
 import json
-import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 from uuid import uuid4
 
-from benchmarks.load import Load, Loaded, generate, in_turn, parse
+from benchmarks.load import Load, Loaded, generate, in_turn, wrk
 
 THREADS = """
 local threads = 0
@@ -94,8 +93,4 @@ def _by_wrk(load: Load, base_url: str, script: str, listed: bytes, words: Mappin
         file.write_bytes(listed)
         filled = script % {**words, "file": json.dumps(str(file)), "threads": threads}
         told.write_text(THREADS + filled + DONE)
-        command = ["wrk", f"-t{threads}", f"-c{load.connections}", f"-d{max(1, round(seconds))}s", "--timeout", "30s"]
-        done = subprocess.run(  # noqa: S603  # a list of our own words
-            [*command, "-s", str(told), base_url], capture_output=True, text=True, check=False
-        )
-    return parse(done.stderr, done.stdout)
+        return wrk(told, base_url, threads=threads, connections=load.connections, seconds=seconds)

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 import psycopg
 
-from config.stack import Child, read_up
+from config.stack import Child, read_json, read_up
 
 ROOT = Path(__file__).resolve().parent.parent
 # Its keys are made anew by each run, which keeps their texts to itself.
@@ -108,6 +108,9 @@ def started(state_dir: Path) -> Child:
     """A `manage.py up` without restaurants, as production starts it."""
     state_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
     words = ["up", "--state-dir", str(state_dir), "--port", "0", "--restaurants", "0", "--json"]
+    if read_json(state_dir / "up.last.json"):
+        # The accounts of an earlier run are there.
+        words.append("--no-seed")
     child = Child(
         name="up",
         command=[sys.executable, str(ROOT / "manage.py"), *words],

@@ -131,12 +131,13 @@ class Run:
             self.env = self._environment(stack)
             with self._step("migrations"):
                 self._manage("migrate", "--no-input")
-            self._seed()
             worker, web = self._worker(), self._web()
+            # They need seconds to import what they are made of, and no rows.
+            for child in (worker, web):
+                held.callback(child.stop, hurry=lambda: self.in_hurry)
+                child.start()
+            self._seed()
             with self._step(f"worker and web server on {self.base_url}"):
-                for child in (worker, web):
-                    held.callback(child.stop, hurry=lambda: self.in_hurry)
-                    child.start()
                 self._wait_until_ready(web)
             held.callback(self._say_stopping)
             parts: list[Child | Server] = [*stack.servers, worker, web]

@@ -84,6 +84,14 @@ def test_wrk_counts_answers_and_the_wrong_ones() -> None:
     assert abs(half.wrong - half.requests / 2) <= 4
 
 
+@pytest.mark.skipif(shutil.which("wrk") is None, reason="wrk is not installed")
+def test_a_round_of_wrk_may_be_shorter_than_the_second_that_it_knows() -> None:
+    with server(200) as base_url:
+        loaded = Load(connections=2, seconds=0.4).run(base_url, ["/a"], {})
+    assert (loaded.requests > 10, loaded.wrong) == (True, 0)
+    assert 0.1 < loaded.seconds < 0.8
+
+
 def test_what_wrk_says_at_its_end_is_read() -> None:
     line = '{"requests": 12, "seconds": 2.000000, "p50_ms": 1.5000, "p99_ms": 9.0000, "wrong": 3}'
     loaded = parse(f"a warning\n{line}\n")
