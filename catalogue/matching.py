@@ -210,45 +210,51 @@ def _metres(one: Known, other: Known) -> float | None:
 
 # Whoever is within the circle, or has the phone, or (for a place without a location) the very same name. The rows of
 # lists have folded names at hand, which saves half of the time, but not the closed places and no second names.
+# Materialized: where statistics know of no restaurants yet, as while a first batch is written, PostgreSQL would look
+# for the likely ones of every place again for each restaurant.
 CANDIDATES = """
-SELECT asked.number, r.id, r.name, r.alt_names, r.line1, r.postal_code, r.phone, r.latitude, r.longitude, r.website
-FROM unnest(
-    %(numbers)s::int[], %(names)s::text[], %(phones)s::text[], %(x)s::float8[], %(y)s::float8[], %(reach)s::float8[]
-) AS given (number, name, phone, x, y, reach)
-CROSS JOIN LATERAL (SELECT given.number, fold(given.name) AS name OFFSET 0) AS asked
-CROSS JOIN LATERAL (
-    SELECT id, max(alike) AS alike FROM (
-        (
-            SELECT near.restaurant_id AS id, similarity(near.name, asked.name) AS alike
-            FROM catalogue_searchrow AS near
-            WHERE near.position <@ circle(point(given.x, given.y), given.reach)
-                AND similarity(near.name, asked.name) >= %(fewest)s
-        )
-        UNION ALL (
-            SELECT near.id, (
-                SELECT max(similarity(fold(called), asked.name)) FROM unnest(near.name || near.alt_names) AS called
+WITH likely AS MATERIALIZED (
+    SELECT asked.number, best.id, best.alike
+    FROM unnest(
+        %(numbers)s::int[], %(names)s::text[], %(phones)s::text[],
+        %(x)s::float8[], %(y)s::float8[], %(reach)s::float8[]
+    ) AS given (number, name, phone, x, y, reach)
+    CROSS JOIN LATERAL (SELECT given.number, fold(given.name) AS name OFFSET 0) AS asked
+    CROSS JOIN LATERAL (
+        SELECT id, max(alike) AS alike FROM (
+            (
+                SELECT near.restaurant_id AS id, similarity(near.name, asked.name) AS alike
+                FROM catalogue_searchrow AS near
+                WHERE near.position <@ circle(point(given.x, given.y), given.reach)
+                    AND similarity(near.name, asked.name) >= %(fewest)s
             )
-            FROM catalogue_restaurant AS near
-            WHERE near.position <@ circle(point(given.x, given.y), given.reach)
-                AND (near.alt_names <> '{}' OR near.status IN ('permanently_closed', 'moved'))
-                AND near.merged_into_id IS NULL AND near.erased_at IS NULL
-        )
-        UNION ALL (
-            SELECT called.id, 1 FROM catalogue_restaurant AS called
-            WHERE called.phone = given.phone AND called.merged_into_id IS NULL AND called.erased_at IS NULL
-            LIMIT %(most)s
-        )
-        UNION ALL (
-            SELECT named.restaurant_id, 1 FROM catalogue_searchrow AS named
-            WHERE given.x IS NULL AND named.name = asked.name AND named.market = %(market)s
-            LIMIT %(most)s
-        )
-    ) AS found
-    WHERE alike >= %(fewest)s
-    GROUP BY id ORDER BY alike DESC, id LIMIT %(most)s
-) AS likely
-JOIN catalogue_restaurant AS r ON r.id = likely.id
-ORDER BY asked.number, likely.alike DESC, r.id
+            UNION ALL (
+                SELECT near.id, (
+                    SELECT max(similarity(fold(called), asked.name)) FROM unnest(near.name || near.alt_names) AS called
+                )
+                FROM catalogue_restaurant AS near
+                WHERE near.position <@ circle(point(given.x, given.y), given.reach)
+                    AND (near.alt_names <> '{}' OR near.status IN ('permanently_closed', 'moved'))
+                    AND near.merged_into_id IS NULL AND near.erased_at IS NULL
+            )
+            UNION ALL (
+                SELECT called.id, 1 FROM catalogue_restaurant AS called
+                WHERE called.phone = given.phone AND called.merged_into_id IS NULL AND called.erased_at IS NULL
+                LIMIT %(most)s
+            )
+            UNION ALL (
+                SELECT named.restaurant_id, 1 FROM catalogue_searchrow AS named
+                WHERE given.x IS NULL AND named.name = asked.name AND named.market = %(market)s
+                LIMIT %(most)s
+            )
+        ) AS found
+        WHERE alike >= %(fewest)s
+        GROUP BY id ORDER BY alike DESC, id LIMIT %(most)s
+    ) AS best
+)
+SELECT likely.number, r.id, r.name, r.alt_names, r.line1, r.postal_code, r.phone, r.latitude, r.longitude, r.website
+FROM likely JOIN catalogue_restaurant AS r ON r.id = likely.id
+ORDER BY likely.number, likely.alike DESC, r.id
 """
 
 

@@ -2,12 +2,11 @@
 
 import json
 import os
-import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, contextmanager
 from io import StringIO
 from pathlib import Path
 from queue import Empty
@@ -204,17 +203,22 @@ def backends(*, waiting: bool = False) -> int:
         return count
 
 
-def start(file: Path, **environment: str) -> subprocess.Popen[str]:
-    """The command as a process of its own, on the database of the tests."""
+@contextmanager
+def begun(file: Path, **environment: str) -> Iterator[subprocess.Popen[str]]:
+    """The command as a process of its own, on the database of the tests, killed at the end if it still runs."""
     place = settings.DATABASES["default"] | {"NAME": connection.settings_dict["NAME"]}
     url = f"postgresql://{place['USER']}:{quote(place['PASSWORD'])}@{place['HOST']}:{place['PORT']}/{place['NAME']}"
-    return subprocess.Popen(
+    with subprocess.Popen(
         [sys.executable, settings.BASE_DIR / "manage.py", "catalogue_import", "osm", file],
         env=os.environ | {"DATABASE_URL": url} | environment,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
-    )
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
 
 
 @pytest.mark.django_db(transaction=True)
@@ -277,10 +281,8 @@ def test_a_killed_run_leaves_whole_batches_and_the_next_completes_it(tmp_path: P
         Restaurant.objects.create(
             slug="cafe-1499", name="Ours", market_id="copenhagen", country="DK", created_at=NOW, updated_at=NOW
         )
-        process = start(file)
-        wait_until(lambda: Restaurant.objects.count() == 1001 and backends(waiting=True) == 1)
-        process.send_signal(signal.SIGKILL)
-        process.communicate()
+        with begun(file):
+            wait_until(lambda: Restaurant.objects.count() == 1001 and backends(waiting=True) == 1)
         transaction.set_rollback(True)
     wait_until(lambda: backends() == 0)
     assert Restaurant.objects.count() == SourceRecord.objects.count() == 1000
@@ -368,8 +370,8 @@ def test_an_import_rings_for_the_open_spans_and_a_dry_run_does_not(tmp_path: Pat
 
 @pytest.mark.django_db(transaction=True)
 def test_an_import_survives_that_the_broker_is_away(tmp_path: Path) -> None:
-    process = start(geojson(tmp_path / "a.geojson", [cafe("Noma")]), BROKER_URL="redis://127.0.0.1:1")
-    _, errors = process.communicate(timeout=60)
+    with begun(geojson(tmp_path / "a.geojson", [cafe("Noma")]), BROKER_URL="redis://127.0.0.1:1") as process:
+        _, errors = process.communicate(timeout=60)
     assert process.returncode == 0
     assert "WARNING tablewire.worker The broker is away, so the open spans are worked out by the next beat" in errors
     assert Restaurant.objects.count() == 1
