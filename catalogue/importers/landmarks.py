@@ -31,15 +31,22 @@ KINDS = {
 
 _QID = re.compile(r"Q[1-9][0-9]{0,15}", re.ASCII)
 
-# Own landmarks of the same name near by, found on the plane; the great circle decides in Python.
+# Own landmarks of the same name near by, found on the plane; the great circle decides in Python. Nothing may be taken
+# out of the fences (OFFSET 0): where statistics know of no landmarks yet PostgreSQL would begin with those, and compare
+# each with every place.
 NAMESAKES = """
-SELECT wanted.number, landmark.id, landmark.latitude, landmark.longitude
+SELECT wanted.number, near.id, near.latitude, near.longitude
 FROM unnest(%s::integer[], %s::text[], %s::float8[], %s::float8[], %s::float8[])
     AS wanted (number, name, lat, lng, reach)
-JOIN catalogue_landmarkname AS known ON known.folded = fold(wanted.name)
-JOIN catalogue_landmark AS landmark ON landmark.id = known.landmark_id
-WHERE landmark.source_id = %s AND landmark.position <@ circle(mercator(wanted.lat, wanted.lng), wanted.reach)
-ORDER BY landmark.prominence, landmark.id
+CROSS JOIN LATERAL (
+    SELECT id, source_id, latitude, longitude, prominence FROM catalogue_landmark
+    WHERE position <@ circle(mercator(wanted.lat, wanted.lng), wanted.reach) OFFSET 0
+) AS near
+WHERE near.source_id = %s AND EXISTS (
+    SELECT FROM catalogue_landmarkname AS known
+    WHERE known.landmark_id = near.id AND known.folded = fold(wanted.name) OFFSET 0
+)
+ORDER BY near.prominence, near.id
 """
 
 ADD_NAMES = """

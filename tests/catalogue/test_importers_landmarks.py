@@ -8,7 +8,9 @@ import pytest
 from catalogue import dictionaries
 from catalogue.importers.rows import UnreadableFileError
 from catalogue.models import Landmark, LandmarkName
+from tests.catalogue import make
 from tests.catalogue.importing import counts, import_landmarks, landmarks_csv, rejected
+from tests.catalogue.plans import planned, unseen
 
 DAVID = "Q536499,David Collection,museum,55.68429,12.58225"
 
@@ -71,6 +73,25 @@ def test_the_same_name_within_150_m_is_the_own_landmark(tmp_path: Path) -> None:
     assert counts(import_landmarks(landmarks_csv(tmp_path / "a.csv", near, far))) == {"created": 1, "unchanged": 1}
     assert not Landmark.objects.filter(wikidata="Q1").exists()
     assert Landmark.objects.get(wikidata="Q2").name == "Tivoli"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_own_landmarks_are_looked_for_once_a_line_while_the_database_does_not_know_yet_that_there_are_any(
+    tmp_path: Path,
+) -> None:
+    Landmark.objects.all().delete()
+    with unseen():
+        for number in range(40):
+            make.landmark(f"Fountain {number}", at=(55.6 + number / 100, 12.5))
+    file = landmarks_csv(
+        tmp_path / "a.csv", *(f"Q{n + 1},Fountain {n},monument,{55.6 + n / 100},12.5" for n in range(40))
+    )
+
+    with planned("AS wanted (number, name") as parts:
+        totals = import_landmarks(file)
+
+    assert counts(totals) == {"unchanged": 40}
+    assert {one["Actual Loops"] for one in parts if one.get("Relation Name") == "catalogue_landmark"} == {40}
 
 
 def test_a_market_takes_its_own_landmarks_only(tmp_path: Path) -> None:

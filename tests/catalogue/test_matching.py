@@ -1,20 +1,19 @@
 """Whether two records mean the same place."""
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-import psycopg
 import pyarrow.parquet as pq
 import pytest
-from django.db import connection, transaction
+from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from catalogue.matching import Known, Verdict, candidates, likeness
 from catalogue.phones import read_phone
 from tests.catalogue import make
 from tests.catalogue.importing import SHARED_DATA
-from tests.catalogue.reading import conninfo
+from tests.catalogue.plans import planned, unseen
 
 PAIRS = SHARED_DATA / "overture_places" / "match_pairs_3k.parquet"
 
@@ -192,32 +191,15 @@ def test_candidates_of_many_places_are_one_query() -> None:
 @pytest.mark.django_db(transaction=True)
 def test_each_place_is_looked_for_once_while_the_database_does_not_know_yet_that_there_are_restaurants() -> None:
     names = [f"Cafe {number}" for number in range(40)]
-    with transaction.atomic():
+    with unseen():
         for number, name in enumerate(names):
             make.restaurant(name=name, slug=f"cafe-{number}", latitude=55.6, longitude=12.56)
-        # PostgreSQL does so by itself now and then: what is not committed does not count, and its pages do.
-        with psycopg.connect(conninfo(), autocommit=True) as apart:
-            apart.execute("ANALYZE")
-    plans: list[Any] = []
 
-    def explain(execute: Callable[..., Any], sql: str, values: Any, many: bool, context: Any) -> Any:
-        with connection.connection.cursor() as cursor:
-            (((plan,),),) = cursor.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {sql}", values).fetchall()
-            plans.append(plan["Plan"])
-        return execute(sql, values, many, context)
-
-    with connection.execute_wrapper(explain):
+    with planned("AS given") as parts:
         found = candidates([Known(name=name, lat=55.6, lng=12.56) for name in names])
 
     assert [len(each) for each in found] == [20] * 40
-    assert {one["Actual Loops"] for one in nodes(*plans) if one.get("Alias") == "near"} == {40}
-
-
-def nodes(*plans: Any) -> Iterator[dict[str, Any]]:
-    """All parts of plans."""
-    for plan in plans:
-        yield plan
-        yield from nodes(*plan.get("Plans", ()))
+    assert {one["Actual Loops"] for one in parts if one.get("Alias") == "near"} == {40}
 
 
 @pytest.mark.django_db
