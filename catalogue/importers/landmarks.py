@@ -31,9 +31,8 @@ KINDS = {
 
 _QID = re.compile(r"Q[1-9][0-9]{0,15}", re.ASCII)
 
-# Own landmarks of the same name near by, found on the plane; the great circle decides in Python. Nothing may be taken
-# out of the fences (OFFSET 0): where statistics know of no landmarks yet PostgreSQL would begin with those, and compare
-# each with every place.
+# Own landmarks of the same name near by, found on the plane; the great circle decides in Python. OFFSET 0 is a fence:
+# where statistics know of no landmarks yet PostgreSQL would begin with those, and fold the name of each line for each.
 NAMESAKES = """
 SELECT wanted.number, near.id, near.latitude, near.longitude
 FROM unnest(%s::integer[], %s::text[], %s::float8[], %s::float8[], %s::float8[])

@@ -1,6 +1,7 @@
 """Developers' journeys: a key from its making to its end, and calls that show in the log by themselves."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 import httpx
@@ -57,10 +58,21 @@ def test_a_key_is_made_copied_replaced_and_revoked(visit: Callable[..., "Page"],
     assert status(second) == 401
 
 
-def test_a_call_shows_in_the_log_by_itself_within_two_seconds(visit: Callable[..., "Page"], site: Up) -> None:
+@pytest.fixture
+def calling(site: Up) -> Iterator[Callable[[str], httpx.Client]]:
+    """`calling(key)` is the program of whoever has that key."""
+    with ExitStack() as opened:
+        yield lambda key: opened.enter_context(
+            httpx.Client(base_url=site.said["base_url"], headers={"Authorization": f"Bearer {key}"})
+        )
+
+
+def test_a_call_shows_in_the_log_by_itself_within_two_seconds(
+    visit: Callable[..., "Page"], calling: Callable[[str], httpx.Client]
+) -> None:
     page = visit()
     key = sign_up(page, email="log@example.com", restaurant="Log Book")
-    caller = httpx.Client(base_url=site.said["base_url"], headers={"Authorization": f"Bearer {key}"})
+    caller = calling(key)
     page.goto(page.url.rsplit("/", 1)[0] + "/requests" if page.url.endswith("/welcome") else page.url + "/requests")
     assert page.get_by_role("heading", name="No request yet").is_visible()
     assert offences(page) == []
@@ -79,10 +91,12 @@ def test_a_call_shows_in_the_log_by_itself_within_two_seconds(visit: Callable[..
     assert offences(page) == []
 
 
-def test_the_overview_tells_of_calls_and_orders_on_a_phone_too(visit: Callable[..., "Page"], site: Up) -> None:
+def test_the_overview_tells_of_calls_and_orders_on_a_phone_too(
+    visit: Callable[..., "Page"], calling: Callable[[str], httpx.Client]
+) -> None:
     page = visit(PHONE)
     key = sign_up(page, email="overview@example.com", restaurant="View")
-    caller = httpx.Client(base_url=site.said["base_url"], headers={"Authorization": f"Bearer {key}"})
+    caller = calling(key)
     page.goto(page.url.removesuffix("/welcome"))
     assert page.get_by_text("Make the first call").is_visible()
     order = {
