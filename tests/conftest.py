@@ -27,10 +27,11 @@ def pytest_configure(config: pytest.Config) -> None:
     django.setup()
     for plugin in (
         "tests.wallets",
+        # Before those that it is imported by: pytest rewrites the assertions of what it imports itself.
+        "tests.running",
         "tests.actors",
         "tests.emptying",
         "tests.forgetting",
-        "tests.running",
         "tests.browsing",
         "tests.attacks.shops",
     ):
