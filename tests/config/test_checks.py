@@ -61,6 +61,7 @@ def test_a_good_installation_is_told_nothing() -> None:
         ("tablewire.E001", {"TOKEN_PRICE_FEED": PRICE_FEED}),
         ("tablewire.E002", {"DEBUG": True}),
         ("tablewire.E003", {"SECRET_KEY": "changeme"}),
+        ("tablewire.E003", {"SECRET_KEY": "correct horse battery"}),
         ("tablewire.E003", {"SECRET_KEY": "a" * 50}),
         ("tablewire.E004", {"PUBLIC_BASE_URL": "http://api.example.com"}),
         ("tablewire.E005", {"ALLOWED_HOSTS": ["*"]}),
