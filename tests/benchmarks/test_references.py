@@ -49,7 +49,9 @@ def run(tmp_path: Path) -> Iterator[Run]:
         product = Product(state_dir=tmp_path, base_url=base_url, up=up, key=issued(), restaurants=PLACES, reviews=22)
         load = Load(connections=2, seconds=0.3, with_wrk=False)
         try:
-            yield Run(product=product, load=load, rounds=1, words=Namespace(workers=1, proxy=False), step=print)
+            yield Run(
+                product=product, load=load, rounds=1, words=Namespace(workers=1, proxy=False, quick=False), step=print
+            )
         finally:
             with connection.cursor() as cursor:
                 cursor.execute("DROP SCHEMA IF EXISTS reference CASCADE")
