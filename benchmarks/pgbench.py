@@ -1,5 +1,6 @@
 """pgbench: how often PostgreSQL alone answers the very statements of our requests, prepared, to as many clients."""
 
+import math
 import os
 import re
 import shutil
@@ -77,6 +78,8 @@ def script(product: Product, name: str, paths: Sequence[str], *, about: str = "c
     Raises WrongAnswer where the paths are not all answered by the same statement.
     """
     query, drawn = asked(product, paths, about=about)
+    # Of few paths each is drawn several times.
+    drawn *= math.ceil(TOGETHER / len(drawn))
     names = [name for name, value in drawn[0].items() if value is not None and value != ""]
     fixed = [name for name in names if len({text_of(values[name]) for values in drawn}) == 1]
     varying = [name for name in names if name not in fixed]
@@ -88,8 +91,8 @@ def script(product: Product, name: str, paths: Sequence[str], *, about: str = "c
     table = sql.Identifier("reference", f"drawn_{name}")
     with psycopg.connect(product.database_url) as connection:
         connection.execute(sql.SQL("DROP TABLE IF EXISTS {}").format(table))
-        made = sql.SQL(", ").join(sql.SQL("{} text").format(sql.Identifier(column)) for column in columns)
-        connection.execute(sql.SQL("CREATE TABLE {} (n integer PRIMARY KEY, {})").format(table, made))
+        made = sql.SQL("").join(sql.SQL(", {} text").format(sql.Identifier(column)) for column in columns)
+        connection.execute(sql.SQL("CREATE TABLE {} (n integer PRIMARY KEY{})").format(table, made))
         with connection.cursor().copy(sql.SQL("COPY {} FROM STDIN").format(table)) as copy:
             for number, row in enumerate(rows):
                 copy.write_row([number, *row])
@@ -109,12 +112,13 @@ def asked(product: Product, paths: Sequence[str], *, about: str) -> tuple[str, l
             answer = client.get(path)
         if answer.status_code != 200:
             raise WrongAnswer(f"{answer.status_code} for {path} in this process")
-        of_ours = [one for one in heard if about in str(one.query)]
+        # What has no values asks nothing of this path: the sources' names, where a process does not remember them.
+        of_ours = [one for one in heard if one.values and about in str(one.query)]
         if len(of_ours) == 1:
             found += of_ours
     texts = {str(one.query) for one in found[-len(paths) :]}
     if len(found) < len(paths) or len(texts) != 1:
-        raise WrongAnswer(f"{len(texts)} statements answer the paths, not one each")
+        raise WrongAnswer(f"{len(texts)} statements answer {len(paths)} paths like {paths[0]}, not one each")
     return texts.pop(), [one.values for one in found[-len(paths) :]]
 
 

@@ -18,8 +18,8 @@ from benchmarks.suites import Run
 
 # Their names in the table.
 ROWS, CARDS, TEXTBOOK, PGBENCH = "FastAPI, own tables", "FastAPI, our read model", "textbook DRF", "pgbench"
-# Of a small catalogue a twentieth, or drawing them took longer than asking for them.
-SAMPLES, SHARE = 2_000, 20
+# Of a small catalogue a twentieth, or drawing them took longer than asking for them; of a tiny one some.
+FEWEST, SAMPLES, SHARE = 10, 2_000, 20
 # So many answers of each are compared before anything is measured.
 QUICK_COMPARED, COMPARED = 5, 15
 # By the id's hash: the same ones in each run, from everywhere.
@@ -159,7 +159,7 @@ def rounds(
 def paths_of(read: Read, product: Product) -> list[str]:
     """What is asked for. Raises WrongAnswer where the data holds none."""
     with psycopg.connect(product.database_url) as connection:
-        most = min(SAMPLES, product.restaurants // SHARE)
+        most = min(SAMPLES, max(FEWEST, product.restaurants // SHARE))
         found = [read.path(value) for (value,) in connection.execute(read.sample, [most])]
     if not found:
         raise WrongAnswer(f"{read.name}: there is nothing to ask for in this data.")

@@ -19,7 +19,7 @@ from benchmarks.figures import OURS, WrongAnswer
 from benchmarks.load import Load
 from benchmarks.product import Product, issued
 from benchmarks.suites import Run
-from catalogue import opening
+from catalogue import opening, recount
 from payments import seed
 from tests.catalogue import make
 from tests.served import database_url, served
@@ -44,6 +44,7 @@ def run(tmp_path: Path) -> Iterator[Run]:
         for one in range(22 if number == 1 else 0):
             make.review(place, f"Good {one}", stars=1 + one % 5, created_at=now - timedelta(days=one))
     opening.refresh(now=now)
+    recount.mend()
     with served(tmp_path / "web.log") as base_url:
         up = {"base_url": base_url, "database_url": database_url(), "redis_url": settings.REDIS_URL}
         product = Product(state_dir=tmp_path, base_url=base_url, up=up, key=issued(), restaurants=PLACES, reviews=22)
