@@ -7,7 +7,7 @@ from typing import Any
 import psycopg
 from django.db import connection, transaction
 
-from tests.catalogue.reading import conninfo
+from tests.served import database_url
 
 
 @contextmanager
@@ -18,7 +18,7 @@ def unseen() -> Iterator[None]:
     """
     with transaction.atomic():
         yield
-        with psycopg.connect(conninfo(), autocommit=True) as apart:
+        with psycopg.connect(database_url(), autocommit=True) as apart:
             apart.execute("ANALYZE")
 
 

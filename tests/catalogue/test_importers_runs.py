@@ -13,7 +13,6 @@ from queue import Empty
 from threading import Barrier
 from time import monotonic
 from typing import Any
-from urllib.parse import quote
 
 import pytest
 from django.conf import settings
@@ -26,6 +25,7 @@ from catalogue.importers.rows import UnreadableFileError
 from catalogue.models import ImportRun, Restaurant, SourceRecord
 from config.celery import app
 from tests.catalogue.importing import NOW, cafe, counts, feature, geojson, import_restaurants, json_lines, rejected
+from tests.served import database_url
 
 
 @pytest.fixture
@@ -206,11 +206,9 @@ def backends(*, waiting: bool = False) -> int:
 @contextmanager
 def begun(file: Path, **environment: str) -> Iterator[subprocess.Popen[str]]:
     """The command as a process of its own, on the database of the tests, killed at the end if it still runs."""
-    place = settings.DATABASES["default"] | {"NAME": connection.settings_dict["NAME"]}
-    url = f"postgresql://{place['USER']}:{quote(place['PASSWORD'])}@{place['HOST']}:{place['PORT']}/{place['NAME']}"
     with subprocess.Popen(
         [sys.executable, settings.BASE_DIR / "manage.py", "catalogue_import", "osm", file],
-        env=os.environ | {"DATABASE_URL": url} | environment,
+        env=os.environ | {"DATABASE_URL": database_url()} | environment,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
