@@ -84,7 +84,7 @@ def test_what_happened_is_told_in_words_to_whom_it_concerns(venue: Venue) -> Non
     assert f"Order {order.number}</a> was completed" in page
     assert "by chef@example.com" in page
     assert f"Reservation {reservation.code} for 4</a> was made" in page
-    assert "Ada" not in page
+    assert "Lovelace" not in page
     kitchen = page_of(venue, "kitchen")
     assert f"Order {order.number}</a> was placed" in kitchen
     assert reservation.code not in kitchen

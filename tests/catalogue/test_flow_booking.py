@@ -89,7 +89,7 @@ def test_a_booking_is_answered_whole_and_stands_in_the_venues_book(place: Restau
     assert (taken.customer_email, taken.special_requests) == ("ada@example.com", "By the window")
     assert taken.metadata == {"offer": slot.public_id, "percent": "30"}
     assert (found.seats, found.reservation, seats_left(slot)) == (2, taken, 6)
-    assert "ada" not in found.contact
+    assert "Lovelace" not in found.contact
 
 
 def test_the_guest_gets_the_venues_mail_and_the_venue_its_events(place: Restaurant) -> None:
