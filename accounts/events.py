@@ -1,15 +1,16 @@
 """Writes down what has happened, in the transaction in which it happens, and for whom it is to be told."""
 
-import json
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db import connection, transaction
+import orjson
+from django.db import transaction
 
 from accounts.models import EventType, Venue
 from accounts.tasks.webhooks import ring_for_webhooks
+from config import prepared
 from config.api.ids import new_id
 
 # The event, and a delivery for each endpoint that wants to hear of it: of the venue, or of all venues of the account
@@ -68,7 +69,7 @@ def values(
         "type": kind.value,
         "subject": subject,
         "actor": actor,
-        "record": json.dumps(record, default=str),
+        "record": orjson.dumps(record, default=str, option=orjson.OPT_PASSTHROUGH_DATETIME).decode(),
         "now": now,
     }
 
@@ -101,9 +102,7 @@ def record_of_account(
 
 
 def _stored(statement: str, its_values: Mapping[str, Any]) -> UUID:
-    with connection.cursor() as cursor:
-        cursor.execute(statement, its_values)
-        ((deliveries,),) = cursor.fetchall()
+    ((deliveries,),) = prepared.written(statement, its_values)
     ring(deliveries)
     key: UUID = its_values["event"]
     return key

@@ -6,7 +6,6 @@ lock_timeout allows.
 """
 
 import hashlib
-import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -14,8 +13,9 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+import orjson
 import psycopg
-from django.db import OperationalError, connection, transaction
+from django.db import OperationalError, transaction
 from django.http import HttpResponse
 from django.utils import timezone
 from drf_spectacular.utils import OpenApiParameter
@@ -23,6 +23,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.models import IdempotentCall
+from config import prepared
 from config.api.ids import new_id
 from config.api.parsers import read_body
 from config.api.refusal import Code, InvalidRequest, Refusal
@@ -64,6 +65,7 @@ CLAIM = """
 KEEP = """
     UPDATE accounts_idempotentcall SET status = %(status)s, headers = %(headers)s::jsonb, body = %(body)s
     WHERE id = %(id)s
+    RETURNING id
 """
 
 
@@ -171,9 +173,7 @@ def claim(call: Call, *, now: datetime) -> UUID | None:
         "forgotten": now - IdempotentCall.KEPT,
     }
     try:
-        with connection.cursor() as cursor:
-            cursor.execute(CLAIM, values)
-            claimed = cursor.fetchone()
+        claimed = prepared.written(CLAIM, values)
     except OperationalError as error:
         if not isinstance(error.__cause__, psycopg.errors.LockNotAvailable):
             raise
@@ -181,7 +181,7 @@ def claim(call: Call, *, now: datetime) -> UUID | None:
             f"The first request with this `{call.named}` is still under way. Send it again in a second.",
             headers={"Retry-After": "1"},
         ) from error
-    return claimed[0] if claimed else None
+    return claimed[0][0] if claimed else None
 
 
 def replay(call: Call) -> Answer:
@@ -206,9 +206,8 @@ def keep(row: UUID, answer: Answer) -> Answer:
     values: dict[str, Any] = {
         "id": row,
         "status": answer.status,
-        "headers": json.dumps(dict(answer.headers)),
+        "headers": orjson.dumps(dict(answer.headers)).decode(),
         "body": answer.body,
     }
-    with connection.cursor() as cursor:
-        cursor.execute(KEEP, values)
+    prepared.written(KEEP, values)
     return answer

@@ -5,18 +5,22 @@ of KeyChange in the same transaction; the ring looks at that number before it be
 second, and forgets everything when it differs. So what is revoked is refused by every process within a second.
 """
 
-import copy
 import logging
 import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TypeVar
 
 from django.db import DatabaseError
+from django.db.models import Model
+from django.db.models.base import ModelState
 
 from accounts.models import ApiKey, KeyChange, digest, looks_like_a_key
 from accounts.models.keys import MINUTE
+
+Row = TypeVar("Row", bound=Model)
 
 logger = logging.getLogger("tablewire.api")
 
@@ -124,8 +128,17 @@ class Keyring:
 
 def copied(key: ApiKey) -> ApiKey:
     """The key and its venue again: requests run in threads, and each may change what it is given."""
-    twin = copy.copy(key)
-    twin.venue = copy.copy(key.venue)
+    twin = again(key)
+    twin.venue = again(key.venue)
+    return twin
+
+
+def again(row: Row) -> Row:
+    """As copy.copy, which takes three times as long to find out how: two rows are copied for each call."""
+    twin = object.__new__(type(row))
+    twin.__dict__ = row.__dict__.copy()
+    state = twin._state = ModelState()  # as Model.__getstate__ has it
+    state.__dict__ = row._state.__dict__ | {"fields_cache": row._state.fields_cache.copy()}  # noqa: SLF001
     return twin
 
 

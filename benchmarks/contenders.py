@@ -6,7 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from benchmarks.figures import Figure, WrongAnswer
 from benchmarks.load import Load, Loaded
@@ -59,9 +59,9 @@ class Contender:
             raise WrongAnswer(f"{self.name}: {response.status} for {path}: {body[:300].decode(errors='replace')}")
         return body
 
-    def measure(self, load: Load, paths: Sequence[str], *, seconds: float | None = None) -> Figure:
+    def measure(self, load: Load, paths: Sequence[str]) -> Figure:
         """One round: the load, and what it cost. Raises WrongAnswer when anything was not 200."""
-        return self.cost(lambda: load.run(self.base_url, paths, self.headers, seconds=seconds), what=paths[0])
+        return self.cost(lambda: load.run(self.base_url, paths, self.headers), what=paths[0])
 
     def cost(self, ask: Callable[[], Loaded], *, what: str) -> Figure:
         """The same of any load that `ask` is. Raises WrongAnswer when an answer was wrong."""
@@ -80,10 +80,9 @@ class Contender:
             memory_mb=max((resident_mb(pid) for pid in server), default=None),
         )
 
-    def warm_up(self, load: Load, paths: Sequence[str], *, seconds: float) -> None:
+    def warm_up(self, load: Load, paths: Sequence[str]) -> None:
         """Have it remember what it remembers. Raises WrongAnswer."""
-        asking = replace(load, with_wrk=False)
-        asking.run(self.base_url, paths, self.headers, seconds=seconds).or_wrong(f"{self.name}, {paths[0]}")
+        load.warming_up.run(self.base_url, paths, self.headers).or_wrong(f"{self.name}, {paths[0]}")
 
 
 def ours(product: Product) -> Contender:

@@ -6,7 +6,6 @@ import json
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing
-from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from statistics import quantiles
@@ -188,7 +187,7 @@ def mcp(run: Run) -> Row:
         return server.cost(lambda: posting.again(load, server.base_url, messages), what="POST /mcp")
 
     run.step("mcp: warming up")
-    posting.again(replace(load, with_wrk=False), server.base_url, messages, seconds=load.seconds / 4)
+    posting.again(load.warming_up, server.base_url, messages)
     figures = run.in_turns("mcp", {OURS: tools, REST: partial(server.measure, load, paths)})
     run.settings["mcp"] = {REST: "the record row's load on the same server", "message": "tools/call, 2025-11-25"}
     return Row.judged("mcp", "tools/call get_restaurant", figures, [Bound(of=REST, gate=0.5, goal=0.7)])

@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import quantiles
 from urllib.parse import urlsplit
@@ -83,24 +83,26 @@ class Load:
         """Whether it is wanted and there."""
         return self.with_wrk and shutil.which("wrk") is not None
 
-    def run(
-        self, base_url: str, paths: Sequence[str], headers: Mapping[str, str], *, seconds: float | None = None
-    ) -> Loaded:
-        """Ask for these paths in turn. What wrk counts as wrong is any status from 400 on, and no answer at all."""
-        lasting = seconds or self.seconds
-        if self.uses_wrk:
-            return self._by_wrk(base_url, paths, headers, lasting)
-        turns = gets(base_url, paths, headers, connections=self.connections)
-        return asyncio.run(generate(base_url, turns, connections=self.connections, seconds=lasting))
+    @property
+    def warming_up(self) -> "Load":
+        """What comes before it, so that what is remembered is: a quarter as long, of which nothing is told."""
+        return replace(self, seconds=self.seconds / 4, with_wrk=False)
 
-    def _by_wrk(self, base_url: str, paths: Sequence[str], headers: Mapping[str, str], seconds: float) -> Loaded:
+    def run(self, base_url: str, paths: Sequence[str], headers: Mapping[str, str]) -> Loaded:
+        """Ask for these paths in turn. What wrk counts as wrong is any status from 400 on, and no answer at all."""
+        if self.uses_wrk:
+            return self._by_wrk(base_url, paths, headers)
+        turns = gets(base_url, paths, headers, connections=self.connections)
+        return asyncio.run(generate(base_url, turns, connections=self.connections, seconds=self.seconds))
+
+    def _by_wrk(self, base_url: str, paths: Sequence[str], headers: Mapping[str, str]) -> Loaded:
         threads = min(self.threads, self.connections)
         with tempfile.TemporaryDirectory() as place:
             listed, script = Path(place) / "paths", Path(place) / "load.lua"
             listed.write_text("\n".join(paths) + "\n")
             said = ", ".join(f"[{json.dumps(name)}] = {json.dumps(value)}" for name, value in headers.items())
             script.write_text(SCRIPT % {"paths": json.dumps(str(listed)), "headers": said, "threads": threads})
-            return wrk(script, base_url, threads=threads, connections=self.connections, seconds=seconds)
+            return wrk(script, base_url, threads=threads, connections=self.connections, seconds=self.seconds)
 
 
 def wrk(script: Path, base_url: str, *, threads: int, connections: int, seconds: float) -> Loaded:

@@ -243,19 +243,20 @@ class Orders:
         """POST."""
         keys, load = [one.key for one in known], run.load
 
-        def round_of(one: Contender, seconds: float, load: Load = load) -> Figure:
-            ask = partial(posting.orders, load, one.base_url, path=PATH, body=BODY, keys=keys, seconds=seconds)
+        def round_of(one: Contender, load: Load) -> Figure:
+            ask = partial(posting.orders, load, one.base_url, path=PATH, body=BODY, keys=keys)
             return one.cost(ask, what=f"POST {PATH}")
 
         bench = partial(benched, run.product, scripts(known), clients=load.connections)
-        turns: dict[str, Any] = {one.name: partial(round_of, one) for one in contenders} | {PGBENCH: bench}
+        turns: dict[str, Any] = {one.name: partial(round_of, one, load) for one in contenders}
+        turns[PGBENCH] = partial(bench, seconds=load.seconds)
         for one in contenders:
             run.step(f"order: {one.name}, warming up")
-            round_of(one, load.seconds / 4, replace(load, with_wrk=False))
+            round_of(one, load.warming_up)
         run.step(f"order: {PGBENCH}, warming up")
         bench(seconds=1)
         tidied(run.product)
-        figures = run.in_turns("order", {name: partial(turn, seconds=load.seconds) for name, turn in turns.items()})
+        figures = run.in_turns("order", turns)
         bounds = [Bound(of=PEER, gate=0.45, goal=0.7), Bound(of=PGBENCH, gate=0.13, goal=0.25)]
         return Row.judged("order", f"POST {PATH}, 5 items, Idempotency-Key", figures, bounds)
 
@@ -264,6 +265,6 @@ class Orders:
         tidied(run.product)
         for one in contenders:
             run.step(f"orders: {one.name}, warming up")
-            one.warm_up(run.load, [PATH], seconds=run.load.seconds / 4)
+            one.warm_up(run.load, [PATH])
         figures = run.in_turns("orders", {one.name: partial(one.measure, run.load, [PATH]) for one in contenders})
         return Row.judged("orders", f"GET {PATH}, newest 20", figures, [Bound(of=PEER, gate=0.55, goal=0.8)])

@@ -57,21 +57,18 @@ def request_of(base_url: str, method: str, path: str, headers: Mapping[str, str]
     return f"{method} {path} HTTP/1.1\r\n{head}\r\n".encode() + body
 
 
-def again(load: Load, base_url: str, requests: Sequence[bytes], *, seconds: float | None = None) -> Loaded:
+def again(load: Load, base_url: str, requests: Sequence[bytes]) -> Loaded:
     """Send these in turn; each is to be answered with 200."""
-    lasting = seconds or load.seconds
     if not load.uses_wrk:
         turns = in_turn(requests, connections=load.connections)
-        return asyncio.run(generate(base_url, turns, connections=load.connections, seconds=lasting))
+        return asyncio.run(generate(base_url, turns, connections=load.connections, seconds=load.seconds))
     listed = b"".join(b"%d\n%b\n" % (len(request), request) for request in requests)
-    return _by_wrk(load, base_url, AGAIN, listed, {}, lasting)
+    return _by_wrk(load, base_url, AGAIN, listed, {})
 
 
-def orders(
-    load: Load, base_url: str, *, path: str, body: bytes, keys: Sequence[str], seconds: float | None = None
-) -> Loaded:
+def orders(load: Load, base_url: str, *, path: str, body: bytes, keys: Sequence[str]) -> Loaded:
     """POST this for the holders of these keys in turn, which is to be answered with 201. The body is ASCII."""
-    lasting, run = seconds or load.seconds, uuid4().hex
+    run = uuid4().hex
     start = f"POST {path} HTTP/1.1\r\nHost: {urlsplit(base_url).netloc}\r\nAuthorization: Bearer "
     rest = f"\r\nContent-Type: application/json\r\nContent-Length: {len(body)}"
     tail = f"{rest}\r\n\r\n{body.decode('ascii')}"
@@ -80,17 +77,17 @@ def orders(
         def one(number: int, at: int) -> bytes:
             return f"{start}{keys[(number + at) % len(keys)]}\r\nIdempotency-Key: {run}-{number}-{at}{tail}".encode()
 
-        return asyncio.run(generate(base_url, one, status=201, connections=load.connections, seconds=lasting))
+        return asyncio.run(generate(base_url, one, status=201, connections=load.connections, seconds=load.seconds))
     # Texts of JSON without \u are texts of Lua too.
     words = {"start": json.dumps(start), "tail": json.dumps(tail), "run": run}
-    return _by_wrk(load, base_url, FRESH, "\n".join(keys).encode() + b"\n", words, lasting)
+    return _by_wrk(load, base_url, FRESH, "\n".join(keys).encode() + b"\n", words)
 
 
-def _by_wrk(load: Load, base_url: str, script: str, listed: bytes, words: Mapping[str, str], seconds: float) -> Loaded:
+def _by_wrk(load: Load, base_url: str, script: str, listed: bytes, words: Mapping[str, str]) -> Loaded:
     threads = min(load.threads, load.connections)
     with tempfile.TemporaryDirectory() as place:
         file, told = Path(place) / "listed", Path(place) / "load.lua"
         file.write_bytes(listed)
         filled = script % {**words, "file": json.dumps(str(file)), "threads": threads}
         told.write_text(THREADS + filled + DONE)
-        return wrk(told, base_url, threads=threads, connections=load.connections, seconds=seconds)
+        return wrk(told, base_url, threads=threads, connections=load.connections, seconds=load.seconds)

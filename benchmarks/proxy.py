@@ -21,7 +21,7 @@ PLAIN, COMPRESSED = "ours behind HAProxy", "ours behind HAProxy, gzip"
 class Behind(Contender):
     """Ours as the proxy passes it on; its CPU and memory are those of the proxy alone."""
 
-    def warm_up(self, load: Load, paths: Sequence[str], *, seconds: float) -> None:
+    def warm_up(self, load: Load, paths: Sequence[str]) -> None:
         """Do nothing: the server behind it is warm already, and our own load does not read bodies in chunks."""
 
 

@@ -152,7 +152,7 @@ def rounds(
         turns[PGBENCH] = partial(pgbench.measure, run.product, scripts, clients=load.connections, seconds=load.seconds)
     for contender in contenders:
         run.step(f"{name}: {contender.name}, warming up")
-        contender.warm_up(load, paths, seconds=load.seconds / 4)
+        contender.warm_up(load, paths)
     return run.in_turns(name, turns)
 
 

@@ -1,4 +1,4 @@
-"""Reads that are asked again and again: prepared at the first asking, and without Django's cursor in between."""
+"""What is asked again and again: prepared at the first asking, and without Django's cursor in between."""
 
 import threading
 from collections.abc import Mapping, Sequence
@@ -36,6 +36,15 @@ def rows(statement: str, values: Values = ()) -> list[Row]:
 def row(statement: str, values: Values = ()) -> Row | None:
     """The first row of such a statement, None where it has none."""
     return next(iter(rows(statement, values)), None)
+
+
+def written(statement: str, values: Values = ()) -> list[Row]:
+    """As `rows` of a statement that writes: asked once, for it may have been done when the connection dies."""
+    database = _kept.database or _found()
+    if database.execute_wrappers or database.force_debug_cursor:
+        return _counted(database, statement, values)
+    with database.wrap_database_errors:
+        return _asked(database, statement, values)
 
 
 def refresh() -> None:

@@ -26,6 +26,8 @@ from orders import examples, ordering, record, serializers
 from orders.filters import OrderFilter
 from orders.models import Order, Orders
 
+STATUSES = tuple(Order.Status.values)
+
 
 class OrderViewSet(StrictViewSet[Order]):
     """Create, list, retrieve and move orders of the venue that the key belongs to."""
@@ -64,9 +66,9 @@ class OrderViewSet(StrictViewSet[Order]):
         """A page past the end is empty. `pagination.total` counts all orders that match."""
         asked = query.read(request, ("status", *self.page_parameters))
         page = pages.read(asked)
-        state = one_of(asked, "status", Order.Status.values)
+        state = one_of(asked, "status", STATUSES)
         total, shown = record.page_of(venue_of(request), page, status=state)
-        return pages.told(request, shown, page=page, total=total)
+        return pages.told(request, shown, asked=asked, page=page, total=total)
 
     @extend_schema(
         operation_id="create_order",
@@ -87,9 +89,9 @@ class OrderViewSet(StrictViewSet[Order]):
     def place(self, request: Request) -> HttpResponse:
         """Place the order that the body describes."""
         wanted = serializers.NewOrder.read(json_body(request))
-        order = ordering.place(venue_of(request), now=timezone.now(), actor=actor_of(request), **wanted)
-        answer = self.answer(record.of(order), status.HTTP_201_CREATED)
-        answer["Location"] = public_url(f"/api/v1/orders/{order.public_id}")
+        told = ordering.place(venue_of(request), now=timezone.now(), actor=actor_of(request), **wanted)
+        answer = self.answer(told, status.HTTP_201_CREATED)
+        answer["Location"] = public_url(f"/api/v1/orders/{told['id']}")
         return answer
 
     @extend_schema(

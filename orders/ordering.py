@@ -6,39 +6,44 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import orjson
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import prefetch_related_objects
 
 from accounts import events
 from accounts.models import EventType, Venue
+from config import prepared
+from config.api.ids import new_id
 from orders import pricing
 from orders import record as written
 from orders.choosing import choose
-from orders.models import MenuItem, Order, OrderItem, lines_in_order
+from orders.models import MenuItem, Order, lines_in_order
 
-# One way to the database and back; the record of the event is whole but for the number, which is known only here. The
-# foreign key of the lines is checked at the commit, when the order is there.
+# One way to the database and back. The order is stored as it is told, which is whole but for the number: that is known
+# only here. The foreign key of the lines is checked at the commit, when the order is there.
 PLACE = f"""
 WITH counted AS (
     INSERT INTO orders_ordernumber AS before (venue_id, business_date, last) VALUES (%(venue)s, %(day)s, 1)
     ON CONFLICT (venue_id, business_date) DO UPDATE SET last = before.last + 1 RETURNING last
 ), placed AS (
     INSERT INTO orders_order (id, venue_id, number, business_date, status, customer_id, delivery_address,
-        payment_method, currency, subtotal, tax, total, metadata, version, created_at, updated_at, cancelled_because)
-    SELECT %(subject)s, %(venue)s, counted.last, %(day)s, %(status)s, %(customer)s, %(address)s,
-        %(payment_method)s, %(currency)s, %(subtotal)s, %(tax)s, %(total)s, %(metadata)s::jsonb, %(version)s, %(now)s,
-        %(now)s, %(because)s
-    FROM counted
+        payment_method, currency, subtotal, tax, total, metadata, version, created_at, updated_at)
+    SELECT %(subject)s, %(venue)s, counted.last, %(day)s, told.status, told.customer_id, told.delivery_address,
+        told.payment_method, told.currency, told.subtotal, told.tax, told.total, told.metadata, told.version, %(now)s,
+        %(now)s
+    FROM counted, jsonb_to_record(%(record)s::jsonb) AS told (status text, customer_id text, delivery_address text,
+        payment_method text, currency text, subtotal numeric, tax numeric, total numeric, metadata jsonb, version int)
 ), line AS (
     INSERT INTO orders_orderitem
         (order_id, position, menu_item_id, name, quantity, notes, unit_price, tax_percent, line_total)
-    SELECT %(subject)s, given.position, given.ref, given.name, given.quantity, given.notes, given.unit_price,
-        given.tax_percent, given.line_total
-    FROM jsonb_to_recordset(%(lines)s::jsonb) AS given (position int, ref text, name text, quantity int, notes text,
-        unit_price numeric, tax_percent numeric, line_total numeric)
-    RETURNING id, position
+    SELECT %(subject)s, told.nth - 1, told.menu_item_id, told.name, told.quantity, told.notes, told.unit_price,
+        told.tax_percent::numeric, told.line_total
+    FROM ROWS FROM (
+        jsonb_to_recordset(%(record)s::jsonb -> 'items') AS
+            (menu_item_id text, name text, quantity int, notes text, unit_price numeric, line_total numeric),
+        jsonb_array_elements_text(%(tax_percents)s::jsonb)
+    ) WITH ORDINALITY AS told (menu_item_id, name, quantity, notes, unit_price, line_total, tax_percent, nth)
 ), {events.parts(record="%(record)s::jsonb || jsonb_build_object('number', counted.last)", source="FROM counted")}
-SELECT counted.last, (SELECT array_agg(id ORDER BY position) FROM line), (SELECT count(*) FROM delivery) FROM counted
+SELECT counted.last, (SELECT count(*) FROM delivery) FROM counted
 """  # noqa: S608  # of constants
 
 
@@ -52,8 +57,9 @@ def place(
     payment_method: str,
     delivery_address: str | None = None,
     metadata: Mapping[str, str] | None = None,
-) -> Order:
-    """Store an order with its lines, its event and the next number of the venue's day, in one statement.
+) -> dict[str, Any]:
+    """Store an order with its lines, its event and the next number of the venue's day, in one statement; return its
+    record, as callers see it. No row of a model is made: they took a sixth of the time.
 
     `items` are {menu_item_id, quantity, notes}. Where the venue has a published menu, names and prices are taken from
     it as they are just before, by another statement, and stay on the order: an item that was sold out before is
@@ -62,87 +68,39 @@ def place(
 
     From the number to the commit all other orders of this venue wait.
     """
-    order = Order(
-        venue=venue,
-        business_date=now.astimezone(ZoneInfo(venue.timezone)).date(),
+    refs = [item["menu_item_id"] for item in items]
+    chosen = choose(venue, refs=refs, payment_method=payment_method, now=now)
+    key, day = new_id(), now.astimezone(ZoneInfo(venue.timezone)).date()
+    told = written.new(
+        key,
+        business_date=day,
         customer_id=customer_id,
         delivery_address=delivery_address,
         payment_method=payment_method,
         currency=venue.currency,
         metadata=dict(metadata or {}),
-        created_at=now,
-        updated_at=now,
+        now=now,
+        items=items,
+        chosen=chosen,
+        bill=None if chosen is None else bill_of(venue, [item["quantity"] for item in items], chosen),
     )
-    lines = [OrderItem(order=order, position=position, **item) for position, item in enumerate(items)]
-    refs = [line.menu_item_id for line in lines]
-    chosen = choose(venue, refs=refs, payment_method=payment_method, now=now)
-    if chosen is not None:
-        price(order, lines, chosen)
-    with connection.cursor() as cursor:
-        cursor.execute(PLACE, _values(order, lines, actor=actor, now=now))
-        ((order.number, keys, deliveries),) = cursor.fetchall()
-    for line, key in zip(lines, keys, strict=True):
-        line.pk = key
-    for row in (order, *lines):
-        row._state.adding = False  # noqa: SLF001  # as save() does
-    order._prefetched_objects_cache = {"items": lines}  # type: ignore[attr-defined]  # noqa: SLF001  # what prefetch_related fills
+    values = events.values(EventType.ORDER_CREATED, venue=venue.pk, record=told, subject=key, actor=actor, now=now)
+    percents = orjson.dumps([item.tax_percent for item in chosen or ()], default=str).decode()
+    ((told["number"], deliveries),) = prepared.written(PLACE, values | {"day": day, "tax_percents": percents})
     events.ring(deliveries)
-    return order
+    return told
 
 
-def _values(order: Order, lines: Sequence[OrderItem], *, actor: str, now: datetime) -> dict[str, Any]:
-    return {
-        **events.values(
-            EventType.ORDER_CREATED,
-            venue=order.venue_id,
-            record=written.of(order, lines),
-            subject=order.pk,
-            actor=actor,
-            now=now,
-        ),
-        "day": order.business_date,
-        "status": order.status,
-        "customer": order.customer_id,
-        "address": order.delivery_address,
-        "payment_method": order.payment_method,
-        "currency": order.currency,
-        "subtotal": order.subtotal,
-        "tax": order.tax,
-        "total": order.total,
-        "metadata": orjson.dumps(order.metadata).decode(),
-        "version": order.version,
-        "because": order.cancelled_because,
-        "lines": orjson.dumps([_line(line) for line in lines], default=str).decode(),
-    }
-
-
-def _line(line: OrderItem) -> dict[str, Any]:
-    return {
-        "position": line.position,
-        "ref": line.menu_item_id,
-        "name": line.name,
-        "quantity": line.quantity,
-        "notes": line.notes,
-        "unit_price": line.unit_price,
-        "tax_percent": line.tax_percent,
-        "line_total": line.line_total,
-    }
-
-
-def price(order: Order, lines: Sequence[OrderItem], chosen: Sequence[MenuItem]) -> None:
-    """Write the names and prices of what was chosen on the lines, and what they come to on the order."""
-    bill = pricing.bill(
+def bill_of(venue: Venue, quantities: Sequence[int], chosen: Sequence[MenuItem]) -> pricing.Bill:
+    """What so many of each of these come to."""
+    return pricing.bill(
         [
-            pricing.Line(unit_price=item.price, quantity=line.quantity, tax_percent=item.tax_percent)
-            for line, item in zip(lines, chosen, strict=True)
+            pricing.Line(unit_price=item.price, quantity=quantity, tax_percent=item.tax_percent)
+            for quantity, item in zip(quantities, chosen, strict=True)
         ],
-        currency=order.currency,
-        prices_include_tax=order.venue.prices_include_tax,
+        currency=venue.currency,
+        prices_include_tax=venue.prices_include_tax,
     )
-    for line, item, its in zip(lines, chosen, bill.lines, strict=True):
-        line.name, line.tax_percent = item.name, item.tax_percent
-        line.unit_price, line.line_total = its.unit_price, its.total
-    order.subtotal, order.tax, order.total = bill.subtotal, bill.tax, bill.total
 
 
 def move(

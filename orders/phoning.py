@@ -83,7 +83,11 @@ def quote(venue: Venue, menu: Menu | None, *, items: Sequence[Mapping[str, Any]]
         return order
     on_menu = {item.ref: item for item in menu.items.filter(ref__in={line.menu_item_id for line in lines})}
     known = [line for line in lines if line.menu_item_id in on_menu]
-    ordering.price(order, known, [on_menu[line.menu_item_id] for line in known])
+    chosen = [on_menu[line.menu_item_id] for line in known]
+    bill = ordering.bill_of(venue, [line.quantity for line in known], chosen)
+    for line, item, its in zip(known, chosen, bill.lines, strict=True):
+        line.name, line.unit_price, line.line_total = item.name, its.unit_price, its.total
+    order.subtotal, order.tax, order.total = bill.subtotal, bill.tax, bill.total
     if len(known) < len(lines):
         order.subtotal = order.tax = order.total = None
     return order
@@ -107,8 +111,8 @@ def place(venue: Venue, *, now: datetime, actor: str, token: str, wanted: Mappin
     )
 
     def effect() -> idempotency.Answer:
-        order = ordering.place(venue, now=now, actor=actor, **shape.validated_data)
-        return idempotency.Answer(body=order.public_id.encode(), status=201)
+        told = ordering.place(venue, now=now, actor=actor, **shape.validated_data)
+        return idempotency.Answer(body=told["id"].encode(), status=201)
 
     return idempotency.carried_out(call, effect).body.decode()
 

@@ -21,6 +21,7 @@ from reservations import booking, examples, record, serializers
 from reservations.filters import ReservationFilter, day_of
 from reservations.models import Reservation, Reservations
 
+STATUSES = tuple(Reservation.Status.values)
 # Seed 000 shows no paging here, so without `limit` all that match are returned; `has_more` tells of the rest.
 MOST_AT_ONCE = 1000
 
@@ -51,11 +52,11 @@ class ReservationViewSet(StrictViewSet[Reservation]):
     def list(self, request: Request) -> HttpResponse:
         """Without `limit` all that match are returned, at most 1000."""
         asked = query.read(request, ("date", "status", *self.page_parameters))
-        state = one_of(asked, "status", Reservation.Status.values)
+        state = one_of(asked, "status", STATUSES)
         day = day_of(asked.get("date"), param="date")
         page = pages.read(asked, default_limit=MOST_AT_ONCE)
         total, shown = record.page_of(venue_of(request), page, status=state, day=day)
-        return pages.told(request, shown, page=page, total=total)
+        return pages.told(request, shown, asked=asked, page=page, total=total)
 
     @extend_schema(
         operation_id="create_reservation",

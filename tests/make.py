@@ -100,9 +100,11 @@ def order(
 ) -> Order:
     """An order of the venue that has come to this status."""
     now = now or timezone.now()
-    order = ordering.place(
+    told = ordering.place(
         venue, now=now, actor="system", items=items, **({"customer_id": "cust_123", "payment_method": "card"} | fields)
     )
+    order = Order.objects.with_items().known_as(told["id"]).get()
+    order.venue = venue
     ordering.move(order, status, now=now, actor="system")
     return order
 

@@ -3,22 +3,22 @@
 import re
 from collections.abc import Mapping
 from datetime import date, time
-from functools import cache
+from functools import cache, cached_property
 from itertools import islice
 from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
-from drf_spectacular.extensions import OpenApiSerializerExtension, OpenApiSerializerFieldExtension
-from drf_spectacular.openapi import AutoSchema
 from rest_framework import serializers
+from rest_framework.fields import SkipField, empty
 
-from config.api.ids import pattern
 from config.api.refusal import unknown
 
 # No control characters but tab, line feed and carriage return; said in the OpenAPI document too.
 CLEAN = r"^[^\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]*$"
 CLEAN_LINE = r"^[^\u0000-\u001f\u007f]*$"
+# What DRF refuses besides, in any text.
+HALF_PAIR = r"\ud800-\udfff"
 # So many unknown keys of one object are told by name.
 MOST_STRANGERS = 10
 
@@ -46,7 +46,27 @@ class Text(serializers.CharField):
         self.pattern = pattern
         self.hint = hint
         self.clean = CLEAN if lines else CLEAN_LINE
+        self.is_kept = type(self).to_internal_value is Text.to_internal_value
         super().__init__(trim_whitespace=False, **options)
+
+    @cached_property
+    def right(self) -> re.Pattern[str]:
+        """What a text matches that is neither too long nor too short nor unclean."""
+        most = "" if self.max_length is None else self.max_length
+        letter = self.clean.removeprefix("^[^").removesuffix("]*$")
+        return re.compile(f"[^{letter}{HALF_PAIR}]{{{self.min_length or 0},{most}}}")
+
+    def run_validation(self, data: Any = empty) -> Any:
+        """The value. Most texts are kept as they are; what is wrong with any other DRF finds out, in a dozen calls."""
+        if (
+            self.is_kept
+            and type(data) is str
+            and self.right.fullmatch(data)
+            and (data.strip() or self.allow_blank)
+            and (not self.pattern or re.fullmatch(self.pattern, data, re.ASCII))
+        ):
+            return data
+        return super().run_validation(data)
 
     def to_internal_value(self, data: Any) -> str:
         """Return the text."""
@@ -71,6 +91,16 @@ class Integer(serializers.IntegerField):
         "max_value": "This must be at most {max_value}.",
         "min_value": "This must be at least {min_value}.",
     }
+
+    def run_validation(self, data: Any = empty) -> Any:
+        """The number; see Text."""
+        if (
+            type(data) is int
+            and (self.min_value is None or data >= self.min_value)
+            and (self.max_value is None or data <= self.max_value)
+        ):
+            return data
+        return super().run_validation(data)
 
     def to_internal_value(self, data: Any) -> int:
         """Return the number."""
@@ -145,25 +175,45 @@ class Shape(serializers.Serializer[Any]):
         """
         return dict(_made(cls).run_validation(told))
 
+    @cached_property
+    def parts(self) -> list[tuple[str, serializers.Field[Any, Any, Any, Any], Any]]:
+        """The name of each field that is read, the field, and what judges its value."""
+        return [
+            (str(field.field_name), field, getattr(self, f"validate_{field.field_name}", None))
+            for field in self._writable_fields
+        ]
+
     def to_internal_value(self, data: Any) -> dict[str, Any]:
-        """Return the values. Raises ValidationError with every problem, beginning with ten of the unknown keys."""
+        """Return the values. Raises ValidationError with every problem, beginning with ten of the unknown keys.
+
+        DRF's own looks for all of this anew at each reading.
+        """
         if not isinstance(data, Mapping):
             self.fail("invalid")
-        known = [name for name, field in self.fields.items() if not field.read_only]
-        # Each is compared with all known ones, and a body may hold a hundred thousand.
-        strangers: dict[str, Any] = {
-            str(name)[:80]: [unknown("field", str(name)[:80], known).message]
-            for name in islice((name for name in data if name not in known), MOST_STRANGERS)
-        }
-        try:
-            values: dict[str, Any] = super().to_internal_value(data)
-        except serializers.ValidationError as error:
-            if not strangers or not isinstance(error.detail, dict):
-                raise
-            raise serializers.ValidationError(strangers | error.detail) from error
-        if strangers:
-            raise serializers.ValidationError(strangers)
+        values: dict[str, Any] = {}
+        problems = self.strangers(data)
+        for name, field, judge in self.parts:
+            try:
+                value = field.run_validation(data.get(name, empty))
+                # A name with a point in it stands for a value within another (catalogue.mcp.exports).
+                self.set_value(values, field.source_attrs, judge(value) if judge else value)
+            except SkipField:
+                continue
+            except serializers.ValidationError as error:
+                problems[name] = error.detail
+        if problems:
+            raise serializers.ValidationError(problems)
         return values
+
+    def strangers(self, data: Mapping[str, Any]) -> dict[str, Any]:
+        """What there is to say of keys that are not known."""
+        known = [name for name, _, _ in self.parts]
+        # Each is compared with all known ones, and a body may hold a hundred thousand.
+        found = islice((name for name in data if name not in known), MOST_STRANGERS)
+        return {str(name)[:80]: [unknown("field", str(name)[:80], known).message] for name in found}
+
+    def run_validators(self, value: Any) -> None:
+        """Nothing: what concerns more than one field `validate` judges."""
 
 
 @cache
@@ -292,83 +342,3 @@ class Constant(serializers.Field[Any, Any, str, Any]):
     def to_representation(self, value: Any) -> str:
         """Return the word."""
         return self.word
-
-
-class ShapeSchema(OpenApiSerializerExtension):
-    """Publishes that unknown keys are refused."""
-
-    target_class = Shape
-    match_subclasses = True
-
-    def map_serializer(self, auto_schema: AutoSchema, direction: Any) -> dict[str, Any]:
-        """The JSON Schema of the object."""
-        schema: dict[str, Any] = auto_schema._map_serializer(self.target, direction, bypass_extensions=True)  # noqa: SLF001  # the documented way to call on
-        return schema | {"additionalProperties": False}
-
-
-class TextSchema(OpenApiSerializerFieldExtension):
-    """Publishes the pattern of a Text."""
-
-    target_class = Text
-    match_subclasses = True
-    priority = 1
-
-    def map_serializer_field(self, auto_schema: AutoSchema, direction: Any) -> dict[str, Any]:
-        """The JSON Schema of the field."""
-        field: Text = self.target
-        schema: dict[str, Any] = {"type": "string"}
-        if field.read_only:
-            schema |= {"pattern": field.pattern} if field.pattern else {}
-        else:
-            lowest = field.min_length or (0 if field.allow_blank else 1)
-            expression = field.pattern or (field.clean if field.allow_blank else not_blank(field.clean))
-            schema |= {"minLength": lowest} if lowest else {}
-            schema |= {"maxLength": field.max_length} if field.max_length else {}
-            schema["pattern"] = expression
-        schema |= {"format": field.format} if field.format else {}
-        return schema
-
-
-def not_blank(clean: str) -> str:
-    """The pattern of clean text that holds at least one character which is not white space."""
-    return clean.replace("^", r"^(?=[\s\S]*\S)", 1)
-
-
-class MetadataSchema(OpenApiSerializerFieldExtension):
-    """Publishes the bounds of Metadata."""
-
-    target_class = Metadata
-
-    def map_serializer_field(self, auto_schema: AutoSchema, direction: Any) -> dict[str, Any]:
-        """The JSON Schema of the field."""
-        return {
-            "type": "object",
-            "maxProperties": Metadata.KEYS,
-            "propertyNames": {
-                "type": "string",
-                "minLength": 1,
-                "maxLength": Metadata.KEY_LENGTH,
-                "pattern": CLEAN_LINE,
-            },
-            "additionalProperties": {"type": "string", "maxLength": Metadata.TEXT_LENGTH, "pattern": CLEAN},
-        }
-
-
-class PublicIdSchema(OpenApiSerializerFieldExtension):
-    """Publishes the form of an id."""
-
-    target_class = PublicId
-
-    def map_serializer_field(self, auto_schema: AutoSchema, direction: Any) -> dict[str, Any]:
-        """The JSON Schema of the field."""
-        return {"type": "string", "pattern": pattern(self.target.prefix)}
-
-
-class ConstantSchema(OpenApiSerializerFieldExtension):
-    """Publishes the word."""
-
-    target_class = Constant
-
-    def map_serializer_field(self, auto_schema: AutoSchema, direction: Any) -> dict[str, Any]:
-        """The JSON Schema of the field."""
-        return {"type": "string", "const": self.target.word}

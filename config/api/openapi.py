@@ -17,7 +17,7 @@ from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 from rest_framework import serializers
 
-from config.api import errors
+from config.api import errors, field_schemas  # noqa: F401  # spectacular finds the latter by their base
 from config.api.fields import Text
 from config.api.ids import pattern
 from config.api.pages import LAST_PAGE, MOST

@@ -52,8 +52,13 @@ def read(parameters: Mapping[str, str], *, default_limit: int = DEFAULT_LIMIT) -
     )
 
 
-def told(request: Request, rows: Sequence[Mapping[str, Any]], *, page: Page, total: int) -> HttpResponse:
-    """`{"data": [...], "pagination": {...}}` of a page of so many rows in all, with the Link header of RFC 8288."""
+def told(
+    request: Request, rows: Sequence[Mapping[str, Any]], *, asked: Mapping[str, str], page: Page, total: int
+) -> HttpResponse:
+    """`{"data": [...], "pagination": {...}}` of a page of so many rows in all, with the Link header of RFC 8288.
+
+    `asked` are the parameters of the query string.
+    """
     pages = -(-total // page.limit)
     pagination = {
         "page": page.number,
@@ -69,7 +74,7 @@ def told(request: Request, rows: Sequence[Mapping[str, Any]], *, page: Page, tot
         ("last", max(pages, 1)),
     )
     # A limit that was left out stays left out, for it may be above the most. Of what callers wrote `=` is encoded.
-    parameters = urlencode({**request.query_params.dict(), "page": ""})
+    parameters = urlencode({**asked, "page": ""})
     before, after = public_url(f"{request.path}?{parameters}").rsplit("page=", 1)
     links = ", ".join(f'<{before}page={number}{after}>; rel="{name}"' for name, number in wanted if number)
     return in_json({"data": rows, "pagination": pagination}, headers={"Link": links})

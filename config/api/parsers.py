@@ -115,6 +115,8 @@ def is_clean(words: str) -> bool:
 
 def _is_deep(text: str) -> bool:
     """Whether the brackets nest too deep, up to the first mistake of the text; read no further than that."""
+    if text.count("[") + text.count("{") <= MAX_DEPTH:
+        return False
     depth = 0
     for found in BRACKET.finditer(text):
         bracket = found[0]
@@ -146,14 +148,15 @@ def read_body(request: HttpRequest | Request, *, limit: int | None = None) -> by
     Raises TooLarge, and Malformed when its length cannot be known.
     """
     limit = settings.MAX_BODY_BYTES if limit is None else limit
-    too_large = TooLarge(f"The body is larger than {limit} bytes.")
-    length = request.META.get("CONTENT_LENGTH") or ""
+    # Of DRF's request each look costs a call.
+    meta = request.META
+    length = meta.get("CONTENT_LENGTH") or ""
     if length:
         if not (length.isascii() and length.isdigit()):
             raise Malformed("Content-Length is not a number.")
         # Python reads no number of more than 4,300 digits.
         if len(length) > 20 or int(length) > limit:
-            raise too_large
+            raise TooLarge(f"The body is larger than {limit} bytes.")
         try:
             raw = request.body
         except RawPostDataException as error:
@@ -161,17 +164,17 @@ def read_body(request: HttpRequest | Request, *, limit: int | None = None) -> by
         if len(raw) != int(length):
             raise Malformed("The body ends before its Content-Length.")
         return raw
-    if "chunked" not in request.META.get("HTTP_TRANSFER_ENCODING", "").lower():
+    if "chunked" not in meta.get("HTTP_TRANSFER_ENCODING", "").lower():
         return b""
     # What was read of it is nowhere else.
     before: bytes | None = getattr(request, "body_in_chunks", None)
     if before is None:
-        if not request.META.get("wsgi.input_terminated"):
+        if not meta.get("wsgi.input_terminated"):
             raise Malformed("Send Content-Length: a body in chunks is not understood here.")
-        before = bytes(request.META["wsgi.input"].read(limit + 1))
+        before = bytes(meta["wsgi.input"].read(limit + 1))
         request.body_in_chunks = before  # type: ignore[union-attr]
     if len(before) > limit:
-        raise too_large
+        raise TooLarge(f"The body is larger than {limit} bytes.")
     return before
 
 

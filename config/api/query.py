@@ -22,6 +22,8 @@ def parsed(asked: str, known: Sequence[str]) -> dict[str, str]:
 
     Raises InvalidRequest, naming them, for those that are not known, stand twice, are empty, or are not clean UTF-8.
     """
+    if not asked:
+        return {}
     try:
         pairs = parse_qsl(
             # WSGI hands on bytes as latin-1 letters, and not every client encodes what is not ASCII.

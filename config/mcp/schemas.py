@@ -13,7 +13,8 @@ from typing import Any
 import orjson
 from rest_framework import serializers
 
-from config.api.fields import CLEAN_LINE, not_blank
+from config.api.field_schemas import not_blank
+from config.api.fields import CLEAN_LINE
 from config.api.openapi import FOLDER
 from config.api.parameters import Listed
 

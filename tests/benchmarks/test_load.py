@@ -51,7 +51,8 @@ def asked(base_url: str, *, with_wrk: bool = False) -> Loaded:
 def test_the_generator_counts_answers_and_times_them() -> None:
     with server(200) as base_url:
         loaded = asked(base_url)
-    assert loaded.requests > 10
+    # Each connection asks again and again.
+    assert loaded.requests > 2
     assert loaded.wrong == 0
     assert 0 < loaded.p50_ms <= loaded.p99_ms
     assert loaded.or_wrong("ours") is loaded

@@ -1,4 +1,4 @@
-"""Reads without Django's cursor: what they give, and what becomes of them when the connection dies."""
+"""Statements without Django's cursor: what they give, and what becomes of them when the connection dies."""
 
 import datetime as dt
 from decimal import Decimal
@@ -50,10 +50,20 @@ def test_statements_are_counted_where_somebody_counts_and_give_the_same() -> Non
     plain = prepared.rows(statement, values)
     with CaptureQueriesContext(connection) as captured:
         assert prepared.rows(statement, values) == plain
-    assert len(captured) == 1
+        assert prepared.written(statement, values) == plain
+    assert len(captured) == 2
     assert [type(value) for value in plain[0]] == [dt.datetime, list, str, dict, Decimal]
 
 
 @pytest.mark.django_db
 def test_no_row_is_none() -> None:
     assert prepared.row("SELECT 1 WHERE false") is None
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_writes_is_not_asked_again_for_it_may_have_been_done() -> None:
+    end_my_connection()
+    with pytest.raises(OperationalError):
+        prepared.written("SELECT 1")
+    connection.close()
+    assert prepared.written("SELECT 1") == [(1,)]

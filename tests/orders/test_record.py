@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import orjson
 import pytest
 from django.test import Client
 from rest_framework import serializers
@@ -13,6 +12,7 @@ from rest_framework.exceptions import ValidationError
 from accounts.models import Event, Venue
 from config.api.fields import Shape
 from config.api.pages import Page
+from config.api.renderers import JSON
 from orders import record
 from orders.models import Order
 from orders.serializers import NewOrder, NewStatus, OrderRecord
@@ -26,7 +26,7 @@ NOON = datetime(2026, 11, 21, 12, 0, 0, 999_999, tzinfo=UTC)
 
 def in_json(told: object) -> bytes:
     """The bytes that callers get: the database writes some of them."""
-    return orjson.dumps(told)
+    return JSON().render(told)
 
 
 @pytest.mark.parametrize(
