@@ -10,8 +10,6 @@ from rest_framework.negotiation import BaseContentNegotiation
 from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 
-OPTIONS = orjson.OPT_NON_STR_KEYS | orjson.OPT_UTC_Z | orjson.OPT_OMIT_MICROSECONDS
-
 
 def plain(value: object) -> Any:
     """What orjson does not know by itself."""
@@ -32,12 +30,12 @@ class JSON(BaseRenderer):
     def render(
         self, data: Any, accepted_media_type: str | None = None, renderer_context: Mapping[str, Any] | None = None
     ) -> bytes:
-        """Return the body; None is no body. Moments are written in UTC and to the second."""
+        """Return the body; None is no body."""
         if data is None:
             return b""
         if isinstance(data, bytes):
             return data
-        return orjson.dumps(data, default=plain, option=OPTIONS)
+        return orjson.dumps(data, default=plain, option=orjson.OPT_NON_STR_KEYS | orjson.OPT_UTC_Z)
 
 
 def in_json(told: object, status: int = 200, *, headers: Mapping[str, str] | None = None) -> HttpResponse:
