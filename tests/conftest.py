@@ -45,3 +45,8 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)
+
+
+def pytest_unconfigure() -> None:
+    """What is not looked at is not tidied up at the end either, of which some libraries complain."""
+    gc.unfreeze()

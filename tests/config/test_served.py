@@ -6,7 +6,7 @@ import socket
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -56,6 +56,18 @@ def exchange(base_url: str, head: list[bytes], body: bytes = b"") -> tuple[int, 
 def pieces(raw: bytes, size: int) -> Iterator[bytes]:
     """The bytes in pieces, which httpx sends as chunks."""
     yield from (raw[start : start + size] for start in range(0, len(raw), size))
+
+
+def test_an_address_of_64_kib_is_refused_before_it_comes_to_us(web: str, bearer: dict[str, str]) -> None:
+    def asked(length: int) -> tuple[int, bytes]:
+        with closing(http.client.HTTPConnection(urlsplit(web).netloc, timeout=10)) as connection:
+            connection.request("GET", "/api/v1/orders?status=".ljust(length, "x"), headers=bearer)
+            response = connection.getresponse()
+            return response.status, response.read()
+
+    status, told = asked(65_000)
+    assert (status, json.loads(told)["error"]["param"]) == (400, "status")
+    assert asked(65_536) == (414, b"")
 
 
 # Bodies
