@@ -21,8 +21,6 @@ def rows(statement: str, values: Values = ()) -> list[Row]:
     of django.db.
     """
     database = _kept.database or _found()
-    if database.execute_wrappers or database.force_debug_cursor:
-        return _counted(database, statement, values)
     with database.wrap_database_errors:
         try:
             return _asked(database, statement, values)
@@ -41,8 +39,6 @@ def row(statement: str, values: Values = ()) -> Row | None:
 def written(statement: str, values: Values = ()) -> list[Row]:
     """As `rows` of a statement that writes: asked once, for it may have been done when the connection dies."""
     database = _kept.database or _found()
-    if database.execute_wrappers or database.force_debug_cursor:
-        return _counted(database, statement, values)
     with database.wrap_database_errors:
         return _asked(database, statement, values)
 
@@ -79,6 +75,8 @@ def _found() -> BaseDatabaseWrapper:
 
 
 def _asked(database: BaseDatabaseWrapper, statement: str, values: Values) -> list[Row]:
+    if database.execute_wrappers or database.force_debug_cursor:
+        return _counted(database, statement, values)
     cursor = _kept.cursor
     if cursor is None or cursor.connection is not database.connection:
         database.ensure_connection()

@@ -14,9 +14,10 @@ from rest_framework.fields import SkipField, empty
 
 from config.api.refusal import unknown
 
-# No control characters but tab, line feed and carriage return; said in the OpenAPI document too.
-CLEAN = r"^[^\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]*$"
-CLEAN_LINE = r"^[^\u0000-\u001f\u007f]*$"
+# Control characters, all or but tab, line feed and carriage return. The patterns stand in the OpenAPI document too.
+UNCLEAN = r"\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f"
+UNCLEAN_LINE = r"\u0000-\u001f\u007f"
+CLEAN, CLEAN_LINE = f"^[^{UNCLEAN}]*$", f"^[^{UNCLEAN_LINE}]*$"
 # What DRF refuses besides, in any text.
 HALF_PAIR = r"\ud800-\udfff"
 # So many unknown keys of one object are told by name.
@@ -45,7 +46,7 @@ class Text(serializers.CharField):
     def __init__(self, *, pattern: str | None = None, hint: str = "", lines: bool = False, **options: Any) -> None:
         self.pattern = pattern
         self.hint = hint
-        self.clean = CLEAN if lines else CLEAN_LINE
+        self.clean, self.unclean = (CLEAN, UNCLEAN) if lines else (CLEAN_LINE, UNCLEAN_LINE)
         self.is_kept = type(self).to_internal_value is Text.to_internal_value
         super().__init__(trim_whitespace=False, **options)
 
@@ -53,8 +54,7 @@ class Text(serializers.CharField):
     def right(self) -> re.Pattern[str]:
         """What a text matches that is neither too long nor too short nor unclean."""
         most = "" if self.max_length is None else self.max_length
-        letter = self.clean.removeprefix("^[^").removesuffix("]*$")
-        return re.compile(f"[^{letter}{HALF_PAIR}]{{{self.min_length or 0},{most}}}")
+        return re.compile(f"[^{self.unclean}{HALF_PAIR}]{{{self.min_length or 0},{most}}}")
 
     def run_validation(self, data: Any = empty) -> Any:
         """The value. Most texts are kept as they are; what is wrong with any other DRF finds out, in a dozen calls."""
