@@ -26,12 +26,6 @@ TOKEN = "a-token-that-nobody-else-has"
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("books")]
 
 
-@pytest.fixture(autouse=True)
-def _rested(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No test knows of the failures that another has met."""
-    monkeypatch.setattr(facilitator, "healths", {})
-
-
 # Only after nothing was sent
 @pytest.mark.parametrize("first", [NOWHERE, "http://nobody.invalid", "https://127.0.0.1:{port}"])
 def test_the_second_settles_where_the_first_is_not_reached(
