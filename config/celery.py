@@ -1,11 +1,12 @@
 """The Celery app: queues by purpose and priority, and the beat schedule."""
 
+import gc
 import os
 from typing import Any
 
 from celery import Celery
 from celery.schedules import crontab
-from celery.signals import worker_init
+from celery.signals import celeryd_after_setup, worker_init
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.backends.signals import connection_created
 
@@ -28,6 +29,13 @@ def be_patient(**_: Any) -> None:
 def _be_patient(*, connection: BaseDatabaseWrapper, **_: Any) -> None:
     with connection.cursor() as cursor:
         cursor.execute(f"SET statement_timeout = '{STATEMENT_TIMEOUT_S}s'")
+
+
+@celeryd_after_setup.connect
+def share(**_: Any) -> None:
+    """Before this worker forks: a collection would write to all that is loaded, and each process then have its own."""
+    gc.collect()
+    gc.freeze()
 
 
 # One queue per priority works on every broker. A worker that is given them in this order (-Q) empties the first before
