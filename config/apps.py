@@ -10,7 +10,7 @@ class ConfigConfig(AppConfig):
 
     def ready(self) -> None:
         """Register the checks, and begin to tell those that the settings name."""
-        from config import checks, observing  # they read settings
+        from config import checks, first_migrations, observing  # they read settings
 
-        del checks
+        del checks, first_migrations
         observing.start()

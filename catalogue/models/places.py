@@ -52,7 +52,7 @@ class Restaurant(models.Model):
     """A place to eat, as the catalogue knows it from all its sources.
 
     What follows from a row follows by triggers, whoever writes it: the version goes up with each change, a Version
-    keeps what changed, an old slug becomes a FormerSlug, and SearchRow and Record are made anew (migration 0012).
+    keeps what changed, an old slug becomes a FormerSlug, and SearchRow and Record are made anew (the first migration).
     """
 
     # What open spans are worked out from.

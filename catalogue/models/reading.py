@@ -1,6 +1,6 @@
 """The read model: what searches and look-ups read, rendered by the database whenever a restaurant changes.
 
-Nobody writes these rows but the triggers of migration 0012 and those who keep what time changes: catalogue.opening the
+Nobody writes these rows but the first migration's triggers and those who keep what time changes: catalogue.opening the
 open spans, catalogue.ranking the order of lists. `manage.py catalogue_check` compares them with the restaurants.
 """
 

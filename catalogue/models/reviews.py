@@ -56,8 +56,8 @@ class Review(models.Model):
 class ReviewChange(models.Model):
     """What the place of a review in a list followed from before it was changed, for walks that began before.
 
-    A trigger of migration 0019 writes these; catalogue.recount removes them when no cursor is as old any more. Nobody
-    else needs them.
+    A trigger (the first migration) writes these; catalogue.recount removes them when no cursor is as old any more.
+    Nobody else needs them.
     """
 
     id = models.BigAutoField(primary_key=True)

@@ -110,7 +110,7 @@ class MenuItem(models.Model):
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     menu = models.ForeignKey(Menu, on_delete=models.CASCADE, related_name="items", db_index=False)
-    # The database holds it on the same menu (migration 0004). Restricted: a menu goes with all that is on it.
+    # The database holds it on the same menu (the first migration). Restricted: a menu goes with all that is on it.
     category = models.ForeignKey(MenuCategory, on_delete=models.RESTRICT, related_name="items")
     ref = models.CharField("menu item id", max_length=64)
     name = models.CharField(max_length=200)

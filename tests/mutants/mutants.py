@@ -41,20 +41,20 @@ MUTANTS = (
     ),
     Mutant(
         name="nonce unique off",
-        path="payments/migrations/0001_payments.py",
+        path="payments/migrations/0001_prices_payments_and_wallets.py",
         before='models.UniqueConstraint(fields=("network", "proof_key"), name="a_proof_pays_once"),',
         after="",
         test="tests/payments/test_paying.py::test_twenty_copies_at_once_are_charged_once",
     ),
     Mutant(
         name="exclusion off",
-        path="reservations/migrations/0002_tables_periods_and_notices.py",
-        before="""            constraint=django.contrib.postgres.constraints.ExclusionConstraint(
-                expressions=[("table", "="), ("during", "&&")], name="table_is_taken_once_at_a_time"
-            ),""",
-        after="""            constraint=models.CheckConstraint(
-                condition=models.Q(("during__isempty", False)), name="table_is_taken_once_at_a_time"
-            ),""",
+        path="reservations/migrations/0001_reservations_tables_and_guests.py",
+        before="""                    django.contrib.postgres.constraints.ExclusionConstraint(
+                        expressions=[("table", "="), ("during", "&&")], name="table_is_taken_once_at_a_time"
+                    ),""",
+        after="""                    models.CheckConstraint(
+                        condition=models.Q(("during__isempty", False)), name="table_is_taken_once_at_a_time"
+                    ),""",
         test="tests/reservations/test_seating.py::test_of_200_guests_who_want_the_last_table_one_gets_it",
     ),
     Mutant(

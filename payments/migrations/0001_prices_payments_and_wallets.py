@@ -1,0 +1,918 @@
+"""Products and their prices, plans, wallets, payments with their events and refunds, and audits of the ledger."""
+
+import django.contrib.postgres.constraints
+import django.contrib.postgres.fields
+import django.contrib.postgres.fields.ranges
+import django.db.models.deletion
+import django.db.models.expressions
+import django.utils.timezone
+from django.contrib.postgres.operations import BtreeGistExtension
+from django.db import migrations, models
+
+import config.api.ids
+from config.first_migrations import make_references
+
+# Each move of a payment is an event, in the transaction of the move; an event never changes. One tells also of another
+# amount, transaction or trouble of a payment that stays in its state.
+EVENTS = """
+CREATE FUNCTION payments_write_event() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+    line payments_payment := CASE WHEN TG_OP = 'DELETE' THEN OLD ELSE NEW END;
+BEGIN
+    INSERT INTO payments_paymentevent
+        (payment_id, at, before, after, attempt, payer, amount_usdc, tx_hash, error, actor)
+    VALUES (
+        line.id,
+        clock_timestamp(),
+        CASE WHEN TG_OP = 'INSERT' THEN '' ELSE OLD.state END,
+        CASE WHEN TG_OP = 'DELETE' THEN '' ELSE NEW.state END,
+        line.attempts,
+        line.payer,
+        line.amount_usdc,
+        coalesce(line.tx_hash, ''),
+        line.error,
+        coalesce(nullif(current_setting('tablewire.actor', true), ''), 'system')
+    );
+    RETURN NULL;
+END
+$$;
+
+CREATE TRIGGER payments_enter AFTER INSERT OR DELETE ON payments_payment
+    FOR EACH ROW EXECUTE FUNCTION payments_write_event();
+CREATE TRIGGER payments_move AFTER UPDATE ON payments_payment
+    FOR EACH ROW
+    WHEN ((OLD.state, OLD.attempts, OLD.purchase, OLD.amount_usdc, OLD.tx_hash, OLD.error)
+        IS DISTINCT FROM (NEW.state, NEW.attempts, NEW.purchase, NEW.amount_usdc, NEW.tx_hash, NEW.error))
+    EXECUTE FUNCTION payments_write_event();
+
+CREATE FUNCTION payments_events_stay() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF TG_OP = 'DELETE' AND NOT EXISTS (SELECT FROM payments_payment WHERE id = OLD.payment_id) THEN
+        RETURN OLD;
+    END IF;
+    RAISE EXCEPTION 'events of payments are never changed' USING ERRCODE = 'check_violation';
+END
+$$;
+
+CREATE TRIGGER payments_events_stay BEFORE UPDATE OR DELETE ON payments_paymentevent
+    FOR EACH ROW EXECUTE FUNCTION payments_events_stay();
+"""
+NO_EVENTS = """
+DROP TRIGGER payments_events_stay ON payments_paymentevent;
+DROP FUNCTION payments_events_stay();
+DROP TRIGGER payments_move ON payments_payment;
+DROP TRIGGER payments_enter ON payments_payment;
+DROP FUNCTION payments_write_event();
+"""
+
+
+class Migration(migrations.Migration):
+    initial = True
+    replaces = [
+        ("payments", "0001_payments"),
+        ("payments", "0002_payment_deed"),
+        ("payments", "0003_payment_of_any_amount"),
+        ("payments", "0004_payment_looked_at_again"),
+        ("payments", "0005_whole_ledger"),
+        ("payments", "0006_refunds_are_rows"),
+        ("payments", "0007_events_are_written_by_triggers"),
+        ("payments", "0008_prices_say_who_and_when"),
+        ("payments", "0009_older_prices_were_set_when_they_began"),
+        ("payments", "0010_payments_are_found_by_block"),
+        ("payments", "0011_payments_are_listed_for_their_payers"),
+        ("payments", "0012_refunds_share_a_transaction"),
+        ("payments", "0013_refunds_of_one_transaction_stand_in_a_row"),
+        ("payments", "0014_nothing_is_sent_back_twice"),
+        ("payments", "0015_revenue_is_read_by_moment"),
+        ("payments", "0016_what_a_payment_says_is_told"),
+        ("payments", "0017_what_was_not_delivered_or_seen_is_found"),
+        ("payments", "0018_a_refund_says_whose_money_it_was"),
+        ("payments", "0019_payments_come_through_a_door"),
+        ("payments", "0020_plans_may_give_all_away"),
+    ]
+
+    dependencies = [
+        ("accounts", "0001_people_venues_keys_and_events"),
+    ]
+
+    operations = [
+        # What a transaction has sent back is claimed once, by an index over its hash and a stretch of the amount.
+        BtreeGistExtension(),
+        migrations.CreateModel(
+            name="Audit",
+            fields=[
+                (
+                    "id",
+                    models.UUIDField(default=config.api.ids.new_id, editable=False, primary_key=True, serialize=False),
+                ),
+                ("network", models.CharField(help_text="CAIP-2", max_length=40)),
+                ("pay_to", models.CharField(max_length=42)),
+                ("first_block", models.BigIntegerField()),
+                ("last_block", models.BigIntegerField()),
+                ("started_at", models.DateTimeField()),
+                ("ended_at", models.DateTimeField(blank=True, null=True)),
+                ("transfers", models.PositiveIntegerField(default=0, help_text="That arrived in these blocks")),
+                (
+                    "arrived_usdc",
+                    models.DecimalField(decimal_places=6, default=0, max_digits=78, verbose_name="arrived, in USDC"),
+                ),
+                (
+                    "booked_usdc",
+                    models.DecimalField(
+                        decimal_places=6, default=0, max_digits=78, verbose_name="in the ledger, in USDC"
+                    ),
+                ),
+                (
+                    "orphans",
+                    models.PositiveIntegerField(
+                        default=0, help_text="Transfers that bought nothing: owed back from now on"
+                    ),
+                ),
+                (
+                    "differences",
+                    django.contrib.postgres.fields.ArrayField(
+                        base_field=models.CharField(max_length=300),
+                        blank=True,
+                        default=list,
+                        help_text="Lines of the ledger that the chain does not bear out",
+                        size=None,
+                    ),
+                ),
+            ],
+            options={
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(("last_block__gte", models.F("first_block"))), name="audit_spans_blocks"
+                    ),
+                    models.UniqueConstraint(
+                        fields=("network", "pay_to", "first_block"), name="a_block_is_audited_once_for_an_address"
+                    ),
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="Payment",
+            fields=[
+                (
+                    "id",
+                    models.UUIDField(default=config.api.ids.new_id, editable=False, primary_key=True, serialize=False),
+                ),
+                (
+                    "form",
+                    models.CharField(
+                        choices=[("v2", "x402 version 2"), ("v1", "x402 version 1"), ("tx", "Transaction hash")],
+                        max_length=2,
+                    ),
+                ),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("claimed", "Claimed: being settled"),
+                            ("unknown", "Unknown: sent, outcome not known"),
+                            ("settled", "Settled"),
+                            ("delivered", "Delivered"),
+                            ("expired", "Expired unsettled"),
+                            ("refund_due", "Refund due"),
+                            ("refunded", "Refunded"),
+                        ],
+                        max_length=20,
+                    ),
+                ),
+                ("network", models.CharField(help_text="CAIP-2", max_length=40)),
+                ("asset", models.CharField(max_length=42)),
+                ("payer", models.CharField(max_length=42)),
+                ("pay_to", models.CharField(max_length=42)),
+                ("amount_usdc", models.DecimalField(decimal_places=6, max_digits=78, verbose_name="amount in USDC")),
+                ("proof_key", models.CharField(max_length=200)),
+                ("purchase", models.CharField(max_length=64)),
+                ("resource", models.TextField(help_text="What was asked for, as an address")),
+                (
+                    "products",
+                    django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=40), size=None),
+                ),
+                (
+                    "tier",
+                    models.CharField(
+                        choices=[
+                            ("free", "Free"),
+                            ("pro", "Pro"),
+                            ("premium", "Premium"),
+                            ("enterprise", "Enterprise"),
+                        ],
+                        help_text="Of the payer when paying",
+                        max_length=20,
+                    ),
+                ),
+                ("valid_before", models.DateTimeField(blank=True, null=True)),
+                ("tx_hash", models.CharField(blank=True, max_length=66, null=True, verbose_name="transaction")),
+                ("log_index", models.PositiveIntegerField(blank=True, null=True)),
+                ("block", models.BigIntegerField(blank=True, null=True)),
+                ("facilitator", models.CharField(blank=True, max_length=200)),
+                ("error", models.CharField(blank=True, max_length=500)),
+                ("attempts", models.PositiveIntegerField(default=0)),
+                ("created_at", models.DateTimeField()),
+                ("claimed_at", models.DateTimeField(help_text="When somebody last set out to settle it")),
+                ("settled_at", models.DateTimeField(blank=True, null=True)),
+                ("delivered_at", models.DateTimeField(blank=True, null=True)),
+                ("refunded_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "deed",
+                    models.CharField(
+                        blank=True, help_text="SHA-256 of what was signed, with its signature", max_length=64
+                    ),
+                ),
+                (
+                    "looked_at",
+                    models.DateTimeField(
+                        blank=True,
+                        help_text="When the chain was last asked again about an end that was written down",
+                        null=True,
+                    ),
+                ),
+                (
+                    "payment_identifier",
+                    models.CharField(
+                        blank=True, help_text="By which the payer knows it (x402, payment-identifier)", max_length=128
+                    ),
+                ),
+                (
+                    "method",
+                    models.CharField(
+                        db_default="GET", default="GET", help_text="By which it was asked for", max_length=10
+                    ),
+                ),
+                (
+                    "door",
+                    models.CharField(
+                        choices=[("rest", "REST"), ("mcp", "MCP")],
+                        db_default="rest",
+                        default="rest",
+                        help_text="Through which it was asked for",
+                        max_length=4,
+                    ),
+                ),
+            ],
+            options={
+                "indexes": [
+                    models.Index(
+                        condition=models.Q(("state__in", ["claimed", "unknown"])),
+                        fields=["claimed_at"],
+                        name="payment_open",
+                    ),
+                    models.Index(fields=["payer", "-created_at"], name="payment_newest_of_payer"),
+                    models.Index(fields=["tx_hash"], name="payment_by_transaction"),
+                    models.Index(
+                        condition=models.Q(("state", "expired")), fields=["created_at"], name="payment_given_up"
+                    ),
+                    models.Index(fields=["block"], name="payment_by_block"),
+                    models.Index(
+                        condition=models.Q(
+                            ("state__in", ["claimed", "unknown", "settled", "expired", "refund_due", "refunded"])
+                        ),
+                        fields=["payer", "-created_at"],
+                        name="payment_undelivered_of_payer",
+                    ),
+                    models.Index(
+                        condition=models.Q(("state", "refund_due")), fields=["settled_at"], name="payment_owed"
+                    ),
+                    models.Index(
+                        condition=models.Q(("settled_at__isnull", False)),
+                        fields=["settled_at", "id"],
+                        name="payment_arrived",
+                    ),
+                    models.Index(
+                        condition=models.Q(
+                            ("block__isnull", True), ("state__in", ["settled", "delivered", "refund_due", "refunded"])
+                        ),
+                        fields=["settled_at"],
+                        name="payment_unseen",
+                    ),
+                    models.Index(
+                        condition=models.Q(("delivered_at__isnull", True), ("state", "settled")),
+                        fields=["settled_at"],
+                        name="payment_undelivered",
+                    ),
+                ],
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            (
+                                "state__in",
+                                ["claimed", "unknown", "settled", "delivered", "expired", "refund_due", "refunded"],
+                            )
+                        ),
+                        name="payment_state_is_known",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("state__in", ["settled", "delivered", "refund_due", "refunded"]), _negated=True),
+                            models.Q(("settled_at__isnull", False), ("tx_hash__isnull", False)),
+                            _connector="OR",
+                        ),
+                        name="money_that_arrived_has_its_transaction",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("state", "refunded"), _negated=True),
+                            ("refunded_at__isnull", False),
+                            _connector="OR",
+                        ),
+                        name="a_refund_names_its_moment",
+                    ),
+                    models.UniqueConstraint(fields=("network", "proof_key"), name="a_proof_pays_once"),
+                    models.CheckConstraint(condition=models.Q(("amount_usdc__gt", 0)), name="payment_is_positive"),
+                    models.UniqueConstraint(
+                        condition=models.Q(("payment_identifier", ""), _negated=True),
+                        fields=("payer", "payment_identifier"),
+                        name="a_payment_identifier_names_one_payment_of_its_payer",
+                    ),
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="Product",
+            fields=[
+                ("slug", models.SlugField(max_length=40, primary_key=True, serialize=False)),
+                ("name", models.CharField(max_length=80)),
+                ("description", models.CharField(max_length=200)),
+                (
+                    "from_tier",
+                    models.CharField(
+                        choices=[
+                            ("free", "Free"),
+                            ("pro", "Pro"),
+                            ("premium", "Premium"),
+                            ("enterprise", "Enterprise"),
+                        ],
+                        default="free",
+                        help_text="The lowest tier that it is sold to",
+                        max_length=20,
+                    ),
+                ),
+            ],
+            options={
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(("from_tier__in", ["free", "pro", "premium", "enterprise"])),
+                        name="product_from_a_known_tier",
+                    )
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="Revenue",
+            fields=[],
+            options={
+                "verbose_name": "revenue",
+                "verbose_name_plural": "revenue",
+                "proxy": True,
+                "default_permissions": (),
+                "indexes": [],
+                "constraints": [],
+            },
+            bases=("payments.payment",),
+        ),
+        migrations.CreateModel(
+            name="Wallet",
+            fields=[
+                (
+                    "address",
+                    models.CharField(help_text="In small letters", max_length=42, primary_key=True, serialize=False),
+                ),
+                (
+                    "tier",
+                    models.CharField(
+                        choices=[
+                            ("free", "Free"),
+                            ("pro", "Pro"),
+                            ("premium", "Premium"),
+                            ("enterprise", "Enterprise"),
+                        ],
+                        default="free",
+                        max_length=20,
+                    ),
+                ),
+                (
+                    "holdings_usd",
+                    models.DecimalField(decimal_places=6, default=0, max_digits=30, verbose_name="holdings in USD"),
+                ),
+                (
+                    "staked",
+                    models.DecimalField(
+                        decimal_places=18, default=0, max_digits=60, verbose_name="staked, in whole tokens"
+                    ),
+                ),
+                ("read_at", models.DateTimeField(blank=True, null=True, verbose_name="read from the chain at")),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "account",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="wallets",
+                        to="accounts.account",
+                    ),
+                ),
+                (
+                    "rises_at",
+                    models.DateTimeField(blank=True, help_text="When it is old enough, if it stays", null=True),
+                ),
+                (
+                    "rising_tier",
+                    models.CharField(
+                        blank=True,
+                        choices=[
+                            ("free", "Free"),
+                            ("pro", "Pro"),
+                            ("premium", "Premium"),
+                            ("enterprise", "Enterprise"),
+                        ],
+                        help_text="That its holding leads to once it is old enough",
+                        max_length=20,
+                    ),
+                ),
+            ],
+            options={
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(("address__regex", "^0x[0-9a-f]{40}$")), name="wallet_address_is_one"
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("tier__in", ["free", "pro", "premium", "enterprise"])),
+                        name="wallet_of_a_known_tier",
+                    ),
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="SpentChallenge",
+            fields=[
+                ("nonce", models.CharField(max_length=64, primary_key=True, serialize=False)),
+                (
+                    "expires_at",
+                    models.DateTimeField(db_index=True, help_text="From then on the challenge itself is too old"),
+                ),
+            ],
+        ),
+        migrations.CreateModel(
+            name="TierTerms",
+            fields=[
+                (
+                    "tier",
+                    models.CharField(
+                        choices=[
+                            ("free", "Free"),
+                            ("pro", "Pro"),
+                            ("premium", "Premium"),
+                            ("enterprise", "Enterprise"),
+                        ],
+                        max_length=20,
+                        primary_key=True,
+                        serialize=False,
+                    ),
+                ),
+                (
+                    "support",
+                    models.CharField(help_text="As callers read it: e-mail, answered within two days", max_length=200),
+                ),
+                (
+                    "priority",
+                    models.CharField(
+                        choices=[
+                            ("standard", "Standard"),
+                            ("elevated", "Elevated"),
+                            ("priority", "Priority"),
+                            ("dedicated", "Dedicated"),
+                        ],
+                        help_text="The queue of its jobs",
+                        max_length=20,
+                    ),
+                ),
+                ("sla", models.TextField(blank=True, help_text="Empty: none", verbose_name="service-level agreement")),
+            ],
+            options={
+                "verbose_name_plural": "tier terms",
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(("tier__in", ["free", "pro", "premium", "enterprise"])),
+                        name="terms_of_a_known_tier",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("priority__in", ["standard", "elevated", "priority", "dedicated"])),
+                        name="terms_of_a_known_priority",
+                    ),
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="Price",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "rate",
+                    models.CharField(
+                        choices=[
+                            ("standard", "Standard (Free, and who has not proven a wallet)"),
+                            ("discounted", "Discounted (Pro)"),
+                            ("best", "Best (Premium)"),
+                            ("committed", "Committed (Enterprise)"),
+                        ],
+                        max_length=20,
+                    ),
+                ),
+                (
+                    "amount_usdc",
+                    models.DecimalField(
+                        blank=True,
+                        decimal_places=6,
+                        help_text="Empty: not sold",
+                        max_digits=20,
+                        null=True,
+                        verbose_name="amount in USDC",
+                    ),
+                ),
+                ("valid_from", models.DateTimeField(verbose_name="valid from (UTC)")),
+                (
+                    "product",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="prices", to="payments.product"
+                    ),
+                ),
+                (
+                    "by",
+                    models.CharField(
+                        default="system", help_text="Who has set it", max_length=80, verbose_name="set by"
+                    ),
+                ),
+                ("created_at", models.DateTimeField(default=django.utils.timezone.now, verbose_name="set at")),
+            ],
+            options={
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(("amount_usdc__gt", 0)),
+                        name="price_is_positive",
+                        violation_error_message="A price is above zero; what is free is no product.",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("rate__in", ["standard", "discounted", "best", "committed"])),
+                        name="price_rate_is_known",
+                    ),
+                    models.UniqueConstraint(
+                        fields=("product", "rate", "valid_from"), name="one_price_of_a_product_and_rate_at_a_moment"
+                    ),
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="WalletSession",
+            fields=[
+                (
+                    "id",
+                    models.UUIDField(default=config.api.ids.new_id, editable=False, primary_key=True, serialize=False),
+                ),
+                (
+                    "nonce",
+                    models.CharField(help_text="Of the challenge that was signed; each is good once", max_length=64),
+                ),
+                ("digest", models.CharField(help_text="SHA-256 of the token", max_length=64, unique=True)),
+                ("created_at", models.DateTimeField()),
+                ("expires_at", models.DateTimeField()),
+                ("revoked_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "wallet",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="sessions", to="payments.wallet"
+                    ),
+                ),
+            ],
+            options={
+                "constraints": [models.UniqueConstraint(fields=("nonce",), name="a_challenge_opens_one_session")],
+            },
+        ),
+        migrations.CreateModel(
+            name="PaymentEvent",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("at", models.DateTimeField()),
+                ("before", models.CharField(blank=True, max_length=20)),
+                ("after", models.CharField(blank=True, max_length=20)),
+                ("attempt", models.PositiveIntegerField()),
+                ("payer", models.CharField(max_length=42)),
+                ("amount_usdc", models.DecimalField(decimal_places=6, max_digits=78, verbose_name="amount in USDC")),
+                ("tx_hash", models.CharField(blank=True, max_length=66, verbose_name="transaction")),
+                ("error", models.CharField(blank=True, max_length=500)),
+                ("actor", models.CharField(help_text="The product itself, or who of the staff", max_length=80)),
+                (
+                    "payment",
+                    models.ForeignKey(
+                        db_constraint=False,
+                        db_index=False,
+                        on_delete=django.db.models.deletion.DO_NOTHING,
+                        related_name="events",
+                        to="payments.payment",
+                    ),
+                ),
+            ],
+            options={
+                "indexes": [
+                    models.Index(fields=["payment", "id"], name="event_of_payment"),
+                    models.Index(fields=["at"], name="payment_event_by_age"),
+                    models.Index(fields=["payer", "id"], name="event_of_payer"),
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="HoldingSnapshot",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("read_at", models.DateTimeField(verbose_name="read from the chain at")),
+                (
+                    "tier",
+                    models.CharField(
+                        choices=[
+                            ("free", "Free"),
+                            ("pro", "Pro"),
+                            ("premium", "Premium"),
+                            ("enterprise", "Enterprise"),
+                        ],
+                        help_text="That this much leads to",
+                        max_length=20,
+                    ),
+                ),
+                ("holdings_usd", models.DecimalField(decimal_places=6, max_digits=30, verbose_name="holdings in USD")),
+                (
+                    "staked",
+                    models.DecimalField(decimal_places=18, max_digits=60, verbose_name="staked, in whole tokens"),
+                ),
+                (
+                    "wallet",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="snapshots", to="payments.wallet"
+                    ),
+                ),
+            ],
+            options={
+                "indexes": [models.Index(fields=["read_at"], name="snapshot_by_age")],
+                "constraints": [
+                    models.UniqueConstraint(fields=("wallet", "read_at"), name="one_snapshot_of_a_wallet_at_a_moment"),
+                    models.CheckConstraint(
+                        condition=models.Q(("tier__in", ["free", "pro", "premium", "enterprise"])),
+                        name="snapshot_of_a_known_tier",
+                    ),
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="Refund",
+            fields=[
+                (
+                    "id",
+                    models.UUIDField(default=config.api.ids.new_id, editable=False, primary_key=True, serialize=False),
+                ),
+                ("amount_usdc", models.DecimalField(decimal_places=6, max_digits=78, verbose_name="amount in USDC")),
+                ("to", models.CharField(help_text="The payer", max_length=42)),
+                ("tx_hash", models.CharField(max_length=66, verbose_name="transaction")),
+                ("by", models.CharField(help_text="Who has noted it", max_length=80)),
+                ("created_at", models.DateTimeField()),
+                (
+                    "confirmed_at",
+                    models.DateTimeField(blank=True, help_text="When it was seen on the chain", null=True),
+                ),
+                ("error", models.CharField(blank=True, help_text="What the chain shows instead", max_length=500)),
+                (
+                    "payment",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="refund", to="payments.payment"
+                    ),
+                ),
+                (
+                    "beyond_usdc",
+                    models.DecimalField(
+                        decimal_places=6,
+                        default=0,
+                        help_text="What other refunds claim of the same transaction and payer",
+                        max_digits=78,
+                        verbose_name="beyond, in USDC",
+                    ),
+                ),
+                (
+                    "moved_usdc",
+                    models.DecimalField(
+                        blank=True,
+                        decimal_places=6,
+                        help_text="What the chain shows that the transaction has moved to the payer",
+                        max_digits=78,
+                        null=True,
+                        verbose_name="moved, in USDC",
+                    ),
+                ),
+                (
+                    "senders",
+                    django.contrib.postgres.fields.ArrayField(
+                        base_field=models.CharField(max_length=42),
+                        blank=True,
+                        default=list,
+                        help_text="Whose USDC it was that the payer received, as the chain shows",
+                        size=None,
+                    ),
+                ),
+            ],
+            options={
+                "indexes": [
+                    models.Index(fields=["tx_hash"], name="refund_by_transaction"),
+                    models.Index(
+                        condition=models.Q(("confirmed_at", None)), fields=["created_at"], name="refund_unconfirmed"
+                    ),
+                ],
+                "constraints": [
+                    models.CheckConstraint(condition=models.Q(("amount_usdc__gt", 0)), name="refund_is_positive"),
+                    models.CheckConstraint(
+                        condition=models.Q(("tx_hash__regex", "^0x[0-9a-f]{64}$")), name="refund_names_a_transaction"
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("beyond_usdc__gte", 0),
+                            models.Q(
+                                ("moved_usdc", None),
+                                (
+                                    "moved_usdc__gte",
+                                    django.db.models.expressions.CombinedExpression(
+                                        models.F("beyond_usdc"), "+", models.F("amount_usdc")
+                                    ),
+                                ),
+                                _connector="OR",
+                            ),
+                        ),
+                        name="refunds_claim_no_more_than_was_moved",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("confirmed_at", None), ("moved_usdc__isnull", False), _connector="OR"),
+                        name="a_confirmed_refund_was_moved",
+                    ),
+                    django.contrib.postgres.constraints.ExclusionConstraint(
+                        expressions=[
+                            ("tx_hash", "="),
+                            ("to", "="),
+                            (
+                                models.Func(
+                                    "beyond_usdc",
+                                    django.db.models.expressions.CombinedExpression(
+                                        models.F("beyond_usdc"), "+", models.F("amount_usdc")
+                                    ),
+                                    function="NUMRANGE",
+                                    output_field=django.contrib.postgres.fields.ranges.DecimalRangeField(),
+                                ),
+                                "&&",
+                            ),
+                        ],
+                        name="nothing_that_was_moved_is_claimed_twice",
+                    ),
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="Plan",
+            fields=[
+                (
+                    "id",
+                    models.UUIDField(default=config.api.ids.new_id, editable=False, primary_key=True, serialize=False),
+                ),
+                (
+                    "name",
+                    models.CharField(help_text="Whom it is agreed with, or the contract's number", max_length=120),
+                ),
+                (
+                    "tier",
+                    models.CharField(
+                        choices=[
+                            ("free", "Free"),
+                            ("pro", "Pro"),
+                            ("premium", "Premium"),
+                            ("enterprise", "Enterprise"),
+                        ],
+                        default="enterprise",
+                        max_length=20,
+                    ),
+                ),
+                (
+                    "per_minute",
+                    models.PositiveIntegerField(
+                        blank=True, help_text="Empty: those of the tier", null=True, verbose_name="requests a minute"
+                    ),
+                ),
+                (
+                    "price_factor",
+                    models.DecimalField(
+                        decimal_places=4,
+                        default=1,
+                        help_text="Times the prices of the tier's rate: 0.8 is a fifth off; at 0 all that the tier is sold is given",
+                        max_digits=5,
+                    ),
+                ),
+                (
+                    "sla",
+                    models.TextField(
+                        blank=True, help_text="Empty: that of the tier", verbose_name="service-level agreement"
+                    ),
+                ),
+                ("valid_from", models.DateTimeField()),
+                ("valid_until", models.DateTimeField(blank=True, help_text="Empty: until further notice", null=True)),
+                ("note", models.TextField(blank=True)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "account",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="plans",
+                        to="accounts.account",
+                    ),
+                ),
+                (
+                    "wallet",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="plans",
+                        to="payments.wallet",
+                    ),
+                ),
+            ],
+            options={
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("account__isnull", True), ("wallet__isnull", False)),
+                            models.Q(("account__isnull", False), ("wallet__isnull", True)),
+                            _connector="OR",
+                        ),
+                        name="plan_is_of_a_wallet_or_an_account",
+                        violation_error_message="A plan is either of a wallet or of an account.",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("tier__in", ["free", "pro", "premium", "enterprise"])),
+                        name="plan_of_a_known_tier",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("per_minute__isnull", True), ("per_minute__gt", 0), _connector="OR"),
+                        name="plan_rate_is_positive",
+                        violation_error_message="At least one request a minute, or empty for the tier's.",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("valid_until__isnull", True), ("valid_until__gt", models.F("valid_from")), _connector="OR"
+                        ),
+                        name="plan_ends_after_it_begins",
+                        violation_error_message="A plan ends after it begins.",
+                    ),
+                    django.contrib.postgres.constraints.ExclusionConstraint(
+                        condition=models.Q(("wallet__isnull", False)),
+                        expressions=[
+                            ("wallet", "="),
+                            (
+                                models.Func(
+                                    "valid_from",
+                                    "valid_until",
+                                    django.contrib.postgres.fields.ranges.RangeBoundary(),
+                                    function="TSTZRANGE",
+                                    output_field=django.contrib.postgres.fields.ranges.DateTimeRangeField(),
+                                ),
+                                "&&",
+                            ),
+                        ],
+                        name="one_plan_of_a_wallet_at_a_time",
+                        violation_error_message="This wallet has another plan at that time.",
+                    ),
+                    django.contrib.postgres.constraints.ExclusionConstraint(
+                        condition=models.Q(("account__isnull", False)),
+                        expressions=[
+                            ("account", "="),
+                            (
+                                models.Func(
+                                    "valid_from",
+                                    "valid_until",
+                                    django.contrib.postgres.fields.ranges.RangeBoundary(),
+                                    function="TSTZRANGE",
+                                    output_field=django.contrib.postgres.fields.ranges.DateTimeRangeField(),
+                                ),
+                                "&&",
+                            ),
+                        ],
+                        name="one_plan_of_an_account_at_a_time",
+                        violation_error_message="This account has another plan at that time.",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("price_factor__gte", 0)),
+                        name="plan_price_factor_is_not_below_zero",
+                        violation_error_message="A price factor is not below zero.",
+                    ),
+                ],
+            },
+        ),
+        migrations.RunSQL(EVENTS, NO_EVENTS),
+        migrations.RunPython(make_references, migrations.RunPython.noop),
+    ]

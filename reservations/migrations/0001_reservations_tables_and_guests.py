@@ -1,0 +1,1029 @@
+"""Reservations, the tables and periods that they are for, guests, notices, and the history of their rows."""
+
+import django.contrib.postgres.constraints
+import django.contrib.postgres.fields
+import django.contrib.postgres.fields.ranges
+import django.contrib.postgres.indexes
+import django.db.models.deletion
+import django.db.models.functions.text
+import pghistory.utils
+import pgtrigger.compiler
+from django.contrib.postgres.operations import BtreeGinExtension, BtreeGistExtension, TrigramExtension
+from django.db import migrations, models
+
+import config.api.ids
+import reservations.models.reservations
+from config.first_migrations import make_references
+
+COUNT = """
+CREATE TRIGGER reservations_added AFTER INSERT ON reservations_reservation REFERENCING NEW TABLE AS added
+FOR EACH STATEMENT EXECUTE FUNCTION accounts_count_records('reservation');
+
+CREATE TRIGGER reservations_changed AFTER UPDATE ON reservations_reservation REFERENCING OLD TABLE AS removed NEW TABLE AS added
+FOR EACH STATEMENT EXECUTE FUNCTION accounts_count_records('reservation');
+
+CREATE TRIGGER reservations_removed AFTER DELETE ON reservations_reservation REFERENCING OLD TABLE AS removed
+FOR EACH STATEMENT EXECUTE FUNCTION accounts_count_records('reservation');
+"""
+COUNT_NO_MORE = """
+DROP TRIGGER reservations_removed ON reservations_reservation;
+DROP TRIGGER reservations_changed ON reservations_reservation;
+DROP TRIGGER reservations_added ON reservations_reservation;
+"""
+
+ZONE_STAYS = """
+CREATE FUNCTION reservations_venue_keeps_its_zone() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF EXISTS (
+        SELECT FROM reservations_reservation
+        WHERE venue_id = NEW.id AND status IN ('confirmed', 'pending') AND ends_at > now()
+    ) THEN
+        RAISE EXCEPTION 'guests are expected by the clock of venue %', NEW.id
+        USING ERRCODE = 'check_violation', CONSTRAINT = 'venue_keeps_its_zone_while_guests_are_expected',
+              DETAIL = 'venue_keeps_its_zone_while_guests_are_expected';
+    END IF;
+    RETURN NEW;
+END $$;
+
+CREATE TRIGGER reservations_keep_the_zone BEFORE UPDATE OF timezone ON accounts_venue
+FOR EACH ROW WHEN (NEW.timezone IS DISTINCT FROM OLD.timezone) EXECUTE FUNCTION reservations_venue_keeps_its_zone();
+"""
+ZONE_MAY_CHANGE = """
+DROP TRIGGER reservations_keep_the_zone ON accounts_venue;
+DROP FUNCTION reservations_venue_keeps_its_zone();
+"""
+
+
+class Migration(migrations.Migration):
+    initial = True
+    replaces = [
+        ("reservations", "0001_reservations"),
+        ("reservations", "0002_tables_periods_and_notices"),
+        ("reservations", "0003_reservations_are_counted"),
+        ("reservations", "0004_zones_stay_while_guests_are_expected"),
+        ("reservations", "0005_booleans_are_named"),
+        ("reservations", "0006_guests_prove_who_they_are"),
+        ("reservations", "0007_guests_book_online"),
+        ("reservations", "0008_rows_keep_their_history"),
+        ("reservations", "0009_parties_walk_in_and_guests_are_erased"),
+        ("reservations", "0010_staff_note_what_they_know_of_guests"),
+        ("reservations", "0011_guests_are_found"),
+    ]
+
+    dependencies = [
+        ("accounts", "0001_people_venues_keys_and_events"),
+    ]
+
+    operations = [
+        # Tables are excluded by an index over their key and a range of time.
+        BtreeGistExtension(),
+        # Guests of a venue are found by a part of their name, mail address or number.
+        TrigramExtension(),
+        BtreeGinExtension(),
+        migrations.CreateModel(
+            name="Reservation",
+            fields=[
+                (
+                    "id",
+                    models.UUIDField(default=config.api.ids.new_id, editable=False, primary_key=True, serialize=False),
+                ),
+                (
+                    "code",
+                    models.CharField(default=reservations.models.reservations.new_code, editable=False, max_length=6),
+                ),
+                (
+                    "status",
+                    models.CharField(
+                        choices=[("confirmed", "Confirmed"), ("pending", "Pending"), ("cancelled", "Cancelled")],
+                        max_length=10,
+                    ),
+                ),
+                (
+                    "pending_reason",
+                    models.CharField(
+                        blank=True,
+                        choices=[
+                            ("manual", "staff confirm each one"),
+                            ("large_party", "the party is large"),
+                            ("waitlist", "no table is free"),
+                            ("proof", "the guest has not followed the mailed link yet"),
+                        ],
+                        max_length=20,
+                        null=True,
+                    ),
+                ),
+                ("customer_name", models.CharField(max_length=200)),
+                ("customer_email", models.EmailField(blank=True, max_length=254, null=True)),
+                (
+                    "customer_phone",
+                    models.CharField(blank=True, help_text="International, with a plus", max_length=16, null=True),
+                ),
+                ("date", models.DateField(help_text="By the venue's own clock")),
+                ("time", models.TimeField(help_text="By the venue's own clock")),
+                ("starts_at", models.DateTimeField()),
+                ("ends_at", models.DateTimeField()),
+                ("party_size", models.PositiveSmallIntegerField()),
+                (
+                    "tables",
+                    django.contrib.postgres.fields.ArrayField(
+                        base_field=models.CharField(max_length=20),
+                        blank=True,
+                        default=list,
+                        help_text="Names of its tables; where the venue has tables in the books, its seatings say the same",
+                        size=None,
+                    ),
+                ),
+                ("special_requests", models.TextField(blank=True, default="", max_length=2000)),
+                ("metadata", models.JSONField(blank=True, default=dict)),
+                ("version", models.PositiveIntegerField(default=1)),
+                ("created_at", models.DateTimeField()),
+                ("updated_at", models.DateTimeField()),
+                ("cancelled_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "venue",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="reservations",
+                        to="accounts.venue",
+                    ),
+                ),
+                (
+                    "arrival",
+                    models.CharField(
+                        blank=True,
+                        choices=[
+                            ("arrived", "Arrived"),
+                            ("seated", "Seated"),
+                            ("finished", "Finished"),
+                            ("no_show", "did not come"),
+                        ],
+                        help_text="What staff have seen of the guests",
+                        max_length=10,
+                        null=True,
+                    ),
+                ),
+                (
+                    "offered_until",
+                    models.DateTimeField(
+                        blank=True,
+                        editable=False,
+                        help_text="A table is held for this party of the waiting list until then",
+                        null=True,
+                    ),
+                ),
+                (
+                    "offers",
+                    models.PositiveSmallIntegerField(
+                        default=0, editable=False, help_text="How often it was offered a table"
+                    ),
+                ),
+                (
+                    "prove_by",
+                    models.DateTimeField(
+                        blank=True,
+                        editable=False,
+                        help_text="It is kept until then for a guest who is to follow a mailed link",
+                        null=True,
+                    ),
+                ),
+                (
+                    "erased_at",
+                    models.DateTimeField(
+                        blank=True,
+                        editable=False,
+                        help_text="Since then nothing here says who the guest was",
+                        null=True,
+                    ),
+                ),
+                (
+                    "is_walk_in",
+                    models.BooleanField(
+                        db_default=False,
+                        default=False,
+                        editable=False,
+                        help_text="Came in without a reservation",
+                        verbose_name="walk-in",
+                    ),
+                ),
+            ],
+            options={
+                "indexes": [
+                    models.Index(fields=["venue", "starts_at", "id"], name="reservation_soonest_of_venue"),
+                    models.Index(fields=["venue", "date", "starts_at", "id"], name="reservation_of_venue_and_day"),
+                    models.Index(
+                        condition=models.Q(("pending_reason", "waitlist"), ("status", "pending")),
+                        fields=["venue", "starts_at", "created_at"],
+                        name="reservation_waiting",
+                    ),
+                    models.Index(
+                        condition=models.Q(("prove_by__isnull", False)),
+                        fields=["prove_by"],
+                        name="reservation_unproven",
+                    ),
+                    models.Index(
+                        models.F("venue"),
+                        django.db.models.functions.text.Lower("customer_email"),
+                        name="reservation_of_guest_by_mail",
+                    ),
+                    models.Index(fields=["venue", "customer_phone"], name="reservation_of_guest_by_phone"),
+                    django.contrib.postgres.indexes.GinIndex(
+                        models.F("venue"),
+                        django.contrib.postgres.indexes.OpClass(
+                            django.db.models.functions.text.Upper(
+                                django.db.models.functions.text.Concat(
+                                    "customer_name",
+                                    models.Value("\n"),
+                                    "customer_email",
+                                    models.Value("\n"),
+                                    "customer_phone",
+                                    output_field=models.TextField(),
+                                )
+                            ),
+                            name="gin_trgm_ops",
+                        ),
+                        name="reservation_by_guest_trigrams",
+                    ),
+                ],
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(("party_size__range", (1, 500))), name="reservation_party_size_in_1_to_500"
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("ends_at__gt", models.F("starts_at"))),
+                        name="reservation_ends_after_it_starts",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("pending_reason__isnull", False), ("status", "pending")),
+                            models.Q(models.Q(("status", "pending"), _negated=True), ("pending_reason__isnull", True)),
+                            _connector="OR",
+                        ),
+                        name="reservation_says_why_it_is_pending",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("cancelled_at__isnull", False), ("status", "cancelled")),
+                            models.Q(models.Q(("status", "cancelled"), _negated=True), ("cancelled_at__isnull", True)),
+                            _connector="OR",
+                        ),
+                        name="reservation_says_when_it_was_cancelled",
+                    ),
+                    models.UniqueConstraint(fields=("venue", "code"), name="reservation_code_once_in_a_venue"),
+                    models.CheckConstraint(
+                        condition=models.Q(("arrival__isnull", True), ("status", "confirmed"), _connector="OR"),
+                        name="reservation_arrives_when_confirmed",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("offered_until__isnull", True),
+                            models.Q(("pending_reason", "waitlist"), ("status", "pending")),
+                            _connector="OR",
+                        ),
+                        name="reservation_is_offered_a_table_on_the_waiting_list",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("pending_reason", "proof"), ("prove_by__isnull", False)),
+                            models.Q(
+                                ("prove_by__isnull", True),
+                                models.Q(
+                                    ("pending_reason__isnull", True),
+                                    models.Q(("pending_reason", "proof"), _negated=True),
+                                    _connector="OR",
+                                ),
+                            ),
+                            _connector="OR",
+                        ),
+                        name="reservation_says_until_when_it_waits_for_proof",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("customer_email__isnull", False),
+                            ("customer_phone__isnull", False),
+                            ("is_walk_in", True),
+                            ("erased_at__isnull", False),
+                            _connector="OR",
+                        ),
+                        name="reservation_has_a_contact",
+                    ),
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="Notice",
+            fields=[
+                (
+                    "id",
+                    models.UUIDField(default=config.api.ids.new_id, editable=False, primary_key=True, serialize=False),
+                ),
+                (
+                    "kind",
+                    models.CharField(
+                        choices=[
+                            ("confirmed", "the table is yours"),
+                            ("requested", "we have your request"),
+                            ("waitlisted", "you are on the waiting list"),
+                            ("offered", "a table has become free"),
+                            ("cancelled", "the reservation is cancelled"),
+                            ("proof", "is it you?"),
+                            ("moved", "the reservation has changed"),
+                            ("reminder", "see you tomorrow"),
+                        ],
+                        max_length=12,
+                    ),
+                ),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("pending", "Pending"),
+                            ("sent", "Sent"),
+                            ("failed", "Failed"),
+                            ("dropped", "no longer true"),
+                        ],
+                        default="pending",
+                        max_length=10,
+                    ),
+                ),
+                ("tries", models.PositiveSmallIntegerField(default=0)),
+                ("next_try_at", models.DateTimeField()),
+                ("leased_until", models.DateTimeField(blank=True, null=True)),
+                ("last_error", models.CharField(blank=True, default="", max_length=300)),
+                ("created_at", models.DateTimeField()),
+                ("sent_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "reservation",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="notices",
+                        to="reservations.reservation",
+                    ),
+                ),
+            ],
+            options={
+                "indexes": [
+                    models.Index(condition=models.Q(("state", "pending")), fields=["next_try_at"], name="notice_due")
+                ],
+                "constraints": [
+                    models.UniqueConstraint(
+                        condition=models.Q(("kind", "reminder")),
+                        fields=("reservation",),
+                        name="guest_is_reminded_once",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("sent_at__isnull", False), ("state", "sent")),
+                            models.Q(models.Q(("state", "sent"), _negated=True), ("sent_at__isnull", True)),
+                            _connector="OR",
+                        ),
+                        name="notice_says_when_it_was_sent",
+                    ),
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="OnlineBooking",
+            fields=[
+                (
+                    "form",
+                    models.UUIDField(default=config.api.ids.new_id, editable=False, primary_key=True, serialize=False),
+                ),
+                ("content", models.CharField(help_text="Hash of what the form said", max_length=64)),
+                ("contact", models.CharField(help_text="Hash of the guest's mail address or number", max_length=64)),
+                ("address", models.CharField(help_text="Hash of the address that the form came from", max_length=64)),
+                ("created_at", models.DateTimeField()),
+                (
+                    "reservation",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="online_booking",
+                        to="reservations.reservation",
+                    ),
+                ),
+            ],
+            options={
+                "indexes": [
+                    models.Index(fields=["contact"], name="online_booking_of_contact"),
+                    models.Index(fields=["address", "created_at"], name="online_booking_of_address"),
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="ServicePeriod",
+            fields=[
+                (
+                    "id",
+                    models.UUIDField(default=config.api.ids.new_id, editable=False, primary_key=True, serialize=False),
+                ),
+                ("name", models.CharField(max_length=100)),
+                (
+                    "weekdays",
+                    django.contrib.postgres.fields.ArrayField(
+                        base_field=models.PositiveSmallIntegerField(), help_text="0 is Monday, 6 is Sunday", size=None
+                    ),
+                ),
+                ("first_seating", models.TimeField(help_text="By the venue's clock")),
+                (
+                    "last_seating",
+                    models.TimeField(help_text="By the venue's clock; before the first: on the next day"),
+                ),
+                (
+                    "slot_min",
+                    models.PositiveSmallIntegerField(default=15, help_text="Minutes from one seating to the next"),
+                ),
+                (
+                    "pacing_covers",
+                    models.PositiveSmallIntegerField(
+                        blank=True,
+                        help_text="So many guests may begin at one time; empty: as many as have room",
+                        null=True,
+                    ),
+                ),
+                (
+                    "turn_2_min",
+                    models.PositiveSmallIntegerField(default=90, help_text="Minutes that up to 2 guests stay"),
+                ),
+                ("turn_4_min", models.PositiveSmallIntegerField(default=105, help_text="Up to 4")),
+                ("turn_6_min", models.PositiveSmallIntegerField(default=120, help_text="Up to 6")),
+                ("turn_more_min", models.PositiveSmallIntegerField(default=150, help_text="More than 6")),
+                (
+                    "venue",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="service_periods",
+                        to="accounts.venue",
+                    ),
+                ),
+            ],
+            options={
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("weekdays__contained_by", [0, 1, 2, 3, 4, 5, 6]), ("weekdays__len__gte", 1)
+                        ),
+                        name="service_period_has_weekdays",
+                        violation_error_message="Weekdays are numbers from 0 (Monday) to 6 (Sunday).",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("slot_min__gte", 5), ("slot_min__lte", 240)),
+                        name="service_period_slots_of_5_to_240_minutes",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("pacing_covers__isnull", True), ("pacing_covers__gte", 1), _connector="OR"
+                        ),
+                        name="service_period_paces_someone",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("turn_2_min__range", (15, 720)),
+                            ("turn_4_min__range", (15, 720)),
+                            ("turn_6_min__range", (15, 720)),
+                            ("turn_more_min__range", (15, 720)),
+                        ),
+                        name="service_period_turns_of_15_to_720_minutes",
+                        violation_error_message="Guests stay 15 to 720 minutes.",
+                    ),
+                ],
+                "triggers": [
+                    pgtrigger.compiler.Trigger(
+                        name="added_insert",
+                        sql=pgtrigger.compiler.UpsertTriggerSql(
+                            func='INSERT INTO "reservations_serviceperiodchange" ("first_seating", "id", "last_seating", "name", "pacing_covers", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "slot_min", "turn_2_min", "turn_4_min", "turn_6_min", "turn_more_min", "venue_id", "weekdays") VALUES (NEW."first_seating", NEW."id", NEW."last_seating", NEW."name", NEW."pacing_covers", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'added\', NEW."id", NEW."slot_min", NEW."turn_2_min", NEW."turn_4_min", NEW."turn_6_min", NEW."turn_more_min", NEW."venue_id", NEW."weekdays"); RETURN NULL;',
+                            hash="fd21e0de643d65b3d5e1bf5717553b9ee3ed2206",
+                            operation="INSERT",
+                            pgid="pgtrigger_added_insert_f8265",
+                            table="reservations_serviceperiod",
+                            when="AFTER",
+                        ),
+                    ),
+                    pgtrigger.compiler.Trigger(
+                        name="changed_update",
+                        sql=pgtrigger.compiler.UpsertTriggerSql(
+                            condition="WHEN (OLD.* IS DISTINCT FROM NEW.*)",
+                            func='INSERT INTO "reservations_serviceperiodchange" ("first_seating", "id", "last_seating", "name", "pacing_covers", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "slot_min", "turn_2_min", "turn_4_min", "turn_6_min", "turn_more_min", "venue_id", "weekdays") VALUES (OLD."first_seating", OLD."id", OLD."last_seating", OLD."name", OLD."pacing_covers", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'changed\', OLD."id", OLD."slot_min", OLD."turn_2_min", OLD."turn_4_min", OLD."turn_6_min", OLD."turn_more_min", OLD."venue_id", OLD."weekdays"); RETURN NULL;',
+                            hash="4a87673735c40c6ed4ef29f4b28c2782e1e3b268",
+                            operation="UPDATE",
+                            pgid="pgtrigger_changed_update_3232a",
+                            table="reservations_serviceperiod",
+                            when="AFTER",
+                        ),
+                    ),
+                    pgtrigger.compiler.Trigger(
+                        name="removed_delete",
+                        sql=pgtrigger.compiler.UpsertTriggerSql(
+                            func='INSERT INTO "reservations_serviceperiodchange" ("first_seating", "id", "last_seating", "name", "pacing_covers", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "slot_min", "turn_2_min", "turn_4_min", "turn_6_min", "turn_more_min", "venue_id", "weekdays") VALUES (OLD."first_seating", OLD."id", OLD."last_seating", OLD."name", OLD."pacing_covers", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'removed\', OLD."id", OLD."slot_min", OLD."turn_2_min", OLD."turn_4_min", OLD."turn_6_min", OLD."turn_more_min", OLD."venue_id", OLD."weekdays"); RETURN NULL;',
+                            hash="4d563fb9f204e26900dbd6ef1c3714ac34d52a4c",
+                            operation="DELETE",
+                            pgid="pgtrigger_removed_delete_2ce83",
+                            table="reservations_serviceperiod",
+                            when="AFTER",
+                        ),
+                    ),
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="ServicePeriodChange",
+            fields=[
+                ("pgh_id", models.AutoField(primary_key=True, serialize=False)),
+                ("pgh_created_at", models.DateTimeField(auto_now_add=True)),
+                ("pgh_label", models.TextField(help_text="The event label.")),
+                ("pgh_context", pghistory.utils.JSONField(null=True)),
+                ("id", models.UUIDField(default=config.api.ids.new_id, editable=False, serialize=False)),
+                ("name", models.CharField(max_length=100)),
+                (
+                    "weekdays",
+                    django.contrib.postgres.fields.ArrayField(
+                        base_field=models.PositiveSmallIntegerField(), help_text="0 is Monday, 6 is Sunday", size=None
+                    ),
+                ),
+                ("first_seating", models.TimeField(help_text="By the venue's clock")),
+                (
+                    "last_seating",
+                    models.TimeField(help_text="By the venue's clock; before the first: on the next day"),
+                ),
+                (
+                    "slot_min",
+                    models.PositiveSmallIntegerField(default=15, help_text="Minutes from one seating to the next"),
+                ),
+                (
+                    "pacing_covers",
+                    models.PositiveSmallIntegerField(
+                        blank=True,
+                        help_text="So many guests may begin at one time; empty: as many as have room",
+                        null=True,
+                    ),
+                ),
+                (
+                    "turn_2_min",
+                    models.PositiveSmallIntegerField(default=90, help_text="Minutes that up to 2 guests stay"),
+                ),
+                ("turn_4_min", models.PositiveSmallIntegerField(default=105, help_text="Up to 4")),
+                ("turn_6_min", models.PositiveSmallIntegerField(default=120, help_text="Up to 6")),
+                ("turn_more_min", models.PositiveSmallIntegerField(default=150, help_text="More than 6")),
+                (
+                    "pgh_obj",
+                    models.ForeignKey(
+                        db_constraint=False,
+                        on_delete=django.db.models.deletion.DO_NOTHING,
+                        related_name="+",
+                        related_query_name="+",
+                        to="reservations.serviceperiod",
+                    ),
+                ),
+                (
+                    "venue",
+                    models.ForeignKey(
+                        db_constraint=False,
+                        on_delete=django.db.models.deletion.DO_NOTHING,
+                        related_name="+",
+                        related_query_name="+",
+                        to="accounts.venue",
+                    ),
+                ),
+            ],
+            options={
+                "abstract": False,
+            },
+        ),
+        migrations.CreateModel(
+            name="Closure",
+            fields=[
+                (
+                    "id",
+                    models.UUIDField(default=config.api.ids.new_id, editable=False, primary_key=True, serialize=False),
+                ),
+                ("first_date", models.DateField(help_text="By the venue's clock")),
+                ("last_date", models.DateField(help_text="Included")),
+                (
+                    "reason",
+                    models.CharField(
+                        blank=True, default="", help_text="Told to guests: Closed for Easter", max_length=200
+                    ),
+                ),
+                (
+                    "venue",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="closures", to="accounts.venue"
+                    ),
+                ),
+            ],
+            options={
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(("last_date__gte", models.F("first_date"))),
+                        name="closure_ends_after_it_begins",
+                        violation_error_message="The last day is before the first.",
+                    )
+                ],
+                "triggers": [
+                    pgtrigger.compiler.Trigger(
+                        name="added_insert",
+                        sql=pgtrigger.compiler.UpsertTriggerSql(
+                            func='INSERT INTO "reservations_closurechange" ("first_date", "id", "last_date", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "reason", "venue_id") VALUES (NEW."first_date", NEW."id", NEW."last_date", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'added\', NEW."id", NEW."reason", NEW."venue_id"); RETURN NULL;',
+                            hash="10e50a80e1cf50d15807a23450310a1444b806cd",
+                            operation="INSERT",
+                            pgid="pgtrigger_added_insert_a900e",
+                            table="reservations_closure",
+                            when="AFTER",
+                        ),
+                    ),
+                    pgtrigger.compiler.Trigger(
+                        name="changed_update",
+                        sql=pgtrigger.compiler.UpsertTriggerSql(
+                            condition="WHEN (OLD.* IS DISTINCT FROM NEW.*)",
+                            func='INSERT INTO "reservations_closurechange" ("first_date", "id", "last_date", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "reason", "venue_id") VALUES (OLD."first_date", OLD."id", OLD."last_date", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'changed\', OLD."id", OLD."reason", OLD."venue_id"); RETURN NULL;',
+                            hash="c321c292e8c8d9f986f7fd37a1e185fa41e70fc0",
+                            operation="UPDATE",
+                            pgid="pgtrigger_changed_update_ad2ed",
+                            table="reservations_closure",
+                            when="AFTER",
+                        ),
+                    ),
+                    pgtrigger.compiler.Trigger(
+                        name="removed_delete",
+                        sql=pgtrigger.compiler.UpsertTriggerSql(
+                            func='INSERT INTO "reservations_closurechange" ("first_date", "id", "last_date", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "reason", "venue_id") VALUES (OLD."first_date", OLD."id", OLD."last_date", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'removed\', OLD."id", OLD."reason", OLD."venue_id"); RETURN NULL;',
+                            hash="53add195ae4124c163625f05471adc1ab5029a78",
+                            operation="DELETE",
+                            pgid="pgtrigger_removed_delete_d66ae",
+                            table="reservations_closure",
+                            when="AFTER",
+                        ),
+                    ),
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="ClosureChange",
+            fields=[
+                ("pgh_id", models.AutoField(primary_key=True, serialize=False)),
+                ("pgh_created_at", models.DateTimeField(auto_now_add=True)),
+                ("pgh_label", models.TextField(help_text="The event label.")),
+                ("pgh_context", pghistory.utils.JSONField(null=True)),
+                ("id", models.UUIDField(default=config.api.ids.new_id, editable=False, serialize=False)),
+                ("first_date", models.DateField(help_text="By the venue's clock")),
+                ("last_date", models.DateField(help_text="Included")),
+                (
+                    "reason",
+                    models.CharField(
+                        blank=True, default="", help_text="Told to guests: Closed for Easter", max_length=200
+                    ),
+                ),
+                (
+                    "pgh_obj",
+                    models.ForeignKey(
+                        db_constraint=False,
+                        on_delete=django.db.models.deletion.DO_NOTHING,
+                        related_name="+",
+                        related_query_name="+",
+                        to="reservations.closure",
+                    ),
+                ),
+                (
+                    "venue",
+                    models.ForeignKey(
+                        db_constraint=False,
+                        on_delete=django.db.models.deletion.DO_NOTHING,
+                        related_name="+",
+                        related_query_name="+",
+                        to="accounts.venue",
+                    ),
+                ),
+            ],
+            options={
+                "abstract": False,
+            },
+        ),
+        migrations.CreateModel(
+            name="Area",
+            fields=[
+                (
+                    "id",
+                    models.UUIDField(default=config.api.ids.new_id, editable=False, primary_key=True, serialize=False),
+                ),
+                ("name", models.CharField(max_length=100)),
+                ("position", models.PositiveSmallIntegerField(default=0)),
+                (
+                    "venue",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="areas",
+                        to="accounts.venue",
+                    ),
+                ),
+            ],
+            options={
+                "constraints": [models.UniqueConstraint(fields=("venue", "name"), name="area_named_once_in_a_venue")],
+            },
+        ),
+        migrations.CreateModel(
+            name="Table",
+            fields=[
+                (
+                    "id",
+                    models.UUIDField(default=config.api.ids.new_id, editable=False, primary_key=True, serialize=False),
+                ),
+                ("name", models.CharField(max_length=20)),
+                (
+                    "seats_min",
+                    models.PositiveSmallIntegerField(default=1, help_text="The smallest party that it is given to"),
+                ),
+                ("seats_max", models.PositiveSmallIntegerField(help_text="The largest")),
+                (
+                    "priority",
+                    models.PositiveSmallIntegerField(
+                        default=0, help_text="Of tables of one size, the lowest is given first"
+                    ),
+                ),
+                (
+                    "is_active",
+                    models.BooleanField(
+                        default=True, help_text="Off: not given to new reservations", verbose_name="active"
+                    ),
+                ),
+                (
+                    "area",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="tables",
+                        to="reservations.area",
+                    ),
+                ),
+                (
+                    "venue",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="tables",
+                        to="accounts.venue",
+                    ),
+                ),
+            ],
+            options={
+                "constraints": [
+                    models.UniqueConstraint(fields=("venue", "name"), name="table_named_once_in_a_venue"),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("seats_max__gte", models.F("seats_min")), ("seats_max__lte", 500), ("seats_min__gte", 1)
+                        ),
+                        name="table_seats_at_least_one",
+                        violation_error_message="Seats are 1 to 500, and the most is not below the least.",
+                    ),
+                ],
+                "triggers": [
+                    pgtrigger.compiler.Trigger(
+                        name="added_insert",
+                        sql=pgtrigger.compiler.UpsertTriggerSql(
+                            func='INSERT INTO "reservations_tablechange" ("area_id", "id", "is_active", "name", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "priority", "seats_max", "seats_min", "venue_id") VALUES (NEW."area_id", NEW."id", NEW."is_active", NEW."name", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'added\', NEW."id", NEW."priority", NEW."seats_max", NEW."seats_min", NEW."venue_id"); RETURN NULL;',
+                            hash="376d48dfabe638385e1786ddfb0c88b3034ca69d",
+                            operation="INSERT",
+                            pgid="pgtrigger_added_insert_f157e",
+                            table="reservations_table",
+                            when="AFTER",
+                        ),
+                    ),
+                    pgtrigger.compiler.Trigger(
+                        name="changed_update",
+                        sql=pgtrigger.compiler.UpsertTriggerSql(
+                            condition="WHEN (OLD.* IS DISTINCT FROM NEW.*)",
+                            func='INSERT INTO "reservations_tablechange" ("area_id", "id", "is_active", "name", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "priority", "seats_max", "seats_min", "venue_id") VALUES (OLD."area_id", OLD."id", OLD."is_active", OLD."name", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'changed\', OLD."id", OLD."priority", OLD."seats_max", OLD."seats_min", OLD."venue_id"); RETURN NULL;',
+                            hash="c6143f15a0b59611caf5598253794da0242e1788",
+                            operation="UPDATE",
+                            pgid="pgtrigger_changed_update_cead7",
+                            table="reservations_table",
+                            when="AFTER",
+                        ),
+                    ),
+                    pgtrigger.compiler.Trigger(
+                        name="removed_delete",
+                        sql=pgtrigger.compiler.UpsertTriggerSql(
+                            func='INSERT INTO "reservations_tablechange" ("area_id", "id", "is_active", "name", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "priority", "seats_max", "seats_min", "venue_id") VALUES (OLD."area_id", OLD."id", OLD."is_active", OLD."name", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'removed\', OLD."id", OLD."priority", OLD."seats_max", OLD."seats_min", OLD."venue_id"); RETURN NULL;',
+                            hash="409b792216c47ad36ebdd9a2f75c36c73cac5976",
+                            operation="DELETE",
+                            pgid="pgtrigger_removed_delete_d22e6",
+                            table="reservations_table",
+                            when="AFTER",
+                        ),
+                    ),
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="TableChange",
+            fields=[
+                ("pgh_id", models.AutoField(primary_key=True, serialize=False)),
+                ("pgh_created_at", models.DateTimeField(auto_now_add=True)),
+                ("pgh_label", models.TextField(help_text="The event label.")),
+                ("pgh_context", pghistory.utils.JSONField(null=True)),
+                ("id", models.UUIDField(default=config.api.ids.new_id, editable=False, serialize=False)),
+                ("name", models.CharField(max_length=20)),
+                (
+                    "seats_min",
+                    models.PositiveSmallIntegerField(default=1, help_text="The smallest party that it is given to"),
+                ),
+                ("seats_max", models.PositiveSmallIntegerField(help_text="The largest")),
+                (
+                    "priority",
+                    models.PositiveSmallIntegerField(
+                        default=0, help_text="Of tables of one size, the lowest is given first"
+                    ),
+                ),
+                (
+                    "is_active",
+                    models.BooleanField(
+                        default=True, help_text="Off: not given to new reservations", verbose_name="active"
+                    ),
+                ),
+                (
+                    "area",
+                    models.ForeignKey(
+                        blank=True,
+                        db_constraint=False,
+                        null=True,
+                        on_delete=django.db.models.deletion.DO_NOTHING,
+                        related_name="+",
+                        related_query_name="+",
+                        to="reservations.area",
+                    ),
+                ),
+                (
+                    "pgh_obj",
+                    models.ForeignKey(
+                        db_constraint=False,
+                        on_delete=django.db.models.deletion.DO_NOTHING,
+                        related_name="+",
+                        related_query_name="+",
+                        to="reservations.table",
+                    ),
+                ),
+                (
+                    "venue",
+                    models.ForeignKey(
+                        db_constraint=False,
+                        on_delete=django.db.models.deletion.DO_NOTHING,
+                        related_name="+",
+                        related_query_name="+",
+                        to="accounts.venue",
+                    ),
+                ),
+            ],
+            options={
+                "abstract": False,
+            },
+        ),
+        migrations.CreateModel(
+            name="Combination",
+            fields=[
+                (
+                    "id",
+                    models.UUIDField(default=config.api.ids.new_id, editable=False, primary_key=True, serialize=False),
+                ),
+                ("name", models.CharField(max_length=100)),
+                ("seats_min", models.PositiveSmallIntegerField()),
+                ("seats_max", models.PositiveSmallIntegerField()),
+                ("priority", models.PositiveSmallIntegerField(default=0)),
+                ("is_active", models.BooleanField(default=True, verbose_name="active")),
+                (
+                    "venue",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="combinations",
+                        to="accounts.venue",
+                    ),
+                ),
+                ("tables", models.ManyToManyField(related_name="combinations", to="reservations.table")),
+            ],
+            options={
+                "constraints": [
+                    models.UniqueConstraint(fields=("venue", "name"), name="combination_named_once_in_a_venue"),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("seats_max__gte", models.F("seats_min")), ("seats_max__lte", 500), ("seats_min__gte", 1)
+                        ),
+                        name="combination_seats_at_least_one",
+                        violation_error_message="Seats are 1 to 500, and the most is not below the least.",
+                    ),
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="Seating",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("during", django.contrib.postgres.fields.ranges.DateTimeRangeField(help_text="[start, end) in UTC")),
+                (
+                    "reservation",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="seatings",
+                        to="reservations.reservation",
+                    ),
+                ),
+                (
+                    "table",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="seatings",
+                        to="reservations.table",
+                    ),
+                ),
+            ],
+            options={
+                "constraints": [
+                    django.contrib.postgres.constraints.ExclusionConstraint(
+                        expressions=[("table", "="), ("during", "&&")], name="table_is_taken_once_at_a_time"
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("during__isempty", False)), name="seating_takes_some_time"
+                    ),
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="Visitor",
+            fields=[
+                (
+                    "id",
+                    models.UUIDField(default=config.api.ids.new_id, editable=False, primary_key=True, serialize=False),
+                ),
+                ("note", models.TextField(blank=True, default="", max_length=2000)),
+                (
+                    "tags",
+                    django.contrib.postgres.fields.ArrayField(
+                        base_field=models.CharField(max_length=30),
+                        blank=True,
+                        default=list,
+                        help_text="Allergies, regular, VIP",
+                        size=None,
+                    ),
+                ),
+                ("updated_at", models.DateTimeField()),
+                (
+                    "merged_into",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="merged",
+                        to="reservations.visitor",
+                    ),
+                ),
+                (
+                    "venue",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="visitors", to="accounts.venue"
+                    ),
+                ),
+            ],
+            options={
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("merged_into__isnull", True),
+                            models.Q(("merged_into", models.F("id")), _negated=True),
+                            _connector="OR",
+                        ),
+                        name="visitor_is_not_merged_into_itself",
+                    )
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="Contact",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("address", models.CharField(max_length=254)),
+                (
+                    "venue",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="accounts.venue",
+                    ),
+                ),
+                (
+                    "visitor",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="contacts", to="reservations.visitor"
+                    ),
+                ),
+            ],
+            options={
+                "constraints": [
+                    models.UniqueConstraint(fields=("venue", "address"), name="contact_of_one_guest_of_a_venue")
+                ],
+            },
+        ),
+        migrations.RunSQL(COUNT, COUNT_NO_MORE),
+        migrations.RunSQL(ZONE_STAYS, ZONE_MAY_CHANGE),
+        migrations.RunPython(make_references, migrations.RunPython.noop),
+    ]
