@@ -15,7 +15,7 @@ from uuid import UUID, uuid4
 from django.db import connection
 from django.utils import timezone
 
-from catalogue.exports import write
+from catalogue.exports import snapshots, write
 from catalogue.models import Export, ExportPart, Restaurant, Review
 from catalogue.models.exports import UNFINISHED
 from tests.catalogue import make
@@ -132,6 +132,20 @@ def _change(place: Restaurant, over: Event, done: list[str], dice: random.Random
             done.append(name)
     finally:
         connection.close()
+
+
+def transactions() -> int:
+    """How many transactions of exports are open."""
+    with connection.cursor() as cursor:
+        ours = "SELECT count(*) FROM pg_stat_activity WHERE application_name = %s AND datname = current_database()"
+        cursor.execute(ours, [snapshots.READER])
+        count: int = cursor.fetchone()[0]
+    return count
+
+
+def no_transaction() -> bool:
+    """Whether none is open: PostgreSQL notices a moment later that nobody is there any more."""
+    return transactions() == 0
 
 
 def eventually(holds: Callable[[], bool], *, within_s: float = 20) -> None:

@@ -17,6 +17,7 @@ from pytest_django import Settings
 from catalogue.exports.datasets import Column, reviews
 from catalogue.models import Review
 from tests.catalogue import exporting
+from tests.catalogue.exports_at_work import eventually, no_transaction
 from tests.catalogue.reading import conninfo, reading, strange_reviews, written
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -102,6 +103,4 @@ def test_a_reading_that_breaks_is_an_error_of_the_database_and_leaves_neither_co
         with reading(reviews.DATASET, beat=lost) as read, pytest.raises(OtherHandsError):
             written(read, kind)
     assert exporting.stored(folder) == set()
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'tablewire export'")
-        assert cursor.fetchone() == (0,)
+    eventually(no_transaction)
