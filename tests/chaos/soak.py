@@ -91,12 +91,15 @@ def load(base_url: str, key: str, slugs: Sequence[str], *, seen: Seen, until: fl
 
 
 def processes(pids: dict[str, int | None]) -> Iterator[tuple[str, psutil.Process]]:
-    """Those of the product that are ours, with what is below them: web server and worker."""
+    """Those of the product that are ours, with what is below them: web server and worker.
+
+    Each keeps its name, and one that takes the place of another has its own.
+    """
     for name in ("web", "worker"):
         pid = pids.get(name)
         if pid is not None and psutil.pid_exists(pid):
-            for number, one in enumerate([psutil.Process(pid), *psutil.Process(pid).children(recursive=True)]):
-                yield f"{name} {number}", one
+            for one in [psutil.Process(pid), *psutil.Process(pid).children(recursive=True)]:
+                yield f"{name} {one.pid}", one
 
 
 def settle(pids: dict[str, int | None]) -> None:
@@ -117,10 +120,10 @@ def used_s(pids: dict[str, int | None]) -> float:
 
 
 def look(pids: dict[str, int | None], seen: Seen, *, at_s: float) -> None:
-    """Note the memory of each process, without what it shares with others."""
+    """Note the memory of each process, resident: of what forks share each has less alone whenever another writes."""
     for name, one in processes(pids):
         try:
-            seen.memory.setdefault(name, []).append((at_s, one.memory_full_info().uss / 1e6))
+            seen.memory.setdefault(name, []).append((at_s, one.memory_info().rss / 1e6))
         except psutil.Error:
             continue
 
@@ -165,7 +168,10 @@ def soak(minutes: float, *, restaurants: int) -> dict[str, Any]:
             loading.result()
     took = sorted(seen.took_s)
     warm_s = minutes * 60 * WARMING_SHARE
-    warm = {name: [one for one in points if one[0] >= warm_s] for name, points in seen.memory.items()}
+    warm = {
+        name: [(at_s, mb) for at_s, mb in points if at_s >= points[0][0] + warm_s]
+        for name, points in seen.memory.items()
+    }
     return {
         "minutes": minutes,
         "calls": len(took),
@@ -173,8 +179,8 @@ def soak(minutes: float, *, restaurants: int) -> dict[str, Any]:
         "statuses": {str(status): count for status, count in sorted(seen.statuses.items())},
         "p50_ms": round(took[len(took) // 2] * 1000, 1),
         "p99_ms": round(took[len(took) * 99 // 100] * 1000, 1),
-        "mb_an_hour": {name: round(slope(points), 1) for name, points in warm.items() if len(points) > 1},
-        "mb": {name: [round(points[0][1], 1), round(points[-1][1], 1)] for name, points in warm.items() if points},
+        "mb_an_hour": {name: round(slope(points), 1) for name, points in warm.items()},
+        "mb": {name: [round(points[0][1], 1), round(points[-1][1], 1)] for name, points in warm.items()},
     }
 
 
