@@ -143,7 +143,7 @@ def transactions() -> int:
     return count
 
 
-def no_transaction() -> bool:
+def all_over() -> bool:
     """Whether none is open: PostgreSQL notices a moment later that nobody is there any more."""
     return transactions() == 0
 

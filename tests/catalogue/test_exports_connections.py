@@ -17,7 +17,7 @@ from pytest_django import Settings
 from catalogue.exports.datasets import Column, reviews
 from catalogue.models import Review
 from tests.catalogue import exporting
-from tests.catalogue.exports_at_work import eventually, no_transaction
+from tests.catalogue.exports_at_work import all_over, eventually
 from tests.catalogue.reading import conninfo, reading, strange_reviews, written
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -103,4 +103,4 @@ def test_a_reading_that_breaks_is_an_error_of_the_database_and_leaves_neither_co
         with reading(reviews.DATASET, beat=lost) as read, pytest.raises(OtherHandsError):
             written(read, kind)
     assert exporting.stored(folder) == set()
-    eventually(no_transaction)
+    eventually(all_over)

@@ -17,16 +17,7 @@ from pytest_django import Settings
 from catalogue.exports import snapshots, start, sweep, write
 from catalogue.models import Export, ExportPart, Review
 from tests.catalogue import exporting, make
-from tests.catalogue.exports_at_work import (
-    FAR,
-    Workers,
-    begun,
-    changing,
-    eventually,
-    no_transaction,
-    reviewed,
-    transactions,
-)
+from tests.catalogue.exports_at_work import FAR, Workers, all_over, begun, changing, eventually, reviewed, transactions
 from tests.served import database_url
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -83,7 +74,7 @@ def test_an_undisturbed_export_is_of_one_snapshot_that_was_taken_once() -> None:
     assert texts(export) == expected
     assert {text for _, text in texts(export)} != set(Review.objects.values_list("text", flat=True))
     assert set(export.parts.values_list("token", flat=True)) == {1}
-    eventually(no_transaction, within_s=3)
+    eventually(all_over, within_s=3)
 
 
 def test_one_worker_alone_takes_one_snapshot_too_however_many_tasks_it_needs() -> None:
@@ -95,7 +86,7 @@ def test_one_worker_alone_takes_one_snapshot_too_however_many_tasks_it_needs() -
         rung.append(write.step(export, goes_on_s=0, kept_s=30))
         export.refresh_from_db()
     assert (rung, export.status, export.generation, export.rows) == ([1] * 10 + [0], "succeeded", 1, 21)
-    eventually(no_transaction)
+    eventually(all_over)
 
 
 def test_files_are_of_one_snapshot_though_all_workers_are_killed_and_rows_change(folder: Path) -> None:
@@ -111,7 +102,7 @@ def test_files_are_of_one_snapshot_though_all_workers_are_killed_and_rows_change
             eventually(lambda done=done: len(done) > 10)  # type: ignore[misc]
             workers.kill()
             sweep.remove_leftovers()
-    eventually(no_transaction, within_s=5)
+    eventually(all_over, within_s=5)
     workers.start()
     eventually(lambda: only_the_last_is_left(export))
     with snapshots.joined(export) as snapshot:
@@ -183,7 +174,7 @@ def test_workers_that_begin_at_once_are_in_one_snapshot() -> None:
     assert [generation for generation, _ in found] == [1]
     export.refresh_from_db()
     assert export.snapshots == []
-    eventually(no_transaction)
+    eventually(all_over)
 
 
 def test_a_part_that_was_read_in_a_snapshot_that_is_over_does_not_count_as_it_is() -> None:
@@ -338,14 +329,14 @@ def test_a_snapshot_is_kept_for_the_next_task_and_no_longer_than_it_may_be() -> 
     export = begun(rows_a_part=2)
     write.step(export, goes_on_s=0, kept_s=0.3)
     assert transactions() == 1
-    eventually(no_transaction, within_s=3)
+    eventually(all_over, within_s=3)
     export.refresh_from_db()
     assert export.snapshots == []
     write.step(export, goes_on_s=0, kept_s=60)
     assert transactions() == 1
     export.refresh_from_db()
     start.cancel(export, actor="system", now=timezone.now())
-    eventually(no_transaction, within_s=3)
+    eventually(all_over, within_s=3)
 
 
 def test_no_snapshot_is_open_while_nobody_is_at_work() -> None:
@@ -353,7 +344,7 @@ def test_no_snapshot_is_open_while_nobody_is_at_work() -> None:
     export = begun(rows_a_part=2)
     write.step(export, goes_on_s=0)
     assert list(sweep.undone()) == [export]
-    eventually(no_transaction)
+    eventually(all_over)
 
 
 def test_a_claim_is_given_back_at_once_when_the_snapshot_cannot_be_joined(
@@ -369,7 +360,7 @@ def test_a_claim_is_given_back_at_once_when_the_snapshot_cannot_be_joined(
     assert (part.state, part.tries, part.lease_until) == ("waiting", 0, None)
     export.refresh_from_db()
     assert (export.error, list(sweep.undone())) == ("", [export])
-    eventually(no_transaction)
+    eventually(all_over)
     exporting.work(export)
     assert (export.status, export.generation) == ("succeeded", 1)
 
