@@ -168,10 +168,9 @@ def soak(minutes: float, *, restaurants: int) -> dict[str, Any]:
             loading.result()
     took = sorted(seen.took_s)
     warm_s = minutes * 60 * WARMING_SHARE
-    warm = {
-        name: [(at_s, mb) for at_s, mb in points if at_s >= points[0][0] + warm_s]
-        for name, points in seen.memory.items()
-    }
+    warm = {name: [one for one in points if one[0] >= points[0][0] + warm_s] for name, points in seen.memory.items()}
+    # Of one that came late there is too little to tell a slope.
+    warm = {name: points for name, points in warm.items() if points and points[-1][0] - points[0][0] >= warm_s}
     return {
         "minutes": minutes,
         "calls": len(took),
