@@ -10,7 +10,9 @@ class ConfigConfig(AppConfig):
 
     def ready(self) -> None:
         """Register the checks, and begin to tell those that the settings name."""
-        from config import checks, first_migrations, observing  # they read settings
+        from config import checks  # they read settings
+        from framework.db import squashed_migrations
+        from framework.observability import telemetry
 
-        del checks, first_migrations
-        observing.start()
+        del checks, squashed_migrations
+        telemetry.start()

@@ -5,7 +5,9 @@ from typing import Any
 from django.utils import timezone
 
 from config.celery import app
-from payments import audit, purging, reconcile, refunds, sessions
+from payments import retention
+from payments.identity import sessions
+from payments.ledger import chain_audit, reconcile, refunds
 
 
 @app.task(name="payments.tasks.reconcile_payments")
@@ -29,10 +31,10 @@ def purge_sessions(**_: Any) -> None:
 @app.task(name="payments.tasks.audit_payments", soft_time_limit=600, time_limit=660)
 def audit_payments(**_: Any) -> None:
     """Hold the ledger against the chain, up to the blocks of half an hour ago."""
-    audit.run(now=timezone.now())
+    chain_audit.run(now=timezone.now())
 
 
 @app.task(name="payments.tasks.purge_payments")
 def purge_payments(**_: Any) -> None:
     """Forget what was kept for long enough: snapshots, spent challenges, events of payments that were let go."""
-    purging.purge(now=timezone.now())
+    retention.purge(now=timezone.now())

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from catalogue import holidays
+from catalogue.hours import holidays
 from config.celery import app
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
-from config.management import backing_up
+from config.backup import dump
 
 
 class Command(BaseCommand):
@@ -24,8 +24,8 @@ class Command(BaseCommand):
         path: Path = options["path"].absolute()
         started = time.monotonic()
         try:
-            made = backing_up.write(path, now=timezone.now(), say=self.stdout.write)
-        except (backing_up.TakenName, OSError) as error:
+            made = dump.write(path, now=timezone.now(), say=self.stdout.write)
+        except (dump.TakenName, OSError) as error:
             raise CommandError(str(error)) from None
         rows = sum(table.rows for table in made.tables.values())
         self.stdout.write(

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from config.management import archive, restoring
+from config.backup import format, restore
 
 
 class Command(BaseCommand):
@@ -25,15 +25,15 @@ class Command(BaseCommand):
         """Restore it, and say in what time."""
         started = time.monotonic()
         try:
-            found = restoring.read(options["path"], replaces=options["replace"], say=self.stdout.write)
-        except (restoring.NotRestored, OSError) as error:
+            found = restore.read(options["path"], replaces=options["replace"], say=self.stdout.write)
+        except (restore.NotRestored, OSError) as error:
             raise CommandError(str(error)) from None
         rows = sum(table.rows for table in found.tables.values())
         self.stdout.write(
             f"{rows:,} rows of {len(found.tables)} tables and {len(found.files):,} files, as of {found.made_at}, every"
             f" one as the backup says: {time.monotonic() - started:.1f} s."
         )
-        if found.mark != archive.mark(found.made_at):
+        if found.mark != format.mark(found.made_at):
             self.stderr.write(
                 "SECRET_KEY is not the one of the backup: put that one into SECRET_KEY_FALLBACKS, or the secrets of"
                 " webhook endpoints and second factors cannot be read, and guests' links are dead."

@@ -1,0 +1,12 @@
+"""What guests left, counted anew."""
+
+from typing import Any
+
+from catalogue.reviews import aggregates
+from config.celery import app
+
+
+@app.task(name="catalogue.tasks.recount_reviews")
+def recount_reviews(**_: Any) -> None:
+    """Put right the restaurants whose figures are not those of their reviews, and log them."""
+    aggregates.mend()
