@@ -7,8 +7,8 @@ from django.db import transaction
 from accounts.models import EventType
 from accounts.webhooks import outbox
 from reservations.api import reservation_json as written
+from reservations.dispatch import ring_for_notices
 from reservations.models import Notice, Reservation
-from reservations.tasks.dispatch import ring_for_notices
 
 
 def tell(reservation: Reservation, event: EventType, *, notice: Notice.Kind | None, actor: str, now: datetime) -> None:

@@ -2,4 +2,4 @@
 
 from accounts.admin import api_keys, users, venues, webhooks
 
-__all__ = ["keys", "people", "venues", "webhooks"]
+__all__ = ["api_keys", "users", "venues", "webhooks"]

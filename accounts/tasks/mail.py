@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from config.celery import app
+from celery import shared_task
+
 from framework.mail import outbox
 from framework.tasks import dispatch
 
@@ -10,7 +11,7 @@ from framework.tasks import dispatch
 SWEEP_S = 30
 
 
-@app.task(name="accounts.tasks.send_letters")
+@shared_task(name="accounts.tasks.send_letters")
 def send_letters(**_: Any) -> None:
     """Send what is due: what was just written, and what is tried again."""
     outbox.post()

@@ -2,19 +2,19 @@
 
 from typing import Any
 
+from celery import shared_task
 from django.utils import timezone
 
 from accounts.models import ApiCall, ApiHour, IdempotentCall
-from config.celery import app
 
 
-@app.task(name="accounts.tasks.purge_calls")
+@shared_task(name="accounts.tasks.purge_calls")
 def purge_calls(**_: Any) -> None:
     """Forget the answers to calls of yesterday."""
     IdempotentCall.objects.purge(now=timezone.now())
 
 
-@app.task(name="accounts.tasks.purge_request_log")
+@shared_task(name="accounts.tasks.purge_request_log")
 def purge_request_log(**_: Any) -> None:
     """Delete lines of the request log, and counts of its hours, that were kept for long enough."""
     now = timezone.now()

@@ -16,16 +16,16 @@ from catalogue.admin import (
 )
 
 __all__ = [
-    "context",
-    "dictionaries",
+    "duplicates",
     "exports",
-    "flow",
+    "history",
     "imports",
     "insights",
-    "matches",
+    "landmarks",
+    "offers",
     "photos",
-    "places",
+    "reference_data",
     "reports",
+    "restaurants",
     "reviews",
-    "versions",
 ]

@@ -7,7 +7,7 @@ from typing import Any
 from django.db.models import Case, Value, When
 
 from catalogue.insights import FEWEST_REVIEWS, is_stale, is_waiting
-from catalogue.insights.providers import registry
+from catalogue.insights.providers.registry import chosen
 from catalogue.models import Insight, Restaurant
 from catalogue.places import Place
 
@@ -19,7 +19,7 @@ AWAITING = "awaiting_approval"
 def insight(restaurant: Restaurant | Place, now: datetime) -> dict[str, Any]:
     """The text and its detail, a stale one too; or None twice, and why. One query."""
     stale = Case(
-        When(is_stale(registry(), now=now, restaurant="restaurant__"), then=Value(True)), default=Value(False)
+        When(is_stale(chosen(), now=now, restaurant="restaurant__"), then=Value(True)), default=Value(False)
     )
     found = Insight.objects.filter(restaurant=restaurant.pk).annotate(stale=stale).first()
     reason = _reason(restaurant, found)

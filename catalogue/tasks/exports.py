@@ -2,12 +2,12 @@
 
 from typing import Any
 
+from celery import shared_task
 from django.utils import timezone
 
 from catalogue.exports.jobs import cleanup, tombstones, worker
 from catalogue.exports.requests import payment_state
 from catalogue.models import Export
-from config.celery import app
 from framework.tasks import dispatch
 
 # Until the next task of this process: with one process and a few exports, theirs come before.
@@ -16,7 +16,7 @@ KEPT_S = 50
 HEARD_WITHIN_S = 20
 
 
-@app.task(name="catalogue.tasks.write_export")
+@shared_task(name="catalogue.tasks.write_export")
 def write_export(*, export: str, **_: Any) -> None:
     """Do one step of an export, and ring for those that can be done next."""
     found = Export.objects.get(pk=export)
@@ -24,14 +24,14 @@ def write_export(*, export: str, **_: Any) -> None:
         ring_for_export(found)
 
 
-@app.task(name="catalogue.tasks.wake_exports")
+@shared_task(name="catalogue.tasks.wake_exports")
 def wake_exports(**_: Any) -> None:
     """Ring for the exports that wait for a worker, as the beat does most often (config/celery.py)."""
     for export in cleanup.waiting(now=timezone.now()):
         ring_for_export(export, expires_s=HEARD_WITHIN_S)
 
 
-@app.task(name="catalogue.tasks.sweep_exports")
+@shared_task(name="catalogue.tasks.sweep_exports")
 def sweep_exports(**_: Any) -> None:
     """Put right what was paid, ring for the exports that wait for a worker, then clear up."""
     payment_state.put_right(now=timezone.now())
@@ -39,7 +39,7 @@ def sweep_exports(**_: Any) -> None:
     cleanup.remove_leftovers()
 
 
-@app.task(name="catalogue.tasks.forget_removals")
+@shared_task(name="catalogue.tasks.forget_removals")
 def forget_removals(**_: Any) -> None:
     """Forget what is gone from the datasets for longer than deltas reach back."""
     tombstones.forget(now=timezone.now())

@@ -2,10 +2,10 @@
 
 from typing import Any
 
+from celery import shared_task
 from django.utils import timezone
 
 from catalogue import insights
-from config.celery import app
 from framework.tasks import dispatch
 
 # Reviews that one task reads at most: some ten seconds of work, as to find what is due takes a quarter of one over
@@ -13,7 +13,7 @@ from framework.tasks import dispatch
 SLICE = 30_000
 
 
-@app.task(name="catalogue.tasks.refresh_insights")
+@shared_task(name="catalogue.tasks.refresh_insights")
 def refresh_insights(*, demanded: bool = False, **_: Any) -> None:
     """Write a slice of the insights that are due, of all or of those that somebody wants, and ring until none is."""
     now = timezone.now()

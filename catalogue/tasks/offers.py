@@ -3,20 +3,20 @@
 from typing import Any
 from uuid import UUID
 
+from celery import shared_task
 from django.utils import timezone
 
 from catalogue import offers
-from config.celery import app
 from framework.tasks import dispatch
 
 
-@app.task(name="catalogue.tasks.lay_out_slots")
+@shared_task(name="catalogue.tasks.lay_out_slots")
 def lay_out_slots(restaurant: str | None = None, **_: Any) -> None:
     """Make the slots of the next two weeks what the rules and the opening hours say, of one restaurant or of all."""
     offers.lay_out(now=timezone.now(), restaurants=[UUID(restaurant)] if restaurant else None)
 
 
-@app.task(name="catalogue.tasks.release_seats")
+@shared_task(name="catalogue.tasks.release_seats")
 def release_seats(**_: Any) -> None:
     """Give slots the seats back whose reservations were cancelled in the venue's book."""
     offers.release(now=timezone.now())

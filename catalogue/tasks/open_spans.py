@@ -2,12 +2,12 @@
 
 from typing import Any
 
+from celery import shared_task
 from django.db import OperationalError
 from django.utils import timezone
 
 from catalogue.hours import open_spans
 from catalogue.models import SearchRow
-from config.celery import app
 from framework.tasks import dispatch
 
 # What one task does at most: some 15 s of work, far from its time limit.
@@ -19,7 +19,7 @@ class StillHeldError(Exception):
 
 
 # What a busy database breaks off, or others hold just then, is tried again within a minute, and not by the next beat.
-@app.task(
+@shared_task(
     name="catalogue.tasks.refresh_open_spans",
     autoretry_for=(OperationalError, StillHeldError),
     retry_backoff=2,

@@ -2,35 +2,35 @@
 
 from typing import Any
 
+from celery import shared_task
 from django.utils import timezone
 
 from catalogue import reference_data
 from catalogue.history import publish
 from catalogue.read_model import rebuild
 from catalogue.search import rank_refresh
-from config.celery import app
 from framework.tasks import dispatch
 
 
-@app.task(name="catalogue.tasks.rank_lists")
+@shared_task(name="catalogue.tasks.rank_lists")
 def rank_lists(**_: Any) -> None:
     """Move the restaurants whose ratings have changed to their new places in lists."""
     rank_refresh.catch_up(now=timezone.now())
 
 
-@app.task(name="catalogue.tasks.check_reading")
+@shared_task(name="catalogue.tasks.check_reading")
 def check_reading(**_: Any) -> None:
     """Render anew what is not as it should be, and log it."""
     rebuild.mend()
 
 
-@app.task(name="catalogue.tasks.publish_changes")
+@shared_task(name="catalogue.tasks.publish_changes")
 def publish_changes(**_: Any) -> None:
     """Give the changes that were committed their places in the feed."""
     publish.publish()
 
 
-@app.task(name="catalogue.tasks.render_again")
+@shared_task(name="catalogue.tasks.render_again")
 def render_again(
     *, source: str | None = None, cuisine: str | None = None, market: str | None = None, **_: Any
 ) -> None:

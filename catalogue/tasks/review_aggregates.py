@@ -2,11 +2,12 @@
 
 from typing import Any
 
+from celery import shared_task
+
 from catalogue.reviews import aggregates
-from config.celery import app
 
 
-@app.task(name="catalogue.tasks.recount_reviews")
+@shared_task(name="catalogue.tasks.recount_reviews")
 def recount_reviews(**_: Any) -> None:
     """Put right the restaurants whose figures are not those of their reviews, and log them."""
     aggregates.mend()

@@ -8,13 +8,12 @@ import logging
 from functools import cache
 from typing import Any
 
-from celery import Task
+from celery import Task, current_app
 from django.conf import settings
 from kombu import Connection
 from kombu.exceptions import LimitExceeded, OperationalError
 from kombu.pools import producers
 
-from config.celery import app
 from framework.resilience.circuit_breaker import Outage
 
 logger = logging.getLogger("tablewire.worker")
@@ -27,7 +26,7 @@ outage = Outage("the broker", meanwhile="nobody is rung for")
 def impatient() -> Connection:
     """What stands for the broker in kombu's pool: its own connections would try again and again, for 6 s."""
     patience = {"socket_timeout": PATIENCE_S, "socket_connect_timeout": PATIENCE_S, "max_retries": 0}
-    return app.connection_for_write(transport_options=patience)
+    return current_app.connection_for_write(transport_options=patience)
 
 
 def ring(

@@ -188,7 +188,7 @@ class ReservationAdmin(OfVenues, RefusedFormAdmin, LongTableAdmin):
             at=new.pop("time", None),
             party_size=new.pop("party_size", None),
             tables=new.pop("tables", None),
-            guest=cast("booking.Guest", new),
+            guest=cast("commands.Guest", new),
             now=now,
             actor=actor,
         )

@@ -16,9 +16,9 @@ from accounts.models import EventType, Venue
 from framework.errors import Code, Refusal
 from reservations.booking import table_assignment
 from reservations.booking.availability import Hours
+from reservations.dispatch import ring_for_tables
 from reservations.models import IllegalMove, Notice, Reservation
 from reservations.notifications import tell
-from reservations.tasks.dispatch import ring_for_tables
 
 HELD_FOR = timedelta(minutes=30)
 # Who has let so many offers lapse does not read our mail; the staff call them.

@@ -158,7 +158,7 @@ def edit(request: PageRequest, *, reservation: str) -> HttpResponse:
                 at=new.pop("time", None),
                 party_size=new.pop("party_size", None),
                 tables=new.pop("tables", None),
-                guest=cast("booking.Guest", new),
+                guest=cast("commands.Guest", new),
                 now=timezone.now(),
                 actor=request.access.actor,
             )

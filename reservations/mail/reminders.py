@@ -4,7 +4,7 @@ from datetime import datetime
 
 from django.db import connection, transaction
 
-from reservations.tasks.dispatch import ring_for_notices
+from reservations.dispatch import ring_for_notices
 
 # One statement, so that two at once write each reminder once. Who booked or was last written to less than 24 hours
 # before needs none.

@@ -138,6 +138,8 @@ def show(
         "refusal": refusal,
     }
     status = 409 if refusal else 410 if is_over else 200
-    # Who may not cancel is shown the page that says so.
-    name = template if context["may_cancel"] else "reservation"
-    return render(request, f"reservations/guest/{'over' if is_over else name}.html", context, status=status)
+    if is_over:
+        template = "past_reservation"
+    elif not context["may_cancel"]:
+        template = "reservation"  # this page says why there is nothing to cancel
+    return render(request, f"reservations/self_service/{template}.html", context, status=status)

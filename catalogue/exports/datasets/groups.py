@@ -14,7 +14,7 @@ from catalogue.field_groups import context, insights
 from catalogue.insights import FEWEST_REVIEWS, is_stale
 from catalogue.insights.pipeline import approval
 from catalogue.insights.pipeline.staleness import OLD
-from catalogue.insights.providers import registry
+from catalogue.insights.providers.registry import chosen
 from catalogue.models import Export, Insight
 from catalogue.search.geocoding import distance
 
@@ -204,7 +204,7 @@ def _insights(moment: datetime) -> str:
     """SELECT all insights, each with whether it is stale, and whether it waits for staff."""
     rows = Insight.objects.order_by().values(
         *TOLD,
-        stale=_flag(is_stale(registry(), now=moment, restaurant="restaurant__")),
+        stale=_flag(is_stale(chosen(), now=moment, restaurant="restaurant__")),
         is_waiting=_flag(approval.waiting()),
     )
     connection.ensure_connection()

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from anyascii import anyascii
 
-WORDS = Path(__file__).parent / "words"
+WORDS = Path(__file__).parents[1] / "lexicon"
 # Letters of the Latin script, in which our words are written. Where another begins so does another word: Japanese and
 # Chinese put no space between the two.
 LATIN = "A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f\u1e00-\u1eff"
@@ -81,8 +81,8 @@ def singular(word: str) -> str:
 
 @cache
 def signs() -> tuple[re.Pattern[str], dict[str, str]]:
-    """The names of words/signs.toml: what finds the longest of them, and our name for each."""
-    with (WORDS / "signs.toml").open("rb") as file:
+    """The names of lexicon/cjk_dishes.toml: what finds the longest of them, and our name for each."""
+    with (WORDS / "cjk_dishes.toml").open("rb") as file:
         read = tomllib.load(file)
     names = {written: name for part in read.values() for written, name in part.items()}
     return re.compile("|".join(sorted(map(re.escape, names), key=len, reverse=True))), names

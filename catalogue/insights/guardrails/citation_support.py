@@ -36,7 +36,7 @@ SAYS_NOTHING = "says nothing of the place"
 
 @dataclass(frozen=True, slots=True)
 class Own:
-    """The stems of words/carried.toml: what needs no review, and by the name of a finding what it licenses."""
+    """The stems of lexicon/support_stopwords.toml: what needs no review, and by the name of a finding what it licenses."""
 
     counts: Mapping[str, int]
     praise: frozenset[str]
@@ -102,7 +102,7 @@ class Clause:
 @cache
 def own() -> Own:
     """Our words, read once."""
-    with (dish_names.WORDS / "carried.toml").open("rb") as file:
+    with (dish_names.WORDS / "support_stopwords.toml").open("rb") as file:
         read = tomllib.load(file)
 
     def stems(words: str) -> frozenset[str]:

@@ -48,7 +48,7 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Barred:
-    """The expressions of words/barred.toml."""
+    """The expressions of lexicon/banned.toml."""
 
     told: re.Pattern[str]
     fallen: Mapping[str, re.Pattern[str]]
@@ -70,7 +70,7 @@ FALLEN = {
 @cache
 def barred() -> Barred:
     """What no sentence of a model may hold, read once."""
-    with (dish_names.WORDS / "barred.toml").open("rb") as file:
+    with (dish_names.WORDS / "banned.toml").open("rb") as file:
         read = tomllib.load(file)
 
     def words(name: str) -> re.Pattern[str]:

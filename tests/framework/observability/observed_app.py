@@ -18,7 +18,7 @@ from rest_framework.response import Response  # noqa: E402
 from rest_framework.views import APIView  # noqa: E402
 
 from framework.tasks import dispatch  # noqa: E402
-from config import urls
+from config import urls  # noqa: E402
 from config.celery import app  # noqa: E402
 from config.urls import handler400, handler403, handler404, handler500  # noqa: E402
 

@@ -16,11 +16,10 @@ from redis import Redis
 
 from accounts.models import Venue
 from config.celery import app
-from reservations import tasks
+from reservations import dispatch, tasks
 from reservations.booking import commands, waitlist
 from reservations.mail import queue as mail_queue
 from reservations.models import Closure, IllegalMove, Notice, Reservation, Seating, ServicePeriod
-from reservations.tasks import dispatch
 from tests.reservations.waitlist_builders import (
     MINUTE,
     NOW,

@@ -3,9 +3,8 @@
 from typing import Any, cast
 from uuid import UUID
 
-from celery import Task
+from celery import Task, current_app
 
-from config.celery import app
 from framework.tasks import dispatch
 
 SEND_NOTICES = "reservations.tasks.send_notices"
@@ -31,4 +30,4 @@ def ring_for_tables(venue: UUID) -> None:
 
 def named(name: str) -> Task[Any, Any]:
     """What rings for the task of this name; a web process need not have imported it."""
-    return cast("Task[Any, Any]", app.signature(name))
+    return cast("Task[Any, Any]", current_app.signature(name))
