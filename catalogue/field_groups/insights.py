@@ -18,9 +18,7 @@ AWAITING = "awaiting_approval"
 
 def insight(restaurant: Restaurant | Place, now: datetime) -> dict[str, Any]:
     """The text and its detail, a stale one too; or None twice, and why. One query."""
-    stale = Case(
-        When(is_stale(chosen(), now=now, restaurant="restaurant__"), then=Value(True)), default=Value(False)
-    )
+    stale = Case(When(is_stale(chosen(), now=now, restaurant="restaurant__"), then=Value(True)), default=Value(False))
     found = Insight.objects.filter(restaurant=restaurant.pk).annotate(stale=stale).first()
     reason = _reason(restaurant, found)
     if found is None or reason:

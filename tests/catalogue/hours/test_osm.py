@@ -17,7 +17,7 @@ from catalogue.hours.osm_grammar import read_rules
 MONDAY = date(2026, 11, 23)
 COPENHAGEN = ZoneInfo("Europe/Copenhagen")
 MINUTE = timedelta(minutes=1)
-REAL = sorted((Path(__file__).parents[3] / "shared" / "data").glob("osm_*/*.geojson"))
+REAL = sorted((Path(__file__).parents[4] / "shared" / "data").glob("osm_*/*.geojson"))
 
 
 def read(text: str, *, on: date = MONDAY, point: tuple[float, float] | None = None) -> Hours:

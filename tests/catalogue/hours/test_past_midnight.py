@@ -10,7 +10,7 @@ import pytest
 
 from catalogue.hours import Hours, read_osm
 
-SHARED = Path(__file__).parents[3] / "shared" / "data"
+SHARED = Path(__file__).parents[4] / "shared" / "data"
 REAL = sorted([*SHARED.glob("osm_copenhagen/*.geojson"), *SHARED.glob("osm_milano/*.geojson")])
 COPENHAGEN = ZoneInfo("Europe/Copenhagen")
 # A Monday; the two weeks after it have no holiday and no change of the clocks.

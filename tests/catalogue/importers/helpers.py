@@ -15,7 +15,7 @@ from catalogue.importers.upsert import Reader, RestaurantImport
 from catalogue.models import Market
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
-SHARED_DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
+SHARED_DATA = Path(__file__).resolve().parents[4] / "shared" / "data"
 
 
 def feature(tags: dict[str, Any], *, lat: float = 55.6761, lng: float = 12.5683, **rest: Any) -> dict[str, Any]:
