@@ -1,7 +1,6 @@
 """The parameters of the catalogue's addresses: how each of them is written, and what it is read as."""
 
 from catalogue.filters.autocomplete import Language, LookUp, Sought, Typed
-from catalogue.filters.common import Days, Link, Selection
 from catalogue.filters.param_types import (
     LAT,
     LNG,
@@ -17,6 +16,7 @@ from catalogue.filters.param_types import (
     Stars,
     Words,
 )
+from catalogue.filters.record_params import Days, Link, Selection
 from catalogue.filters.search import Search
 from framework.api.query_params.declarations import DATE, MOMENT, TIME, Listed, Pages, Parameters, Read, Whole
 

@@ -1,7 +1,7 @@
 """The parameters of what a restaurant was, and of the feed of changes."""
 
-from catalogue.filters.common import Selection
 from catalogue.filters.param_types import MarketSlug
+from catalogue.filters.record_params import Selection
 from catalogue.models import Version
 from framework.api.fields import Text
 from framework.api.query_params.declarations import Listed, Parameters, PastMoment, Whole, Word

@@ -21,7 +21,7 @@ from payments.chain import evm, rpc
 from payments.chain.networks import ours
 from payments.devchain.wallets import Wallet
 from tests.catalogue import builders
-from tests.catalogue.exports.helpers import keep_in
+from tests.catalogue.exports.export_builders import keep_in
 from tests.payments.buyer import client_of, signed_by, tampered
 from tests.payments.signing import client_of as session_of
 from tests.support.wallets import transfer_usdc, usdc_balance

@@ -16,7 +16,7 @@ from catalogue.models import Export, ExportPart
 from config.management.commands import check_consistency
 from payments.models import Payment
 from tests.catalogue import builders as places
-from tests.catalogue.exports import helpers
+from tests.catalogue.exports import export_builders
 from tests.payments import ledger_builders
 from tests.payments.facilitators import serving
 from tests.support import builders
@@ -237,9 +237,9 @@ def test_each_damage_is_found_by_its_name_and_nothing_else_with_it(world: Venue,
 @pytest.fixture
 def exported(transactional_db: None, settings: Settings, tmp_path: Path) -> tuple[ExportPart, Path]:
     """The only part of a finished export, and its file."""
-    helpers.keep_in(settings, tmp_path)
+    export_builders.keep_in(settings, tmp_path)
     places.restaurant()
-    export = helpers.finished()
+    export = export_builders.finished()
     part = export.parts.get()
     assert found() == []
     return part, tmp_path / export.public_id / part.file

@@ -16,8 +16,8 @@ from catalogue.exports.jobs import worker
 from catalogue.models import Export
 from payments.devchain.wallets import Wallet as Key
 from tests.catalogue import builders
-from tests.catalogue.exports import helpers
-from tests.catalogue.exports.helpers import EXPORTS, UNKNOWN
+from tests.catalogue.exports import export_builders
+from tests.catalogue.exports.export_builders import EXPORTS, UNKNOWN
 from tests.mcp.client import call, refusal_of, rpc, words_of
 from tests.payments.signing import client_of
 from tests.support import builders as keys
@@ -28,13 +28,13 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture(autouse=True)
 def folder(settings: Settings, tmp_path: Path) -> Path:
-    return helpers.keep_in(settings, tmp_path / "exports")
+    return export_builders.keep_in(settings, tmp_path / "exports")
 
 
 @pytest.fixture
 def enterprise(wallets: Mapping[str, Key]) -> Client:
     """A caller on the Enterprise tier, who has signed in."""
-    helpers.given(wallets["enterprise"])
+    export_builders.given(wallets["enterprise"])
     return client_of(wallets["enterprise"])
 
 
@@ -65,7 +65,7 @@ def test_an_export_is_started_followed_and_fetched_by_its_links(enterprise: Clie
     (export,) = Export.objects.all()
     worker.begin(export, now=timezone.now(), rows_a_part=2)
     assert record(call(enterprise, "get_export", export_id=started["id"]))["status"] == "running"
-    helpers.work(export)
+    export_builders.work(export)
 
     done = record(call(enterprise, "get_export", export_id=started["id"]))
     assert (done["status"], done["progress"], done["rows"], len(done["files"])) == ("succeeded", 1, 3, 2)
@@ -90,7 +90,7 @@ def test_the_conditions_are_those_of_the_filter_and_the_same_call_gives_the_same
     first = record(start(enterprise, **asked))
     assert first["filter"] == {"market": "copenhagen", "updated_since": "2026-11-21T19:30:00Z", "status": "open"}
     assert record(start(enterprise, **asked)) == first
-    over_rest = helpers.ask(enterprise, filter=first["filter"])
+    over_rest = export_builders.ask(enterprise, filter=first["filter"])
     assert over_rest.json() == first
     assert record(start(enterprise))["id"] != first["id"]
     assert Export.objects.count() == 2
@@ -156,7 +156,7 @@ def test_a_wallet_below_enterprise_is_told_so(prices: None, wallets: Mapping[str
 
 def test_the_export_of_another_wallet_is_none(enterprise: Client) -> None:
     started = record(start(enterprise))
-    Export.objects.update(wallet=helpers.somebody())
+    Export.objects.update(wallet=export_builders.somebody())
     for id_ in (started["id"], UNKNOWN):
         result = call(enterprise, "get_export", export_id=id_)
         assert (refusal_of(result)["code"], words_of(result)) == (

@@ -29,7 +29,7 @@ from catalogue.offers import booking
 from framework.admin.large_tables import LongPaginator
 from tests.catalogue import builders
 from tests.catalogue.builders import NOW
-from tests.catalogue.exports import helpers
+from tests.catalogue.exports import export_builders
 from tests.catalogue.html import address, change
 
 pytestmark = pytest.mark.django_db
@@ -65,7 +65,7 @@ def place() -> Restaurant:
     builders.photo(made)
     reports.file(made.slug, kind="closed", reporter="f" * 64, now=NOW)
     ImportRun.objects.create(source=record.source, file="cph.geojson", started_at=NOW)
-    helpers.begun()
+    export_builders.begun()
     builders.attribute()
     builders.holiday(made.market, NOW.date())
     made.refresh_from_db()

@@ -18,7 +18,7 @@ from catalogue.models import Export
 from payments.models import Plan, Wallet
 from payments.pricing import default_products
 from tests.catalogue import builders as catalogue_builders
-from tests.catalogue.exports import helpers
+from tests.catalogue.exports import export_builders
 from tests.support import builders, users
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -26,14 +26,14 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture(autouse=True)
 def folder(settings: Settings, tmp_path: Path) -> Path:
-    return helpers.keep_in(settings, tmp_path / "exports")
+    return export_builders.keep_in(settings, tmp_path / "exports")
 
 
 @pytest.fixture
 def owner(venue: Venue) -> Client:
     """The owner of an account with one wallet, the one that exporting.queued orders for."""
-    helpers.somebody()
-    Wallet.objects.filter(pk=helpers.WALLET).update(account=venue.account)
+    export_builders.somebody()
+    Wallet.objects.filter(pk=export_builders.WALLET).update(account=venue.account)
     return users.member(venue)
 
 
@@ -52,9 +52,9 @@ def seen(answer: Any) -> str:
 
 
 def finished() -> Export:
-    export = helpers.begun(rows_a_part=1)
+    export = export_builders.begun(rows_a_part=1)
     while export.status == Export.Status.RUNNING:
-        helpers.step(export)
+        export_builders.step(export)
     return export
 
 
@@ -68,7 +68,7 @@ def test_the_list_takes_three_queries_beside_those_of_the_doorway(
     venue: Venue, owner: Client, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     for market in ("a", "b", "c"):
-        helpers.queued(status=("open", "moved", "unverified")["abc".index(market)])
+        export_builders.queued(status=("open", "moved", "unverified")["abc".index(market)])
     with django_assert_num_queries(3 + 5):
         assert owner.get(at(venue)).status_code == 200
 
@@ -76,18 +76,18 @@ def test_the_list_takes_three_queries_beside_those_of_the_doorway(
 def test_an_export_moves_on_the_page_from_queued_to_its_files(venue: Venue, owner: Client) -> None:
     for _ in range(3):
         catalogue_builders.restaurant()
-    export = helpers.queued()
+    export = export_builders.queued()
     row = at(venue, f"/{export.public_id}/progress")
     first = owner.get(row)
     assert (first.status_code, "Waits for a worker 0 %" in said(first)) == (200, True)
     assert owner.get(row, {"seen": seen(first)}).status_code == 204
-    helpers.begin(export, rows_a_part=1)
+    export_builders.begin(export, rows_a_part=1)
     worker.step(export, goes_on_s=0)
     running = owner.get(row, {"seen": seen(first)})
     assert "Is being written 33 % 33 %, 1 of 3 rows" in said(running)
     assert 'value="33" aria-label="Progress of the export of restaurants"' in running.content.decode()
     while export.status == Export.Status.RUNNING:
-        helpers.step(export)
+        export_builders.step(export)
     ended = owner.get(row, {"seen": seen(running)})
     # htmx asks no more after a 286.
     assert ended.status_code == 286
@@ -110,7 +110,7 @@ def test_a_file_is_fetched_by_a_link_that_the_click_makes(venue: Venue, owner: C
 
 
 def test_cancelling_asks_and_says_what_it_did(venue: Venue, owner: Client) -> None:
-    export = helpers.queued()
+    export = export_builders.queued()
     address = at(venue, f"/{export.public_id}/cancel")
     assert "Cancel this export? Restaurants, jsonl.gz: Waits for a worker" in said(owner.get(address))
     export.refresh_from_db()
@@ -122,7 +122,7 @@ def test_cancelling_asks_and_says_what_it_did(venue: Venue, owner: Client) -> No
 
 
 def test_what_has_failed_says_why_and_not_as_markup(venue: Venue, owner: Client) -> None:
-    export = helpers.queued()
+    export = export_builders.queued()
     Export.objects.filter(pk=export.pk).update(status="failed", error="<script>alert(1)</script>")
     page = owner.get(at(venue, f"/{export.public_id}"))
     assert "Failed <script>alert(1)</script>" in said(page)
@@ -132,7 +132,7 @@ def test_what_has_failed_says_why_and_not_as_markup(venue: Venue, owner: Client)
 # A new one
 def test_the_form_shows_the_price_the_rows_and_the_request(venue: Venue, owner: Client) -> None:
     default_products.load()
-    Wallet.objects.filter(pk=helpers.WALLET).update(tier="enterprise")
+    Wallet.objects.filter(pk=export_builders.WALLET).update(tier="enterprise")
     asked = {"dataset": "restaurants", "format": "parquet", "status": "open", "groups": ["reviews"]}
     answer = owner.get(at(venue, "/new"), asked)
     page = said(answer)
@@ -164,7 +164,7 @@ def test_what_a_plan_gives_is_ordered_here_once(venue: Venue, owner: Client) -> 
     export = Export.objects.get()
     assert (first.status_code, first["Location"]) == (302, at(venue, f"/{export.public_id}"))
     assert second["Location"] == first["Location"]
-    assert (export.wallet_id, export.dataset, export.queue) == (helpers.WALLET, "landmarks", "dedicated")
+    assert (export.wallet_id, export.dataset, export.queue) == (export_builders.WALLET, "landmarks", "dedicated")
 
 
 @pytest.mark.parametrize(
@@ -195,7 +195,7 @@ def test_a_place_in_the_list_that_there_is_not_is_told(venue: Venue, owner: Clie
 
 # Whose it is
 def test_another_accounts_exports_are_not_there(venue: Venue, other_venue: Venue, owner: Client) -> None:
-    export = helpers.queued()
+    export = export_builders.queued()
     stranger = users.member(other_venue)
     for rest in ("", "/progress", "/state", "/cancel", "/files/manifest.json"):
         assert stranger.get(at(other_venue, f"/{export.public_id}{rest}")).status_code == 404

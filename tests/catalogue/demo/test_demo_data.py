@@ -31,7 +31,7 @@ from catalogue.models import (
     Version,
 )
 from catalogue.read_model import rebuild
-from tests.catalogue.demo.helpers import TODAY, demo_data
+from tests.catalogue.demo.generated_data import TODAY, demo_data
 
 # Ranges kept for fiction, or blocks of zeros that nobody is given; see catalogue/demo/words/cities.toml.
 PHONES = {

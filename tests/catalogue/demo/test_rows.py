@@ -12,7 +12,7 @@ from catalogue.demo import photo_captions, vocabulary
 from catalogue.models import FlowSlot, Listing, Photo, Record, Restaurant, Review, Version
 from catalogue.read_model import rebuild
 from catalogue.reviews import aggregates
-from tests.catalogue.demo.helpers import TODAY, demo_data
+from tests.catalogue.demo.generated_data import TODAY, demo_data
 
 
 @pytest.mark.django_db

@@ -13,7 +13,7 @@ from catalogue.exports.jobs import worker
 from catalogue.models import Export
 from payments.devchain.wallets import Wallet as Key
 from payments.models import Payment
-from tests.catalogue.exports.helpers import EXPORTS, RESTAURANTS
+from tests.catalogue.exports.export_builders import EXPORTS, RESTAURANTS
 from tests.payments import buyer as payments_buyer
 
 State = Payment.State

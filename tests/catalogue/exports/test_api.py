@@ -18,8 +18,8 @@ from framework.public_ids import encode
 from payments.devchain.wallets import Wallet as Key
 from payments.tiers.definitions import ENTERPRISE
 from tests.catalogue import builders
-from tests.catalogue.exports import helpers
-from tests.catalogue.exports.helpers import UNKNOWN, ask, refusal
+from tests.catalogue.exports import export_builders
+from tests.catalogue.exports.export_builders import UNKNOWN, ask, refusal
 from tests.payments.signing import client_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture(autouse=True)
 def folder(settings: Settings, tmp_path: Path) -> Path:
-    return helpers.keep_in(settings, tmp_path / "exports")
+    return export_builders.keep_in(settings, tmp_path / "exports")
 
 
 @pytest.fixture
@@ -39,8 +39,8 @@ def enterprise(wallets: Mapping[str, Key]) -> Client:
 def ordered(**wishes: Any) -> Export:
     """An export of a wallet of the tests, of all it wishes, with its files."""
     wishes = {"dataset": "restaurants", "format": "jsonl.gz", **wishes}
-    export = commands.start(helpers.somebody().address, tier=ENTERPRISE, now=timezone.now(), **wishes)
-    helpers.work(export)
+    export = commands.start(export_builders.somebody().address, tier=ENTERPRISE, now=timezone.now(), **wishes)
+    export_builders.work(export)
     assert export.status == "succeeded", export.error
     return export
 
@@ -76,7 +76,7 @@ def test_what_a_dataset_does_not_have_is_refused_by_name(
 
 
 def test_the_export_of_another_is_as_unknown_as_one_that_there_is_not(enterprise: Client) -> None:
-    theirs = helpers.finished()
+    theirs = export_builders.finished()
     found, unknown = (ask(enterprise, since_export=each) for each in (theirs.public_id, UNKNOWN))
     without_request = [{**answer.json()["error"], "request_id": ""} for answer in (found, unknown)]
     assert without_request[0] == without_request[1]
@@ -85,7 +85,7 @@ def test_the_export_of_another_is_as_unknown_as_one_that_there_is_not(enterprise
 def test_the_progress_never_goes_back_while_parts_are_looked_at_again_and_begins_anew_with_the_export() -> None:
     for _ in range(4):
         builders.listed(builders.restaurant())
-    export = helpers.begun(rows_a_part=1)
+    export = export_builders.begun(rows_a_part=1)
     seen = []
     for _ in range(2):
         worker.step(export, goes_on_s=0)
@@ -108,7 +108,7 @@ def test_a_delta_tells_what_it_is_since_and_which_files_are_of_what_kind() -> No
     gone = encode("rst", goes.pk)
     goes.delete()
     delta = ordered(since_export=full.public_id)
-    told, kept = shown(delta), helpers.manifest(delta)
+    told, kept = shown(delta), export_builders.manifest(delta)
     assert (told["since_export"], kept["since_export"]) == (full.public_id, full.public_id)
     assert [file["kind"] for file in told["files"]] == [file["kind"] for file in kept["files"]]
     assert {file["kind"] for file in kept["files"]} == {"rows", "removed"}
@@ -119,7 +119,7 @@ def test_a_delta_tells_what_it_is_since_and_which_files_are_of_what_kind() -> No
     assert [column["name"] for column in kept["schema_of_removed"]] == ["id", "removed_at"]
     part = delta.parts.get(kind="removed")
     with files.storage().open(files.path_of(delta, part)) as stored:
-        (line,) = helpers.lines(stored.read())
+        (line,) = export_builders.lines(stored.read())
     assert line["id"] == gone
 
 
@@ -127,7 +127,7 @@ def test_a_delta_tells_what_it_is_since_and_which_files_are_of_what_kind() -> No
 def test_the_manifest_has_the_schema_of_the_format_that_is_written(format_: str) -> None:
     builders.listed(builders.restaurant())
     export = ordered(format=format_)
-    kept = helpers.manifest(export)
+    kept = export_builders.manifest(export)
     names = [column["name"] for column in kept["schema"]]
     assert (kept["format"], "lat" in names, "location" in names) == (
         format_,

@@ -25,7 +25,7 @@ from catalogue.exports.jobs import worker
 from catalogue.management.commands import export as command
 from catalogue.models import Export
 from tests.catalogue import builders
-from tests.catalogue.exports import helpers
+from tests.catalogue.exports import export_builders
 from tests.support.live_server import database_url
 from tests.support.live_stack import eventually
 
@@ -34,7 +34,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture(autouse=True)
 def folder(settings: Settings, tmp_path: Path) -> Path:
-    return helpers.keep_in(settings, tmp_path / "exports")
+    return export_builders.keep_in(settings, tmp_path / "exports")
 
 
 @contextmanager
@@ -75,7 +75,7 @@ def in_parts(number: int) -> Export:
     """A running export of staff with so many parts of one restaurant each."""
     for _ in range(number):
         builders.listed(builders.restaurant())
-    export = helpers.begun(rows_a_part=1)
+    export = export_builders.begun(rows_a_part=1)
     Export.objects.update(wallet=None)
     return export
 
@@ -108,7 +108,7 @@ def test_several_processes_write_one_export_and_none_is_left(folder: Path) -> No
     assert (export.status, export.rows) == ("succeeded", 12)
     assert out.startswith(f"{export.public_id}: 12 files, 12 rows, 0.0 MB in ")
     assert "rows/s" in out
-    assert len(helpers.stored(folder)) == 13
+    assert len(export_builders.stored(folder)) == 13
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -128,7 +128,7 @@ def test_it_stops_at_a_signal_leaves_no_process_and_goes_on_when_it_is_asked_aga
     assert f"`manage.py export --resume {export.public_id}` goes on where it was" in err
     assert not any(each.is_running() for each in beside)
     export.refresh_from_db()
-    assert (export.status, helpers.stored(folder)) == ("running", set())
+    assert (export.status, export_builders.stored(folder)) == ("running", set())
     export.parts.update(state="waiting", lease_until=None)
     assert told("--resume", export.public_id)["rows"] == 2
 
@@ -157,7 +157,7 @@ def test_the_same_order_again_is_the_same_export_while_it_is_not_finished(folder
 
 def test_copying_again_leaves_what_is_there_and_mends_what_is_broken(folder: Path, tmp_path: Path) -> None:
     builders.listed(builders.restaurant())
-    export = helpers.finished()
+    export = export_builders.finished()
     to = tmp_path / "taken"
     words = ("--resume", export.public_id, "--to", str(to))
     told(*words)
@@ -173,7 +173,7 @@ def test_what_cannot_be_copied_in_the_end_is_named_with_the_command_that_copies_
     folder: Path, tmp_path: Path
 ) -> None:
     builders.listed(builders.restaurant())
-    export = helpers.finished()
+    export = export_builders.finished()
     in_the_way = tmp_path / "taken" / "restaurants-00001.jsonl.gz"
     in_the_way.mkdir(parents=True)
     refusal = refused("--resume", export.public_id, "--to", str(tmp_path / "taken"))
@@ -186,7 +186,7 @@ def test_what_cannot_be_copied_in_the_end_is_named_with_the_command_that_copies_
 
 def test_a_copy_that_is_not_as_it_was_written_is_refused(folder: Path, tmp_path: Path) -> None:
     builders.listed(builders.restaurant())
-    export = helpers.finished()
+    export = export_builders.finished()
     (stored,) = folder.glob("*/*.jsonl.gz")
     content = stored.read_bytes()
     stored.chmod(0o600)
@@ -207,15 +207,15 @@ def test_a_copy_that_is_not_as_it_was_written_is_refused(folder: Path, tmp_path:
         (("restaurants", "--fields", ","), "fields: Name at least one field group: core, reviews, "),
         (("restaurants", "--updated-since", "yesterday"), "2026-11-21T19:30:00Z"),
         (("restaurants", "--since", "ex_1"), "since_export: This must be the id of an export"),
-        (("restaurants", "--since", helpers.UNKNOWN), "since_export: You have no such export."),
+        (("restaurants", "--since", export_builders.UNKNOWN), "since_export: You have no such export."),
         (("landmarks", "--status", "open"), "filter.status: An export of landmarks cannot be filtered by status."),
         (("restaurants", "--to", "/dev/null/taken"), "--to /dev/null/taken: Not a directory."),
         (("restaurants", "--to", "/dev/null"), "--to /dev/null: File exists."),
-        (("--resume", helpers.UNKNOWN), f"There is no export {helpers.UNKNOWN}."),
-        (("restaurants", "--resume", helpers.UNKNOWN), "leave dataset out"),
-        (("--resume", helpers.UNKNOWN, "--workers", "0"), "argument --workers: must be from 1 to "),
-        (("--resume", helpers.UNKNOWN, "--workers", "99999"), "argument --workers: must be from 1 to "),
-        (("--resume", helpers.UNKNOWN, "--workers", "many"), "argument --workers: must be from 1 to "),
+        (("--resume", export_builders.UNKNOWN), f"There is no export {export_builders.UNKNOWN}."),
+        (("restaurants", "--resume", export_builders.UNKNOWN), "leave dataset out"),
+        (("--resume", export_builders.UNKNOWN, "--workers", "0"), "argument --workers: must be from 1 to "),
+        (("--resume", export_builders.UNKNOWN, "--workers", "99999"), "argument --workers: must be from 1 to "),
+        (("--resume", export_builders.UNKNOWN, "--workers", "many"), "argument --workers: must be from 1 to "),
     ],
 )
 def test_what_is_not_understood_is_refused_by_name_and_orders_nothing(words: tuple[str, ...], complaint: str) -> None:

@@ -16,7 +16,7 @@ from pytest_django import Settings
 
 from catalogue.exports.datasets import Column, reviews
 from catalogue.models import Review
-from tests.catalogue.exports import helpers
+from tests.catalogue.exports import export_builders
 from tests.catalogue.exports.dataset_reader import conninfo, reading, strange_reviews, written
 from tests.catalogue.exports.worker_processes import all_over, eventually
 
@@ -27,7 +27,7 @@ FORMATS = ("jsonl.gz", "csv.gz", "parquet")
 
 @pytest.fixture(autouse=True)
 def folder(settings: Settings, tmp_path: Path) -> Path:
-    return helpers.keep_in(settings, tmp_path / "exports")
+    return export_builders.keep_in(settings, tmp_path / "exports")
 
 
 @pytest.fixture
@@ -78,7 +78,7 @@ def test_parquet_is_read_wherever_a_connection_of_ours_gets(told: list[Review], 
         _, as_role = written(read, "parquet")
     row = pq.read_table(io.BytesIO(content)).to_pylist()[-1]
     assert tuple(row.values()) == ("80s", "80s", "3s", "UTC", "odd_reader", date(2026, 2, 28))
-    assert helpers.lines(lines)[-1]["visited_on"] == "2026-02-28"
+    assert export_builders.lines(lines)[-1]["visited_on"] == "2026-02-28"
     assert pq.read_table(io.BytesIO(as_role)).to_pylist()[-1]["who"] == "pg_read_all_data"
 
 
@@ -102,5 +102,5 @@ def test_a_reading_that_breaks_is_an_error_of_the_database_and_leaves_neither_co
     for kind in FORMATS:
         with reading(reviews.DATASET, beat=lost) as read, pytest.raises(OtherHandsError):
             written(read, kind)
-    assert helpers.stored(folder) == set()
+    assert export_builders.stored(folder) == set()
     eventually(all_over)

@@ -33,7 +33,7 @@ from catalogue.serializers.restaurants import RestaurantRecord
 from framework.api.renderers import JSON
 from framework.public_ids import encode
 from tests.catalogue import builders
-from tests.catalogue.exports import helpers
+from tests.catalogue.exports import export_builders
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -43,7 +43,7 @@ AWKWARD = 'Café "Ø" \\ 50%, \\. \\N \t\r\n\x01\x02\x7f \u2028 \U0001f363 {} %(
 
 @pytest.fixture(autouse=True)
 def _files(settings: Settings, tmp_path: Path) -> None:
-    helpers.keep_in(settings, tmp_path / "exports")
+    export_builders.keep_in(settings, tmp_path / "exports")
 
 
 def exported(dataset: str, kind: str = "jsonl.gz", **wanted: Any) -> Export:
@@ -51,7 +51,7 @@ def exported(dataset: str, kind: str = "jsonl.gz", **wanted: Any) -> Export:
     made = Export.objects.create(
         dataset=dataset, format=kind, fingerprint=uuid4().hex, queue="dedicated", created_at=timezone.now(), **wanted
     )
-    helpers.work(made)
+    export_builders.work(made)
     assert made.status == "succeeded", made.error
     return made
 
@@ -129,7 +129,7 @@ def test_reviews_are_exported_as_the_api_shows_them() -> None:
         page = reviews_listing.page(place, Question(sort=Order.NEWEST), now=timezone.now() + timedelta(days=400))
         for row in page.values:
             expected[row["id"]] = {**row, "restaurant": place.slug}
-    rows = helpers.rows(exported("reviews"))
+    rows = export_builders.rows(exported("reviews"))
     assert {row["id"]: row for row in rows} == expected
     assert len(rows) == 3
     assert [row["lang"] for row in rows] == [None, "da", None]
@@ -142,7 +142,7 @@ def test_photos_are_exported_as_the_api_shows_them_without_hidden_ones() -> None
     for place in odd():
         for row in said(PhotoRecord(photos.page(place.pk, now=timezone.now()).rows, many=True).data):
             expected[row["id"]] = {**row, "restaurant": place.slug}
-    rows = helpers.rows(exported("photos"))
+    rows = export_builders.rows(exported("photos"))
     assert {row["id"]: row for row in rows} == expected
     assert len(rows) == 4
     assert list(rows[0]) == list(datasets.DATASETS["photos"].schema)
@@ -151,7 +151,7 @@ def test_photos_are_exported_as_the_api_shows_them_without_hidden_ones() -> None
 def test_landmarks_are_exported_as_the_api_shows_them() -> None:
     odd()
     found = landmarks.look_up(limit=50, now=timezone.now())
-    rows = helpers.rows(exported("landmarks"))
+    rows = export_builders.rows(exported("landmarks"))
     by_id = {row["id"]: row for row in said(LandmarkRecord(found.rows, many=True).data)}
     assert {row["id"]: row for row in rows} == by_id
     assert len(rows) == Landmark.objects.count() == 2
@@ -164,7 +164,7 @@ def test_history_is_exported_as_the_api_shows_it() -> None:
         listing = history.page(place.slug, limit=50, now=timezone.now())
         for row in said(EntryRecord(listing.rows, many=True).data):
             expected[place.slug, row["version"]] = row
-    rows = helpers.rows(exported("history"))
+    rows = export_builders.rows(exported("history"))
     ids = dict(Restaurant.objects.values_list("slug", "pk"))
     for row in rows:
         assert row["id"] == f"{row['restaurant_id']}:{row['version']}"
@@ -194,7 +194,7 @@ def test_groups_of_fields_are_exported_as_the_api_shows_them() -> None:
     Insight.objects.filter(pk=told[1].pk).update(generated_at=timezone.now() - timedelta(days=91))
     Insight.objects.filter(pk=told[2].pk).update(provider="another", model="x")
     names = ["reviews", "context", "ai_insight"]
-    rows = helpers.rows(exported("restaurants", fields=names))
+    rows = export_builders.rows(exported("restaurants", fields=names))
     assert len(rows) == 60
     seen: set[tuple[str, Any]] = set()
     for row in rows:
@@ -214,11 +214,11 @@ def test_an_insight_that_waits_for_staff_is_not_exported(settings: Settings) -> 
     settings.INSIGHT_APPROVAL = "all"
     place = builders.restaurant(review_count=7)
     builders.insight(place)
-    (row,) = helpers.rows(exported("restaurants", fields=["ai_insight"]))
+    (row,) = export_builders.rows(exported("restaurants", fields=["ai_insight"]))
     told = (row["ai_insight"], row["ai_insight_detail"], row["ai_insight_reason"])
     assert told == (None, None, "awaiting_approval")
     Insight.objects.update(approved_at=builders.NOW)
-    (row,) = helpers.rows(exported("restaurants", fields=["ai_insight"]))
+    (row,) = export_builders.rows(exported("restaurants", fields=["ai_insight"]))
     assert row["ai_insight"] == "Guests talk most about the ramen."
 
 
@@ -226,7 +226,7 @@ def test_an_insight_that_waits_for_staff_is_not_exported(settings: Settings) -> 
 def test_flat_columns_say_in_parquet_and_csv_what_the_lines_say(dataset: str) -> None:
     odd()
     fields = ["reviews", "context", "ai_insight"] if dataset == "restaurants" else []
-    rows = helpers.rows(exported(dataset, fields=fields))
+    rows = export_builders.rows(exported(dataset, fields=fields))
     columns = [
         column.name for column in datasets.of(Export(dataset=dataset, fields=fields, created_at=builders.NOW)).columns
     ]

@@ -36,7 +36,7 @@ from catalogue.models import (
 from catalogue.reviews import aggregates
 from framework.public_ids import encode
 from tests.catalogue import builders
-from tests.catalogue.exports import helpers
+from tests.catalogue.exports import export_builders
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -60,7 +60,7 @@ LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
 
 @pytest.fixture(autouse=True)
 def _files(settings: Settings, tmp_path: Path) -> None:
-    helpers.keep_in(settings, tmp_path / "exports")
+    export_builders.keep_in(settings, tmp_path / "exports")
 
 
 def exported(**wanted: Any) -> Export:
@@ -68,7 +68,7 @@ def exported(**wanted: Any) -> Export:
     made = Export.objects.create(
         format="jsonl.gz", fingerprint=uuid4().hex, queue="dedicated", created_at=timezone.now(), **wanted
     )
-    helpers.work(made)
+    export_builders.work(made)
     assert made.status == "succeeded", made.error
     return made
 
@@ -78,7 +78,7 @@ def lines(export: Export, kind: str = "rows") -> dict[str, str]:
     found = {}
     for part in export.parts.filter(kind=kind).order_by("seq"):
         with files.storage().open(files.path_of(export, part)) as kept:
-            for row in helpers.lines(kept.read()):
+            for row in export_builders.lines(kept.read()):
                 assert row["id"] not in found
                 found[row["id"]] = json.dumps(row)
     return found

@@ -15,8 +15,8 @@ import httpx
 import pytest
 from django.conf import settings
 
-from tests.catalogue.exports import helpers
-from tests.catalogue.exports.helpers import EXPORTS
+from tests.catalogue.exports import export_builders
+from tests.catalogue.exports.export_builders import EXPORTS
 from tests.support.live_stack import Up, eventually
 from tests.support.live_stack import environment as on
 
@@ -45,7 +45,7 @@ def shell(up: Up, block: str, folder: Path, **environment: str) -> str:
 
 def test_an_export_is_ordered_followed_fetched_and_read_as_the_page_says(up: Up, tmp_path: Path) -> None:
     order, follow, fetch, read, _ = SH
-    token = helpers.token(up)
+    token = export_builders.token(up)
     (wallet,) = (wallet for wallet in up.said["wallets"] if wallet["name"] == "enterprise")
     caller = httpx.Client(base_url=up.said["base_url"], headers={"Authorization": f"Bearer {token}"}, timeout=30)
     with caller:

@@ -21,7 +21,7 @@ from framework.api.renderers import JSON
 from payments.wallets import links
 from tests.accounts.webhook_receivers import receiving
 from tests.catalogue import builders as catalogue_builders
-from tests.catalogue.exports import helpers
+from tests.catalogue.exports import export_builders
 from tests.support import builders
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -30,14 +30,14 @@ URL = "https://hooks.example.com/"
 
 @pytest.fixture(autouse=True)
 def folder(settings: Settings, tmp_path: Path) -> Path:
-    return helpers.keep_in(settings, tmp_path / "exports")
+    return export_builders.keep_in(settings, tmp_path / "exports")
 
 
 @pytest.fixture
 def account(venue: Venue) -> Account:
     """The account of the venue, to which the wallet that orders is linked."""
-    helpers.somebody()
-    links.link(helpers.WALLET, account=venue.account_id, now=timezone.now())
+    export_builders.somebody()
+    links.link(export_builders.WALLET, account=venue.account_id, now=timezone.now())
     return venue.account
 
 
@@ -59,7 +59,7 @@ def test_a_finished_export_is_told_by_a_signed_request_with_its_record(
     catalogue_builders.listed(catalogue_builders.restaurant())
     with receiving() as receiver:
         _, secret = endpoints.create(venue, url=receiver.url, types=["export.finished"])
-        export = helpers.finished()
+        export = export_builders.finished()
         dispatcher.run(clock=timezone.now, takes_s=0.2)
         (received,) = receiver.received
     event = received.verified(secret)
@@ -73,8 +73,8 @@ def test_a_finished_export_is_told_by_a_signed_request_with_its_record(
 def test_it_is_told_once_though_two_workers_finish_at_once(venue: Venue, account: Account) -> None:
     endpoints.create(venue, url=URL)
     catalogue_builders.listed(catalogue_builders.restaurant())
-    export = helpers.begun()
-    helpers.step(export)
+    export = export_builders.begun()
+    export_builders.step(export)
     together = threading.Barrier(2)
 
     def finish() -> None:
@@ -109,7 +109,7 @@ def cancelled(export: Export) -> None:
 def test_one_that_fails_or_is_cancelled_is_told_of_too_and_once(
     venue: Venue, account: Account, end: Callable[[Export], None], status: str, actor: str
 ) -> None:
-    export = helpers.begun()
+    export = export_builders.begun()
     end(export)
     event = Event.objects.get()
     assert (event.account, event.venue, event.subject, event.actor) == (account, None, export.pk, actor)
@@ -121,11 +121,11 @@ def test_one_that_fails_or_is_cancelled_is_told_of_too_and_once(
 
 def test_one_that_is_begun_anew_is_told_of_again_when_it_ends(account: Account) -> None:
     catalogue_builders.listed(catalogue_builders.restaurant())
-    export = helpers.begun()
+    export = export_builders.begun()
     failed(export)
     assert commands.restart(export, now=timezone.now())
     export.refresh_from_db()
-    helpers.work(export)
+    export_builders.work(export)
     assert list(Event.objects.order_by("pk").values_list("record__status", flat=True)) == ["failed", "succeeded"]
 
 
@@ -141,14 +141,14 @@ def test_each_endpoint_of_the_account_hears_of_it_once_and_those_of_sandboxes_an
     endpoints.disable(off, now=timezone.now())
     for deaf in (sandbox, other_venue):
         endpoints.create(deaf, url=URL)
-    failed(helpers.begun())
+    failed(export_builders.begun())
     assert Event.objects.count() == 1
     assert set(WebhookDelivery.objects.values_list("endpoint", flat=True)) == {one.pk for one in hearing}
 
 
 def test_the_end_and_its_event_are_one_transaction(venue: Venue, account: Account) -> None:
     endpoints.create(venue, url=URL)
-    export = helpers.begun()
+    export = export_builders.begun()
 
     def undone() -> None:
         with transaction.atomic():
@@ -164,9 +164,9 @@ def test_the_end_and_its_event_are_one_transaction(venue: Venue, account: Accoun
 @pytest.mark.parametrize("linked", [True, False])
 def test_of_what_nobody_waits_for_nothing_is_written(venue: Venue, linked: bool) -> None:
     endpoints.create(venue, url=URL)
-    export = helpers.begun()
+    export = export_builders.begun()
     if linked:
-        links.link(helpers.WALLET, account=venue.account_id, now=timezone.now())
+        links.link(export_builders.WALLET, account=venue.account_id, now=timezone.now())
         # Ordered by staff.
         Export.objects.update(wallet=None)
         export.refresh_from_db()
@@ -176,7 +176,7 @@ def test_of_what_nobody_waits_for_nothing_is_written(venue: Venue, linked: bool)
 
 
 def test_the_end_of_one_that_was_never_paid_for_is_no_event(account: Account) -> None:
-    export = helpers.queued()
+    export = export_builders.queued()
     Export.objects.update(status="awaiting_payment")
     assert commands.cancel(export, actor="system", now=timezone.now())
     assert (Export.objects.get().status, Event.objects.count()) == ("cancelled", 0)

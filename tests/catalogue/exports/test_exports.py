@@ -19,8 +19,8 @@ from catalogue.exports.storage import files
 from catalogue.models import Export
 from payments.devchain.wallets import Wallet as Key
 from tests.catalogue import builders
-from tests.catalogue.exports import helpers
-from tests.catalogue.exports.helpers import EXPORTS, UNKNOWN, ask, asked, fetch, record, refusal
+from tests.catalogue.exports import export_builders
+from tests.catalogue.exports.export_builders import EXPORTS, UNKNOWN, ask, asked, fetch, record, refusal
 from tests.payments.signing import client_of
 from tests.support import builders as keys
 
@@ -29,19 +29,19 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture(autouse=True)
 def folder(settings: Settings, tmp_path: Path) -> Path:
-    return helpers.keep_in(settings, tmp_path / "exports")
+    return export_builders.keep_in(settings, tmp_path / "exports")
 
 
 @pytest.fixture
 def enterprise(wallets: Mapping[str, Key]) -> Client:
     """A caller on the Enterprise tier, who has signed in."""
-    helpers.given(wallets["enterprise"])
+    export_builders.given(wallets["enterprise"])
     return client_of(wallets["enterprise"])
 
 
 @pytest.fixture
 def done(enterprise: Client) -> dict[str, Any]:
-    return helpers.seven_in_three_files(enterprise)
+    return export_builders.seven_in_three_files(enterprise)
 
 
 def test_an_export_is_accepted_with_its_record_and_its_address(enterprise: Client) -> None:
@@ -139,7 +139,7 @@ def test_what_is_not_understood_is_refused_by_name(
             "fields",
             "Field groups are of restaurants: an export of landmarks has all its fields.",
         ),
-        ({"since_export": helpers.UNKNOWN}, "since_export", "You have no such export."),
+        ({"since_export": export_builders.UNKNOWN}, "since_export", "You have no such export."),
     ],
 )
 def test_what_does_not_fit_is_refused_in_words_that_name_no_parameter_twice(
@@ -159,7 +159,7 @@ def test_the_same_filter_in_other_words_is_the_same_export(enterprise: Client) -
 
 
 def test_the_same_post_from_eight_threads_makes_one_export(wallets: Mapping[str, Key]) -> None:
-    helpers.given(wallets["enterprise"])
+    export_builders.given(wallets["enterprise"])
     assert at_once(wallets["enterprise"], lambda client, _: ask(client).json()["id"], times=8) == {
         Export.objects.get().public_id
     }
@@ -169,7 +169,7 @@ def test_a_wallet_has_at_most_three_exports_under_way_however_it_asks(wallets: M
     def ask_for_another(client: Client, number: int) -> tuple[int, int]:
         return number, ask(client, filter={"updated_since": f"2026-11-2{number}T00:00:00Z"}).status_code
 
-    helpers.given(wallets["enterprise"])
+    export_builders.given(wallets["enterprise"])
     found = at_once(wallets["enterprise"], ask_for_another, times=8)
     assert sorted(status for _, status in found) == [202] * 3 + [400] * 5
     assert Export.objects.count() == 3
@@ -203,11 +203,11 @@ def test_the_progress_grows_with_the_parts(enterprise: Client) -> None:
     for _ in range(8):
         builders.restaurant()
     export = asked(enterprise)
-    helpers.begin(export, rows_a_part=2)
+    export_builders.begin(export, rows_a_part=2)
     seen = []
     for _ in range(5):
         seen.append((record(enterprise, export)["status"], record(enterprise, export)["progress"]))
-        helpers.step(export, goes_on_s=0)
+        export_builders.step(export, goes_on_s=0)
     assert seen == [("running", 0), ("running", 0.25), ("running", 0.5), ("running", 0.75), ("running", 0.999)]
     finished = record(enterprise, export)
     assert (finished["status"], finished["progress"], finished["rows"]) == ("succeeded", 1, 8)
@@ -231,15 +231,15 @@ def test_a_cancelled_export_stops_and_its_files_go(enterprise: Client, folder: P
     for _ in range(4):
         builders.restaurant()
     export = asked(enterprise)
-    helpers.begin(export, rows_a_part=2)
-    helpers.step(export, goes_on_s=0)
-    assert len(helpers.stored(folder)) == 1
+    export_builders.begin(export, rows_a_part=2)
+    export_builders.step(export, goes_on_s=0)
+    assert len(export_builders.stored(folder)) == 1
     answer = enterprise.delete(f"{EXPORTS}/{export.public_id}")
     assert (answer.status_code, answer.content) == (204, b"")
-    assert helpers.stored(folder) == set()
-    helpers.step(export)
+    assert export_builders.stored(folder) == set()
+    export_builders.step(export)
     assert record(enterprise, export)["status"] == "cancelled"
-    assert helpers.stored(folder) == set()
+    assert export_builders.stored(folder) == set()
     assert enterprise.delete(f"{EXPORTS}/{export.public_id}").status_code == 204
 
 
@@ -247,13 +247,13 @@ def test_deleting_a_finished_export_expires_it_at_once(
     enterprise: Client, client: Client, done: dict[str, Any], folder: Path
 ) -> None:
     assert enterprise.delete(f"{EXPORTS}/{done['id']}").status_code == 204
-    assert helpers.stored(folder) == set()
+    assert export_builders.stored(folder) == set()
     assert enterprise.get(f"{EXPORTS}/{done['id']}").json()["status"] == "expired"
     assert refusal(fetch(client, done["files"][0]["url"])) == (410, "gone", None)
 
 
 def test_the_id_of_another_wallet_is_answered_as_an_unknown_one(enterprise: Client, done: dict[str, Any]) -> None:
-    Export.objects.update(wallet=helpers.somebody())
+    Export.objects.update(wallet=export_builders.somebody())
     for method, rest in (("get", ""), ("delete", ""), ("get", "/files/manifest.json")):
         theirs, unknown, malformed = (
             enterprise.generic(method.upper(), f"{EXPORTS}/{found}{rest}") for found in (done["id"], UNKNOWN, "ex_1")
@@ -274,7 +274,7 @@ def test_exports_are_listed_newest_first_page_by_page_in_a_fixed_number_of_queri
     exports = []
     for number in range(5):
         exports.append(asked(enterprise, filter={"updated_since": f"2026-01-0{number + 1}T00:00:00Z"}))
-        helpers.work(exports[-1])
+        export_builders.work(exports[-1])
     with CaptureQueriesContext(connection) as few:
         first = enterprise.get(EXPORTS, {"limit": 2}).json()
     assert first["pagination"]["has_more"] is True

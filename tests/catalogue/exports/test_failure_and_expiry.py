@@ -19,7 +19,7 @@ from catalogue.exports.storage import files
 from catalogue.models import Export, ExportPart, Record
 from payments.tiers.definitions import ENTERPRISE
 from tests.catalogue import builders
-from tests.catalogue.exports import helpers
+from tests.catalogue.exports import export_builders
 from tests.support.live_server import database_url
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -31,7 +31,7 @@ class KilledError(BaseException):
 
 @pytest.fixture(autouse=True)
 def folder(settings: Settings, tmp_path: Path) -> Path:
-    return helpers.keep_in(settings, tmp_path / "exports")
+    return export_builders.keep_in(settings, tmp_path / "exports")
 
 
 def killed_at(nth: int) -> Callable[..., Any]:
@@ -50,7 +50,7 @@ def killed_at(nth: int) -> Callable[..., Any]:
 
 @pytest.mark.parametrize("nth", range(6))
 def test_a_worker_that_is_killed_while_it_gives_up_a_beginning_leaves_nothing_half_done(nth: int) -> None:
-    export = helpers.queued()
+    export = export_builders.queued()
     Export.objects.update(created_at=timezone.now() - timedelta(days=2))
     export.refresh_from_db()
     with connection.execute_wrapper(killed_at(nth)), suppress(KilledError):
@@ -61,7 +61,7 @@ def test_a_worker_that_is_killed_while_it_gives_up_a_beginning_leaves_nothing_ha
 
 def test_an_export_without_parts_is_never_done() -> None:
     builders.restaurant()
-    export = helpers.queued()
+    export = export_builders.queued()
     Export.objects.update(status="running", generation=1)
     worker.finish(export, now=timezone.now())
     export.refresh_from_db()
@@ -72,7 +72,7 @@ def written_but_for_its_end(*, rows_a_part: int = 1, restaurants: int = 3) -> Ex
     """An export whose parts all have their files."""
     for _ in range(restaurants):
         builders.restaurant()
-    export = helpers.begun(rows_a_part=rows_a_part)
+    export = export_builders.begun(rows_a_part=rows_a_part)
     for _ in range(restaurants - 1):
         assert worker.step(export, goes_on_s=0, kept_s=30) == 1
     assert worker.step(export, goes_on_s=0, kept_s=30) == 1
@@ -86,9 +86,9 @@ def test_an_export_whose_folder_was_removed_half_way_writes_its_files_anew(folde
     worker.finish(export, now=timezone.now())
     export.refresh_from_db()
     assert (export.status, export.error) == ("running", "3 of its files are gone: they are written anew.")
-    assert helpers.stored(folder) == set()
-    helpers.work(export)
-    assert (export.status, export.error, len(helpers.rows(export))) == ("succeeded", "", 3)
+    assert export_builders.stored(folder) == set()
+    export_builders.work(export)
+    assert (export.status, export.error, len(export_builders.rows(export))) == ("succeeded", "", 3)
 
 
 @pytest.mark.parametrize("spoil", [Path.unlink, lambda path: path.write_bytes(path.read_bytes()[:-1])])
@@ -99,8 +99,8 @@ def test_one_file_that_is_gone_or_cut_off_is_written_anew_and_no_other(
     second = export.parts.get(seq=2)
     before = dict(export.parts.exclude(pk=second.pk).values_list("seq", "file"))
     spoil(folder / files.path_of(export, second))
-    helpers.work(export)
-    assert (export.status, len(helpers.rows(export))) == ("succeeded", 3)
+    export_builders.work(export)
+    assert (export.status, len(export_builders.rows(export))) == ("succeeded", 3)
     assert dict(export.parts.exclude(pk=second.pk).values_list("seq", "file")) == before
     assert export.parts.get(seq=2).file != second.file
 
@@ -125,7 +125,7 @@ def test_a_storage_that_loses_a_file_each_time_fails_the_export_with_words(folde
 
 def test_the_end_of_the_last_try_is_judged_by_the_clock_of_the_database() -> None:
     builders.restaurant()
-    export = helpers.begun()
+    export = export_builders.begun()
     ExportPart.objects.update(tries=5, state="taken", lease_until=timezone.now() + timedelta(seconds=60))
     worker.finish(export, now=timezone.now() + timedelta(hours=1))
     export.refresh_from_db()
@@ -138,16 +138,16 @@ def test_the_end_of_the_last_try_is_judged_by_the_clock_of_the_database() -> Non
 
 def test_a_delta_that_is_begun_anew_too_late_is_refused_in_words_and_stays_failed() -> None:
     builders.restaurant()
-    first = helpers.finished()
+    first = export_builders.finished()
     delta = commands.start(
-        helpers.WALLET,
+        export_builders.WALLET,
         tier=ENTERPRISE,
         dataset="restaurants",
         format="jsonl.gz",
         since_export=first.public_id,
         now=timezone.now(),
     )
-    helpers.begin(delta)
+    export_builders.begin(delta)
     worker.fail(delta, "The disk was full.", now=timezone.now())
     before = Export.objects.values().get(pk=delta.pk)
     assert first.changes_from is not None
@@ -160,7 +160,7 @@ def test_a_delta_that_is_begun_anew_too_late_is_refused_in_words_and_stays_faile
 
 
 def test_the_beginning_of_an_export_that_is_begun_anew_has_a_day_of_its_own() -> None:
-    export = helpers.begun()
+    export = export_builders.begun()
     Export.objects.update(created_at=builders.NOW - timedelta(days=30))
     worker.fail(export, "The disk was full.", now=builders.NOW)
     assert commands.restart(export, now=builders.NOW)
@@ -176,9 +176,13 @@ def test_the_beginning_of_an_export_that_is_begun_anew_has_a_day_of_its_own() ->
 
 def test_an_export_that_has_ended_names_no_snapshot() -> None:
     builders.restaurant()
-    done, failed, cancelled = (helpers.begun(), helpers.begun(status="open"), helpers.begun(market="copenhagen"))
+    done, failed, cancelled = (
+        export_builders.begun(),
+        export_builders.begun(status="open"),
+        export_builders.begun(market="copenhagen"),
+    )
     Export.objects.update(snapshots=["00000003-00000001-1 dead"])
-    helpers.work(done)
+    export_builders.work(done)
     worker.fail(failed, "The disk was full.", now=timezone.now())
     commands.cancel(cancelled, actor="system", now=timezone.now())
     assert set(Export.objects.values_list("status", "snapshots__len")) == {
@@ -191,7 +195,7 @@ def test_an_export_that_has_ended_names_no_snapshot() -> None:
 def test_an_export_that_loses_its_snapshot_after_each_part_gets_on() -> None:
     for _ in range(6):
         builders.restaurant()
-    export = helpers.begun(rows_a_part=1)
+    export = export_builders.begun(rows_a_part=1)
     steps = 0
     while export.status == "running":
         worker.step(export, goes_on_s=0)
@@ -200,7 +204,7 @@ def test_an_export_that_loses_its_snapshot_after_each_part_gets_on() -> None:
         if steps <= 6:
             assert export.parts.filter(state="done").count() == steps
         assert steps <= 7
-    assert (export.status, steps, len(helpers.rows(export))) == ("succeeded", 7, 6)
+    assert (export.status, steps, len(export_builders.rows(export))) == ("succeeded", 7, 6)
 
 
 def test_a_delta_goes_back_further_where_transactions_of_another_role_cannot_be_seen() -> None:
@@ -224,11 +228,11 @@ def test_a_manifest_says_truly_in_which_order_its_rows_are() -> None:
         builders.restaurant()
     told = {}
     for dataset in ("restaurants", "history"):
-        export = helpers.queued()
+        export = export_builders.queued()
         Export.objects.filter(pk=export.pk).update(dataset=dataset, fingerprint=dataset)
         export.refresh_from_db()
-        helpers.work(export)
-        told[dataset] = helpers.manifest(export)["consistency"]
+        export_builders.work(export)
+        told[dataset] = export_builders.manifest(export)["consistency"]
     assert "files and rows are in the order of the ids. Licences" in told["restaurants"]
     assert "files and rows are in the order in which the versions were stored. Licences" in told["history"]
 
@@ -236,10 +240,10 @@ def test_a_manifest_says_truly_in_which_order_its_rows_are() -> None:
 def test_versions_are_read_again_when_the_sources_of_their_restaurant_change() -> None:
     place = builders.restaurant()
     builders.listed(place)
-    export = helpers.queued()
+    export = export_builders.queued()
     Export.objects.update(dataset="history")
     export.refresh_from_db()
-    helpers.begin(export)
+    export_builders.begin(export)
     assert worker.step(export, goes_on_s=0) == 1
     assert export.parts.get().rows == 1
     Record.objects.filter(restaurant=place).update(sources=["demo"])

@@ -21,8 +21,8 @@ from pytest_django import Settings
 from catalogue.models import Export
 from payments.devchain.wallets import Wallet as Key
 from tests.catalogue import builders
-from tests.catalogue.exports import helpers
-from tests.catalogue.exports.helpers import EXPORTS, UNKNOWN, body, fetch, refusal
+from tests.catalogue.exports import export_builders
+from tests.catalogue.exports.export_builders import EXPORTS, UNKNOWN, body, fetch, refusal
 from tests.payments.signing import client_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -30,19 +30,19 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture(autouse=True)
 def folder(settings: Settings, tmp_path: Path) -> Path:
-    return helpers.keep_in(settings, tmp_path / "exports")
+    return export_builders.keep_in(settings, tmp_path / "exports")
 
 
 @pytest.fixture
 def enterprise(wallets: Mapping[str, Key]) -> Client:
     """A caller on the Enterprise tier, who has signed in."""
-    helpers.given(wallets["enterprise"])
+    export_builders.given(wallets["enterprise"])
     return client_of(wallets["enterprise"])
 
 
 @pytest.fixture
 def done(enterprise: Client) -> dict[str, Any]:
-    return helpers.seven_in_three_files(enterprise)
+    return export_builders.seven_in_three_files(enterprise)
 
 
 def test_files_open_count_and_checksum_right(client: Client, done: dict[str, Any]) -> None:
@@ -55,8 +55,8 @@ def test_files_open_count_and_checksum_right(client: Client, done: dict[str, Any
     for file in done["files"]:
         content = contents[file["name"]]
         assert (len(content), hashlib.sha256(content).hexdigest()) == (file["bytes"], file["sha256"])
-        assert len(helpers.lines(content)) == file["rows"]
-    slugs = [row["slug"] for content in contents.values() for row in helpers.lines(content)]
+        assert len(export_builders.lines(content)) == file["rows"]
+    slugs = [row["slug"] for content in contents.values() for row in export_builders.lines(content)]
     with connection.cursor() as cursor:
         cursor.execute("SELECT slug FROM catalogue_restaurant ORDER BY id")
         assert slugs == [slug for (slug,) in cursor.fetchall()]
@@ -229,32 +229,32 @@ def nearly_full(folder: Path) -> Iterator[None]:
 def test_a_full_disk_is_told_on_the_row_and_leaves_nothing(folder: Path, format: str) -> None:  # noqa: A002  # its name
     for _ in range(200):
         builders.restaurant(name=secrets.token_hex(30))
-    export = helpers.begun()
+    export = export_builders.begun()
     Export.objects.update(format=format)
     export.refresh_from_db()
     with nearly_full(folder):
-        helpers.step(export)
-        assert helpers.stored(folder) == set()
+        export_builders.step(export)
+        assert export_builders.stored(folder) == set()
     assert export.error == "Part 1 could not be written: the storage did not take it. It is tried again."
     assert (export.status, export.parts.get().state) == ("running", "waiting")
-    helpers.work(export)
-    assert (export.status, export.rows, len(helpers.stored(folder))) == ("succeeded", 200, 2)
+    export_builders.work(export)
+    assert (export.status, export.rows, len(export_builders.stored(folder))) == ("succeeded", 200, 2)
 
 
 def test_a_folder_that_cannot_be_written_is_told_on_the_row(folder: Path) -> None:
     builders.restaurant()
-    export = helpers.begun()
+    export = export_builders.begun()
     folder.write_text("a file in its place")
-    helpers.step(export)
+    export_builders.step(export)
     assert export.error == "Part 1 could not be written: the storage did not take it. It is tried again."
     folder.unlink()
-    helpers.work(export)
+    export_builders.work(export)
     assert export.status == "succeeded"
 
 
 def test_files_and_folders_of_exports_are_nobody_elses(folder: Path) -> None:
     builders.restaurant()
-    helpers.finished()
+    export_builders.finished()
     modes = {path.is_dir(): path.stat().st_mode & 0o777 for path in folder.rglob("*")}
     assert modes == {True: 0o700, False: 0o600}
 
@@ -269,9 +269,9 @@ def test_each_format_is_served_under_its_own_name_and_type(
     kind: str,
 ) -> None:
     builders.listed(builders.restaurant())
-    export = helpers.asked(enterprise, format=format)
-    helpers.work(export)
-    (file,) = helpers.record(enterprise, export)["files"]
+    export = export_builders.asked(enterprise, format=format)
+    export_builders.work(export)
+    (file,) = export_builders.record(enterprise, export)["files"]
     answer = fetch(client, file["url"])
     name = f"restaurants-00001.{format}"
     assert (file["name"], answer["Content-Type"]) == (name, kind)

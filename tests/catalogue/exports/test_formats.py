@@ -26,7 +26,7 @@ from catalogue.exports.formats import column_types
 from catalogue.models import Export, Review
 from framework.public_ids import encode
 from tests.catalogue import builders
-from tests.catalogue.exports import helpers
+from tests.catalogue.exports import export_builders
 from tests.catalogue.exports.dataset_reader import reading, strange_reviews, written
 from tests.support.live_server import database_url
 
@@ -38,7 +38,7 @@ WORDS = {"string", "integer", "number", "boolean", "date", "timestamp"}
 
 @pytest.fixture(autouse=True)
 def folder(settings: Settings, tmp_path: Path) -> Path:
-    return helpers.keep_in(settings, tmp_path / "exports")
+    return export_builders.keep_in(settings, tmp_path / "exports")
 
 
 @pytest.fixture
@@ -224,7 +224,7 @@ def test_what_sql_cannot_say_is_put_into_each_format(folder: Path) -> None:
         count, lines = written(read, "jsonl.gz")
         _, table = written(read, "csv.gz")
         _, parquet = written(read, "parquet")
-    (row,) = helpers.lines(lines)
+    (row,) = export_builders.lines(lines)
     assert (count, row["name"], set(row["hours"])) == (1, "FISK", {"told"})
     assert gzip.decompress(table).decode() == (
         f'slug,name,hours,empty,none,quoted\n{row["slug"]},FISK,"{{""told"":[1,""a""]}}","",,"a ""b"", c\n"\n'

@@ -18,8 +18,8 @@ from payments.devchain.wallets import Wallet as Key
 from payments.models import Payment, Plan
 from payments.tiers.definitions import ENTERPRISE
 from tests.catalogue import builders
-from tests.catalogue.exports import helpers
-from tests.catalogue.exports.helpers import EXPORTS
+from tests.catalogue.exports import export_builders
+from tests.catalogue.exports.export_builders import EXPORTS
 from tests.catalogue.exports.paid_orders import PRICE, Spent, State, ask, bought, code, failed, paid_for, payment
 from tests.payments import buyer as payments_buyer
 from tests.payments.buyer import at_once
@@ -31,7 +31,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("
 
 @pytest.fixture(autouse=True)
 def folder(settings: Settings, tmp_path: Path) -> Path:
-    return helpers.keep_in(settings, tmp_path / "exports")
+    return export_builders.keep_in(settings, tmp_path / "exports")
 
 
 @pytest.fixture
@@ -92,7 +92,7 @@ def test_the_official_client_buys_an_export_from_the_order_to_the_files(buyer: C
     export = Export.objects.get()
     row = paid_for(export)
     assert (export.status, row.state, row.amount_usdc, spent()) == ("queued", State.DELIVERED, PRICE, PRICE)
-    helpers.work(export)
+    export_builders.work(export)
     assert (export.status, export.rows) == ("succeeded", 1)
     told = buyer.get(f"/v1/payments/{row.public_id}").json()
     assert (told["state"], told["products"]) == ("delivered", ["export_restaurants"])
@@ -128,7 +128,7 @@ def test_while_it_is_under_way_the_same_order_shows_it_and_charges_nothing(
 
 
 def test_what_a_plan_gives_is_queued_at_once_and_in_no_ledger(buyer: Client, key: Key) -> None:
-    helpers.given(key)
+    export_builders.given(key)
     assert buyer.get("/v1/me").json()["prices"]["products"][0]["amount"] == "0"
     answer = ask(buyer, payments_buyer.signed_by(key, value=500_000))
     assert (answer.status_code, answer.json()["status"]) == (202, "queued")
@@ -143,7 +143,7 @@ def test_what_a_plan_gives_is_queued_at_once_and_in_no_ledger(buyer: Client, key
 
 def test_a_plan_gives_only_what_its_tier_is_sold(buyer: Client, wallets: Mapping[str, Key]) -> None:
     client = client_of(wallets["pro"])
-    helpers.given(wallets["pro"])
+    export_builders.given(wallets["pro"])
     Plan.objects.update(tier="pro")
     assert code(ask(client)) == (403, "tier_required")
     assert not Export.objects.exists()

@@ -10,7 +10,7 @@ from catalogue.exports.datasets.base import parameters
 from catalogue.exports.jobs import partitioning
 from catalogue.models import Export
 from tests.catalogue import builders
-from tests.catalogue.exports import helpers
+from tests.catalogue.exports import export_builders
 from tests.catalogue.exports.worker_processes import begun, reviewed
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture(autouse=True)
 def folder(settings: Settings, tmp_path: Path) -> Path:
-    return helpers.keep_in(settings, tmp_path / "exports")
+    return export_builders.keep_in(settings, tmp_path / "exports")
 
 
 def test_what_is_split_by_the_index_alone_is_split_alike() -> None:
@@ -38,6 +38,6 @@ def test_what_is_split_by_the_index_alone_is_split_alike() -> None:
 def test_the_keys_are_split_so_that_each_row_is_in_one_part(count: int, parts: list[int]) -> None:
     for _ in range(count):
         builders.restaurant()
-    export = helpers.finished(rows_a_part=3)
+    export = export_builders.finished(rows_a_part=3)
     assert list(export.parts.order_by("seq").values_list("seq", "rows")) == list(enumerate(parts, start=1))
-    assert (export.rows_total, export.rows, len(helpers.rows(export))) == (count, count, count)
+    assert (export.rows_total, export.rows, len(export_builders.rows(export))) == (count, count, count)

@@ -21,8 +21,8 @@ from payments.devchain.wallets import Wallet as Key
 from payments.ledger import transitions
 from payments.models import Payment, Plan, Wallet
 from payments.tiers.definitions import ENTERPRISE
-from tests.catalogue.exports import helpers
-from tests.catalogue.exports.helpers import EXPORTS, RESTAURANTS
+from tests.catalogue.exports import export_builders
+from tests.catalogue.exports.export_builders import EXPORTS, RESTAURANTS
 from tests.catalogue.exports.paid_orders import (
     PRICE,
     Spent,
@@ -47,7 +47,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("
 
 @pytest.fixture(autouse=True)
 def folder(settings: Settings, tmp_path: Path) -> Path:
-    return helpers.keep_in(settings, tmp_path / "exports")
+    return export_builders.keep_in(settings, tmp_path / "exports")
 
 
 @pytest.fixture
@@ -190,7 +190,7 @@ def test_what_does_not_succeed_is_owed_back_by_itself_in_words(
 @pytest.mark.parametrize("end", ["deleted", "expired"])
 def test_what_has_succeeded_is_not_owed_back(buyer: Client, key: Key, end: str) -> None:
     export = bought(buyer, key)
-    helpers.work(export)
+    export_builders.work(export)
     if end == "deleted":
         buyer.delete(f"{EXPORTS}/{export.public_id}")
     else:
@@ -207,7 +207,7 @@ def test_what_was_ordered_is_fetched_also_when_the_tier_has_fallen(books: None) 
     wallet = Wallet.objects.get(address=key.address)
     Plan.objects.create(name="A month", wallet=wallet, valid_from=timezone.now())
     export = bought(buyer, key)
-    helpers.work(export)
+    export_builders.work(export)
     Plan.objects.update(valid_until=timezone.now())
     shown = buyer.get(f"{EXPORTS}/{export.public_id}")
     assert (shown.status_code, shown["X-Tier"], len(shown.json()["files"])) == (200, "free", 1)
@@ -292,11 +292,11 @@ def test_a_delta_begins_at_an_export_of_the_same_kind(
     wallet = Wallet.objects.get(address=key.address)
     first = commands.start(key.address, tier=ENTERPRISE, dataset="restaurants", format="jsonl.gz", now=timezone.now())
     if not change.pop("unfinished", False):
-        helpers.work(first)
+        export_builders.work(first)
         age = timedelta(days=91 if change.pop("old", False) else 1)
         Export.objects.update(changes_from=timezone.now() - age)
     if change.pop("anothers", False):
-        Export.objects.update(wallet=helpers.somebody())
+        Export.objects.update(wallet=export_builders.somebody())
     wanted: dict[str, Any] = {**RESTAURANTS, "format": "jsonl.gz", **change, "since_export": first.public_id}
     if words is None:
         delta = commands.start(wallet.address, tier=ENTERPRISE, now=timezone.now(), **wanted)

@@ -16,7 +16,7 @@ from catalogue.exports.datasets.restaurants import SCHEMA
 from catalogue.hours import Hours
 from catalogue.models import Restaurant
 from tests.catalogue import builders
-from tests.catalogue.exports import helpers
+from tests.catalogue.exports import export_builders
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -27,7 +27,7 @@ AWKWARD = 'Café "Ø" \\ 50%, \\. \\N \t\r\n\x01\x02\x7f \u2028 \U0001f363 {}'
 
 @pytest.fixture(autouse=True)
 def _files(settings: Settings, tmp_path: Path) -> None:
-    helpers.keep_in(settings, tmp_path / "exports")
+    export_builders.keep_in(settings, tmp_path / "exports")
 
 
 def answered() -> Iterator[dict[str, Any]]:
@@ -51,7 +51,7 @@ def test_generated_restaurants_are_exported_as_the_api_shows_them() -> None:
         stdout=StringIO(),
         stderr=StringIO(),
     )
-    exported = helpers.rows(helpers.finished(rows_a_part=50))
+    exported = export_builders.rows(export_builders.finished(rows_a_part=50))
     assert len(exported) == 120
     assert exported == list(answered())
     assert {row["rating"] for row in exported} != {None}
@@ -85,12 +85,12 @@ def test_odd_restaurants_are_exported_as_the_api_shows_them() -> None:
     builders.listed(attributed, "wikidata", "Q2")
     builders.listed(attributed, "osm", "node/2")
     builders.listed(attributed, "osm", "node/1")
-    assert helpers.rows(helpers.finished()) == list(answered())
+    assert export_builders.rows(export_builders.finished()) == list(answered())
 
 
 def test_a_row_has_the_fields_of_the_schema_in_its_order() -> None:
     builders.restaurant()
-    (row,) = helpers.rows(helpers.finished())
+    (row,) = export_builders.rows(export_builders.finished())
     assert list(row) == list(SCHEMA)
 
 
@@ -109,9 +109,9 @@ def test_a_filter_leaves_the_rows_that_meet_all_its_conditions(wanted: dict[str,
     builders.restaurant(slug="closed", status="permanently_closed")
     builders.restaurant(slug="new", updated_at=builders.NOW + timedelta(seconds=1))
     builders.restaurant(slug="oslo", market="oslo")
-    export = helpers.finished(**wanted)
-    assert sorted(row["slug"] for row in helpers.rows(export)) == slugs
-    assert (export.rows, helpers.manifest(export)["rows"]) == (len(slugs), len(slugs))
+    export = export_builders.finished(**wanted)
+    assert sorted(row["slug"] for row in export_builders.rows(export)) == slugs
+    assert (export.rows, export_builders.manifest(export)["rows"]) == (len(slugs), len(slugs))
 
 
 def test_the_manifest_names_the_licences_of_the_sources_contained_and_of_no_others() -> None:
@@ -119,7 +119,7 @@ def test_the_manifest_names_the_licences_of_the_sources_contained_and_of_no_othe
     builders.listed(builders.restaurant(), "osm")
     builders.source("wikidata", name="Wikidata", license="CC0-1.0", attribution="Wikidata, CC0")
     builders.listed(builders.restaurant(), "wikidata")
-    licences = helpers.manifest(helpers.finished(rows_a_part=1))["licences"]
+    licences = export_builders.manifest(export_builders.finished(rows_a_part=1))["licences"]
     assert licences == [
         {"source": "osm", "name": "osm", "license": "ODbL-1.0", "attribution": "© osm", "share_alike": True},
         {
@@ -135,9 +135,9 @@ def test_the_manifest_names_the_licences_of_the_sources_contained_and_of_no_othe
 def test_parts_share_the_rows_in_the_order_of_their_keys() -> None:
     for _ in range(7):
         builders.restaurant()
-    export = helpers.finished(rows_a_part=3)
+    export = export_builders.finished(rows_a_part=3)
     with connection.cursor() as cursor:
         cursor.execute("SELECT slug FROM catalogue_restaurant ORDER BY id")
         slugs = [slug for (slug,) in cursor.fetchall()]
-    assert [row["slug"] for row in helpers.rows(export)] == slugs
+    assert [row["slug"] for row in export_builders.rows(export)] == slugs
     assert list(export.parts.order_by("seq").values_list("rows", flat=True)) == [3, 3, 1]

@@ -25,8 +25,8 @@ from catalogue.models import Export
 from catalogue.tasks import sweep_exports
 from payments.devchain.wallets import Wallet as Key
 from tests.catalogue import builders
-from tests.catalogue.exports import helpers, s3_server
-from tests.catalogue.exports.helpers import EXPORTS, refusal
+from tests.catalogue.exports import export_builders, s3_server
+from tests.catalogue.exports.export_builders import EXPORTS, refusal
 from tests.catalogue.exports.s3_server import BUCKET, KEY, SECRET, Service
 from tests.payments.signing import client_of
 from tests.support.live_server import database_url, served
@@ -46,14 +46,14 @@ def service() -> Iterator[Service]:
 def kept(service: Service, settings: Settings, tmp_path: Path) -> Path:
     """Keep the files in an empty bucket; the folder where none should be."""
     service.empty()
-    folder = helpers.keep_in(settings, tmp_path / "exports")
+    folder = export_builders.keep_in(settings, tmp_path / "exports")
     s3_server.keep_in(settings, service.endpoint)
     return folder
 
 
 @pytest.fixture
 def enterprise(wallets: Mapping[str, Key]) -> Client:
-    helpers.given(wallets["enterprise"])
+    export_builders.given(wallets["enterprise"])
     return client_of(wallets["enterprise"])
 
 
@@ -66,13 +66,13 @@ def make_seven() -> None:
 def running() -> Export:
     """An export of three parts, none of them written."""
     make_seven()
-    return helpers.begun(rows_a_part=3)
+    return export_builders.begun(rows_a_part=3)
 
 
 def test_an_export_goes_through_a_bucket_and_leaves_nothing_there(
     enterprise: Client, client: Client, service: Service, kept: Path
 ) -> None:
-    done = helpers.seven_in_three_files(enterprise)
+    done = export_builders.seven_in_three_files(enterprise)
     keys = service.keys()
     assert len(keys) == 4
     assert all(key.startswith(f"{PREFIX}/{done['id']}/") for key in keys)
@@ -87,7 +87,7 @@ def test_an_export_goes_through_a_bucket_and_leaves_nothing_there(
         assert fetched.headers["Content-Disposition"] == f'attachment; filename="{file["name"]}"'
         assert fetched.headers["Cache-Control"] == "private, no-transform"
         assert hashlib.sha256(fetched.content).hexdigest() == file["sha256"]
-        assert len(helpers.lines(fetched.content)) == file["rows"]
+        assert len(export_builders.lines(fetched.content)) == file["rows"]
     told = httpx.get(client.get(done["manifest_url"])["Location"]).json()
     assert (told["id"], told["rows"], len(told["files"])) == (done["id"], 7, 3)
 
@@ -102,7 +102,7 @@ def test_an_export_goes_through_a_bucket_and_leaves_nothing_there(
 def test_a_link_into_the_bucket_lives_as_long_as_ours_and_tells_no_secret(
     enterprise: Client, client: Client, service: Service
 ) -> None:
-    file = helpers.seven_in_three_files(enterprise)["files"][0]
+    file = export_builders.seven_in_three_files(enterprise)["files"][0]
     now = timezone.now()
     with time_machine.travel(now + timedelta(minutes=50), tick=False):
         by_link = client.get(file["url"])["Location"]
@@ -121,7 +121,7 @@ def test_a_link_into_the_bucket_lives_as_long_as_ours_and_tells_no_secret(
 
 
 def test_a_link_leads_on_by_head_by_range_and_from_a_page_elsewhere(enterprise: Client, client: Client) -> None:
-    file = helpers.seven_in_three_files(enterprise)["files"][0]
+    file = export_builders.seven_in_three_files(enterprise)["files"][0]
     origin = {"origin": "https://page.example"}
     head = client.head(file["url"], headers=origin)
     assert (head.status_code, head.content, head["Access-Control-Allow-Origin"]) == (302, b"", "*")
@@ -136,7 +136,7 @@ def test_a_link_leads_on_by_head_by_range_and_from_a_page_elsewhere(enterprise: 
 
 
 def test_a_cancelled_export_leaves_nothing_in_the_bucket(enterprise: Client, client: Client, service: Service) -> None:
-    done = helpers.seven_in_three_files(enterprise)
+    done = export_builders.seven_in_three_files(enterprise)
     assert enterprise.delete(f"{EXPORTS}/{done['id']}").status_code == 204
     assert service.keys() == []
     assert refusal(client.get(done["files"][0]["url"])) == (410, "gone", None)
@@ -144,10 +144,14 @@ def test_a_cancelled_export_leaves_nothing_in_the_bucket(enterprise: Client, cli
 
 def test_what_no_row_names_is_swept_out_of_the_bucket(service: Service) -> None:
     export = running()
-    helpers.work(export)
+    export_builders.work(export)
     keys = service.keys()
     folder = f"{PREFIX}/{export.public_id}"
-    for key in (f"{folder}/1-9.jsonl.gz", f"{PREFIX}/{helpers.UNKNOWN}/1-1.jsonl.gz", f"{PREFIX}/other/1-1.parquet"):
+    for key in (
+        f"{folder}/1-9.jsonl.gz",
+        f"{PREFIX}/{export_builders.UNKNOWN}/1-1.jsonl.gz",
+        f"{PREFIX}/other/1-1.parquet",
+    ):
         service.client.put_object(Bucket=BUCKET, Key=key, Body=b"left")
     service.client.put_object(Bucket=BUCKET, Key="another's/file", Body=b"not ours")
     sweep_exports()
@@ -158,7 +162,7 @@ def test_folders_of_exports_that_were_done_long_ago_are_not_looked_into(
     service: Service, caplog: pytest.LogCaptureFixture
 ) -> None:
     export = running()
-    helpers.work(export)
+    export_builders.work(export)
     service.client.put_object(Bucket=BUCKET, Key=f"{PREFIX}/{export.public_id}/1-9.jsonl.gz", Body=b"left")
     Export.objects.update(finished_at=timezone.now() - timedelta(hours=2))
     caplog.clear()
@@ -211,12 +215,12 @@ def test_a_bucket_that_goes_away_in_the_middle_is_told_in_seconds_and_the_export
 ) -> None:
     export = running()
     export.parts.filter(seq__gt=1).update(lease_until=timezone.now() + timedelta(hours=1))
-    helpers.step(export)
+    export_builders.step(export)
     assert len(service.keys()) == 1
     export.parts.filter(seq=2).update(lease_until=None)
     s3_server.keep_in(settings, "http://127.0.0.1:1")
     began = time.monotonic()
-    helpers.step(export)
+    export_builders.step(export)
     assert time.monotonic() - began < 15
     assert export.error == "Part 2 could not be written: the storage did not take it. It is tried again."
     assert "the bucket could not be used (EndpointConnectionError)" in caplog.text
@@ -227,7 +231,7 @@ def test_a_bucket_that_goes_away_in_the_middle_is_told_in_seconds_and_the_export
     assert "left for the next sweep" in caplog.text
     assert SECRET not in caplog.text + export.error
     s3_server.keep_in(settings, service.endpoint)
-    helpers.work(export)
+    export_builders.work(export)
     assert (export.status, export.rows, len(service.keys())) == ("succeeded", 7, 4)
 
 
@@ -236,7 +240,7 @@ def test_why_a_bucket_refuses_is_for_the_log_alone(
 ) -> None:
     s3_server.keep_in(settings, service.endpoint, bucket_name="nobody-has-this")
     export = running()
-    helpers.step(export)
+    export_builders.step(export)
     assert export.error == "Part 1 could not be written: the storage did not take it. It is tried again."
     assert "NoSuchBucket" in caplog.text
     for refused in (
@@ -254,7 +258,7 @@ def test_wrong_keys_are_told_and_change_nothing(service: Service, caplog: pytest
     httpx.post(f"{service.endpoint}/moto-api/reset-auth", content=b"0").raise_for_status()
     try:
         export = running()
-        helpers.step(export)
+        export_builders.step(export)
         assert export.error == "Part 1 could not be written: the storage did not take it. It is tried again."
         assert "(InvalidAccessKeyId)" in caplog.text
         assert {part.state for part in export.parts.all()} == {"waiting"}
@@ -266,7 +270,7 @@ def test_wrong_keys_are_told_and_change_nothing(service: Service, caplog: pytest
 def test_web_servers_lead_into_a_bucket_without_asking_it(
     enterprise: Client, client: Client, service: Service, settings: Settings, tmp_path: Path
 ) -> None:
-    file = helpers.seven_in_three_files(enterprise)["files"][0]
+    file = export_builders.seven_in_three_files(enterprise)["files"][0]
     path = httpx.URL(file["url"]).raw_path.decode()
     with served(tmp_path / "web.log", PUBLIC_BASE_URL="", **s3_server.environment(service.endpoint)) as base_url:
         answer = httpx.get(base_url + path)
@@ -345,6 +349,6 @@ def test_a_file_that_is_gone_from_a_bucket_is_written_anew(service: Service) -> 
         while part := worker.claim(export):
             worker.write(export, part, snapshot)
         files.storage().delete(files.path_of(export, export.parts.get(seq=1)))
-    helpers.work(export)
+    export_builders.work(export)
     assert (export.status, export.rows, len(service.keys())) == ("succeeded", 7, 4)
-    assert len(helpers.rows(export)) == 7
+    assert len(export_builders.rows(export)) == 7

@@ -21,8 +21,8 @@ from catalogue.tasks import ring_for_export, sweep_exports
 from config.dev_stack import Child
 from payments.devchain.wallets import Wallet as Key
 from tests.catalogue import builders
-from tests.catalogue.exports import helpers
-from tests.catalogue.exports.helpers import EXPORTS, RESTAURANTS
+from tests.catalogue.exports import export_builders
+from tests.catalogue.exports.export_builders import EXPORTS, RESTAURANTS
 from tests.payments.signing import client_of
 from tests.support.live_server import THREADS, served, working
 from tests.support.live_stack import eventually
@@ -35,7 +35,7 @@ LARGE = 16_000_000
 
 @pytest.fixture(autouse=True)
 def folder(settings: Settings, tmp_path: Path) -> Path:
-    return helpers.keep_in(settings, tmp_path / "exports")
+    return export_builders.keep_in(settings, tmp_path / "exports")
 
 
 @contextmanager
@@ -62,7 +62,7 @@ def test_an_accepted_export_survives_a_broker_that_is_away_and_is_fetched_in_pie
 ) -> None:
     for _ in range(20):
         builders.restaurant()
-    helpers.given(wallets["enterprise"])
+    export_builders.given(wallets["enterprise"])
     session = client_of(wallets["enterprise"]).defaults["HTTP_AUTHORIZATION"]
     log = tmp_path / "web.log"
     with (
@@ -72,7 +72,7 @@ def test_an_accepted_export_survives_a_broker_that_is_away_and_is_fetched_in_pie
         answer = caller.post(EXPORTS, json=RESTAURANTS)
         assert answer.status_code == 202, answer.text
         export = Export.objects.get()
-        helpers.work(export)
+        export_builders.work(export)
         (file,) = caller.get(f"{EXPORTS}/{export.public_id}").json()["files"]
         path = httpx.URL(file["url"]).raw_path.decode()
         head = httpx.head(base_url + path)
@@ -86,7 +86,7 @@ def test_an_accepted_export_survives_a_broker_that_is_away_and_is_fetched_in_pie
 
 def test_readers_that_stall_keep_nobody_else_waiting(folder: Path, tmp_path: Path) -> None:
     builders.restaurant()
-    export = helpers.finished()
+    export = export_builders.finished()
     part = export.parts.get()
     (folder / files.path_of(export, part)).write_bytes(os.urandom(LARGE))
     export.parts.update(bytes=LARGE)
@@ -112,14 +112,14 @@ def test_a_worker_that_is_killed_in_the_middle_of_a_part_changes_nothing_of_the_
 ) -> None:
     for _ in range(40):
         builders.listed(builders.restaurant())
-    undisturbed = helpers.finished(rows_a_part=10)
-    expected = helpers.without_names(helpers.manifest(undisturbed))
+    undisturbed = export_builders.finished(rows_a_part=10)
+    expected = export_builders.without_names(export_builders.manifest(undisturbed))
     Export.objects.all().delete()
     sweep_exports()
-    assert helpers.stored(folder) == set()
+    assert export_builders.stored(folder) == set()
 
-    export = helpers.begun(rows_a_part=10)
-    helpers.step(export, goes_on_s=0)
+    export = export_builders.begun(rows_a_part=10)
+    export_builders.step(export, goes_on_s=0)
     with killable(folder, tmp_path / "first.log") as worker, transaction.atomic():
         # Its SELECT waits for us while its part is taken and its file begun, however slow the machine is today.
         with connection.cursor() as cursor:
@@ -130,7 +130,7 @@ def test_a_worker_that_is_killed_in_the_middle_of_a_part_changes_nothing_of_the_
         kill(worker)
     held = ExportPart.objects.get(state="taken")
     assert (held.seq, held.tries) == (2, 1)
-    assert any(name.endswith(".part") for name in helpers.stored(folder))
+    assert any(name.endswith(".part") for name in export_builders.stored(folder))
 
     # A minute later.
     ExportPart.objects.filter(pk=held.pk).update(lease_until=builders.NOW.replace(year=2020))
@@ -139,16 +139,16 @@ def test_a_worker_that_is_killed_in_the_middle_of_a_part_changes_nothing_of_the_
         assert eventually(lambda: ended(export)), (tmp_path / "second.log").read_text()[-2000:]
     export.refresh_from_db()
     assert export.status == "succeeded", export.error
-    assert helpers.without_names(helpers.manifest(export)) == expected
+    assert export_builders.without_names(export_builders.manifest(export)) == expected
     held.refresh_from_db()
     assert (held.state, held.token) == ("done", 2)
     sweep_exports()
-    assert len(helpers.stored(folder)) == 5
+    assert len(export_builders.stored(folder)) == 5
 
 
 def taken(folder: Path) -> bool:
     """Whether a worker has begun the file of its part."""
-    return any(name.endswith(".part") for name in helpers.stored(folder))
+    return any(name.endswith(".part") for name in export_builders.stored(folder))
 
 
 def ended(export: Export) -> bool:

@@ -18,7 +18,7 @@ from catalogue.exports.jobs import cleanup, shared_snapshot, worker
 from catalogue.exports.requests import commands
 from catalogue.models import Export, ExportPart, Review
 from tests.catalogue import builders
-from tests.catalogue.exports import helpers
+from tests.catalogue.exports import export_builders
 from tests.catalogue.exports.worker_processes import (
     FAR,
     Workers,
@@ -36,12 +36,12 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture(autouse=True)
 def folder(settings: Settings, tmp_path: Path) -> Path:
-    return helpers.keep_in(settings, tmp_path / "exports")
+    return export_builders.keep_in(settings, tmp_path / "exports")
 
 
 def texts(export: Export) -> list[tuple[str, str]]:
     """What is in the files."""
-    return [(row["id"], row["text"]) for row in helpers.rows(export)]
+    return [(row["id"], row["text"]) for row in export_builders.rows(export)]
 
 
 def seen(snapshot: shared_snapshot.Snapshot) -> list[tuple[str, str]]:
@@ -156,7 +156,7 @@ def test_after_a_loss_what_has_changed_is_written_anew_and_the_rest_is_only_look
     go_on()
     changed = Review.objects.order_by("pk")[3]
     Review.objects.filter(pk=changed.pk).update(text="Quite another")
-    helpers.work(export)
+    export_builders.work(export)
     after = names(export)
     assert (export.status, export.generation) == ("succeeded", 2)
     assert [was == now for was, now in zip(before, after, strict=True)] == [True, False, True, False]
@@ -205,7 +205,7 @@ def test_a_part_that_was_read_in_a_snapshot_that_is_over_does_not_count_as_it_is
     assert list(export.parts.order_by("seq").values_list("state", "generation")) == [("done", 1), ("done", 2)]
     worker.finish(export, now=timezone.now())
     assert export.status == "running"
-    helpers.work(export)
+    export_builders.work(export)
     assert (export.status, texts(export)[0][1]) == ("succeeded", "Changed in between")
 
 
@@ -312,14 +312,14 @@ def test_a_worker_that_slept_through_its_lease_changes_nothing_when_it_wakes(fol
         eventually(lambda: claimed_apart(export) > 0)
         workers.signal(signal.SIGSTOP)
     ExportPart.objects.update(lease_until=builders.NOW.replace(year=2020))
-    helpers.work(export)
+    export_builders.work(export)
     assert export.status == "succeeded"
     cleanup.remove_leftovers()
-    told, kept = list(export.parts.values()), helpers.stored(folder)
+    told, kept = list(export.parts.values()), export_builders.stored(folder)
     workers.signal(signal.SIGCONT)
     workers.join()
     assert list(export.parts.values()) == told
-    assert helpers.stored(folder) == kept
+    assert export_builders.stored(folder) == kept
 
 
 def claimed_apart(export: Export) -> int:
@@ -372,7 +372,7 @@ def test_a_claim_is_given_back_at_once_when_the_snapshot_cannot_be_joined(
     export.refresh_from_db()
     assert (export.error, list(cleanup.undone())) == ("", [export])
     eventually(all_over)
-    helpers.work(export)
+    export_builders.work(export)
     assert (export.status, export.generation) == ("succeeded", 1)
 
 
@@ -386,7 +386,7 @@ def test_an_export_of_the_former_version_is_finished_in_one_snapshot() -> None:
     export.parts.update(generation=0, horizon=None)
     export.refresh_from_db()
     assert list(cleanup.undone()) == [export]
-    helpers.work(export)
+    export_builders.work(export)
     assert (export.status, export.generation, len(texts(export))) == ("succeeded", 1, 4)
 
 

@@ -12,7 +12,7 @@ from catalogue.importers.runner import Totals
 from catalogue.importers.sources import foursquare
 from catalogue.importers.sources.overture import COLUMNS, Overture
 from catalogue.importers.upsert import Reader
-from tests.catalogue.importers.helpers import import_restaurants
+from tests.catalogue.importers.import_runs import import_restaurants
 from tests.catalogue.importers.test_overture import place
 
 STRANGE: dict[str, list[Any]] = {

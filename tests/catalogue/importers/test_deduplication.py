@@ -9,7 +9,7 @@ from catalogue import reference_data
 from catalogue.importers.sources import native_jsonl
 from catalogue.models import MatchCandidate, Restaurant, SourceRecord
 from tests.catalogue import builders
-from tests.catalogue.importers.helpers import NOW, counts, feature, geojson, import_restaurants, json_lines
+from tests.catalogue.importers.import_runs import NOW, counts, feature, geojson, import_restaurants, json_lines
 
 LATER = NOW.replace(year=2027)
 TAGS = {

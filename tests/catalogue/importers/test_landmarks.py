@@ -9,7 +9,7 @@ from catalogue import reference_data
 from catalogue.importers.row_errors import UnreadableFileError
 from catalogue.models import Landmark, LandmarkName
 from tests.catalogue import builders
-from tests.catalogue.importers.helpers import counts, import_landmarks, landmarks_csv, rejected
+from tests.catalogue.importers.import_runs import counts, import_landmarks, landmarks_csv, rejected
 from tests.catalogue.query_plans import planned, unseen
 
 DAVID = "Q536499,David Collection,museum,55.68429,12.58225"

@@ -12,7 +12,7 @@ from catalogue import reference_data
 from catalogue.importers.row_errors import UnreadableFileError
 from catalogue.importers.sources import foursquare, nyc_inspections
 from catalogue.models import Restaurant, SourceRecord
-from tests.catalogue.importers.helpers import counts, import_restaurants, rejected
+from tests.catalogue.importers.import_runs import counts, import_restaurants, rejected
 
 VENUE = {
     "fsq_place_id": "4b0588f1f964a520d9d422e3",

@@ -13,7 +13,7 @@ from catalogue import reference_data
 from catalogue.importers.row_errors import UnreadableFileError
 from catalogue.importers.sources import native_jsonl
 from catalogue.models import FlowRule, Restaurant, Review
-from tests.catalogue.importers.helpers import counts, import_restaurants, json_lines, rejected
+from tests.catalogue.importers.import_runs import counts, import_restaurants, json_lines, rejected
 
 REVIEW = {
     "id": "r1",

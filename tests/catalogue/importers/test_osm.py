@@ -15,7 +15,7 @@ from catalogue.importers.row_errors import RejectedError, UnreadableFileError
 from catalogue.models import Cuisine, Landmark, Market, Restaurant, SourceRecord
 from catalogue.search.geocoding.distance import Location
 from tests.catalogue import builders
-from tests.catalogue.importers.helpers import NOW, cafe, counts, feature, geojson, import_restaurants, rejected
+from tests.catalogue.importers.import_runs import NOW, cafe, counts, feature, geojson, import_restaurants, rejected
 
 SQUARE = [[12.5, 55.6], [12.7, 55.6], [12.7, 55.8], [12.5, 55.8], [12.5, 55.6]]
 # A letter U: its middle lies in the gap.

@@ -15,7 +15,7 @@ from catalogue.importers.row_errors import UnreadableFileError
 from catalogue.importers.runner import StoppedError
 from catalogue.importers.sources.overture import Overture
 from catalogue.models import ImportRun, Restaurant, SearchRow, SourceRecord, Version
-from tests.catalogue.importers.helpers import NOW, counts, import_restaurants, rejected
+from tests.catalogue.importers.import_runs import NOW, counts, import_restaurants, rejected
 
 LATER = NOW.replace(year=2027)
 

@@ -12,7 +12,7 @@ from catalogue.importers.runner import StoppedError
 from catalogue.importers.sources import native_jsonl, nyc_inspections
 from catalogue.importers.sources.overture import Overture
 from catalogue.models import ImportRun, Landmark, Restaurant, SearchRow, SourceRecord
-from tests.catalogue.importers.helpers import (
+from tests.catalogue.importers.import_runs import (
     SHARED_DATA,
     counts,
     import_landmarks,

@@ -10,7 +10,7 @@ import pytest
 from catalogue import places, reference_data
 from catalogue.importers.sources import native_jsonl
 from catalogue.models import FlowRule, Restaurant, Review, SourceRecord
-from tests.catalogue.importers.helpers import NOW, counts, import_restaurants, json_lines
+from tests.catalogue.importers.import_runs import NOW, counts, import_restaurants, json_lines
 
 pytestmark = pytest.mark.usefixtures("_markets")
 

@@ -25,7 +25,7 @@ from catalogue.importers.row_errors import UnreadableFileError
 from catalogue.importers.sources import native_jsonl
 from catalogue.models import ImportRun, Restaurant, SourceRecord
 from config.celery import app
-from tests.catalogue.importers.helpers import (
+from tests.catalogue.importers.import_runs import (
     NOW,
     cafe,
     counts,

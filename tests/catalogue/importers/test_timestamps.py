@@ -17,7 +17,7 @@ from catalogue.importers.runner import Rejects
 from catalogue.importers.sources import native_jsonl
 from catalogue.importers.upsert import RestaurantImport
 from catalogue.models import Restaurant, SourceRecord, Version
-from tests.catalogue.importers.helpers import NOW, counts, import_restaurants, json_lines
+from tests.catalogue.importers.import_runs import NOW, counts, import_restaurants, json_lines
 
 
 @pytest.fixture

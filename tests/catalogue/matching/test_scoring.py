@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from catalogue.matching.scoring import Known, Verdict, candidates, likeness
 from catalogue.places.phones import read_phone
 from tests.catalogue import builders
-from tests.catalogue.importers.helpers import SHARED_DATA
+from tests.catalogue.importers.import_runs import SHARED_DATA
 from tests.catalogue.query_plans import planned, unseen
 
 PAIRS = SHARED_DATA / "overture_places" / "match_pairs_3k.parquet"

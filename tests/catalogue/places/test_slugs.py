@@ -4,7 +4,7 @@ import pytest
 
 from catalogue.models import Market, Restaurant
 from catalogue.places import slugs
-from tests.catalogue.importers.helpers import NOW
+from tests.catalogue.importers.import_runs import NOW
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from catalogue.search.geocoding import distance as geocoding_distance
 from catalogue.search.geocoding.distance import Location
 from tests.catalogue import builders
 from tests.catalogue.builders import NOW, TIVOLI
-from tests.catalogue.search.helpers import walk
+from tests.catalogue.search.search_requests import walk
 
 pytestmark = pytest.mark.django_db
 

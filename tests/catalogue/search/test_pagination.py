@@ -21,7 +21,7 @@ from catalogue.search import Box, Facet, Query, Sort, rank_refresh
 from framework.api.pagination.cursor import BadCursor
 from tests.catalogue import builders
 from tests.catalogue.builders import NOW, TIVOLI
-from tests.catalogue.search.helpers import refused
+from tests.catalogue.search.search_requests import refused
 
 
 def some(count: int, random: Random, **fields: Any) -> list[Restaurant]:

@@ -14,7 +14,7 @@ from catalogue.search.geocoding import distance
 from catalogue.search.geocoding.distance import Location
 from tests.catalogue import builders
 from tests.catalogue.builders import NOW, TIVOLI
-from tests.catalogue.search.helpers import find, names, refused, walk
+from tests.catalogue.search.search_requests import find, names, refused, walk
 from tests.support.query_counts import costing
 
 pytestmark = pytest.mark.django_db

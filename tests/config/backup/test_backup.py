@@ -26,7 +26,7 @@ from catalogue.models.reviews import ReviewChange
 from config.backup import dump, format, restore
 from orders.models import Order
 from tests.catalogue import builders as places
-from tests.catalogue.exports import helpers
+from tests.catalogue.exports import export_builders
 from tests.support import builders
 from tests.support.db_cleanup import empty
 from tests.support.live_server import database_url
@@ -256,7 +256,7 @@ def test_numbers_of_transactions_do_not_come_along(tmp_path: Path) -> None:
     review = places.review(places.restaurant())
     Review.objects.filter(pk=review.pk).update(stars=1)
     assert ReviewChange.objects.count() == 1
-    export = helpers.queued()
+    export = export_builders.queued()
     Export.objects.update(status="running")
     ExportPart.objects.create(export=export, seq=0, horizon=2**40)
     run("backup", str(tmp_path / "b.zip"))

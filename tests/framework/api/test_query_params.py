@@ -11,7 +11,7 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 
 from catalogue import filters
-from catalogue.filters import autocomplete, common, history, paid_groups, search
+from catalogue.filters import autocomplete, history, paid_groups, record_params, search
 from catalogue.filters import offers as filters_offers
 from catalogue.mcp import prompts
 from catalogue.mcp.tools import offers as tools_offers
@@ -26,7 +26,7 @@ ALL: tuple[type[Parameters], ...] = (
     *(filters_offers.Slots, filters_offers.Offers),
     *(paid_groups.Reviews, paid_groups.Photos, paid_groups.Around),
     *(history.LookBack, history.Versions, history.Changes),
-    *(common.Selection, common.Days, common.Link),
+    *(record_params.Selection, record_params.Days, record_params.Link),
     *(search.Search, Pages, Ledger, tools_offers.Sought, prompts.Dinner, prompts.Comparison),
 )
 # What some parameter takes, and what none does.
