@@ -216,7 +216,7 @@ ACCOUNT_ADAPTER = "accounts.sign_in.allauth_adapters.Entrance"
 ACCOUNT_USER_MODEL_USERNAME_FIELD = None
 ACCOUNT_LOGIN_METHODS = {"email"}
 ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*"]
-ACCOUNT_FORMS = {"signup": "accounts.dashboard.forms.Newcomer"}
+ACCOUNT_FORMS = {"signup": "accounts.forms.people.Newcomer"}
 # A newcomer's first call must not wait for a mail; what needs a proven address asks for it (invitations do).
 ACCOUNT_EMAIL_VERIFICATION = "optional"
 ACCOUNT_EMAIL_SUBJECT_PREFIX = ""

@@ -10,10 +10,10 @@ from catalogue import mcp
 from catalogue.agent_discovery import x402_manifest
 from catalogue.api.discovery import llms, page, well_known
 from catalogue.mcp.server_card import serve_card, serve_catalog
+from config import metrics
 from config.website import api_reference, docs
 from config.website.landing import landing
 from framework.api.openapi import schema
-from framework.observability import metrics_view
 from orders.data_export import menus_of, orders_of
 from payments.account_hooks import payments_of
 from reservations.data_export import reservations_of
@@ -73,7 +73,7 @@ urlpatterns = [
     # Where indexes of x402 look.
     path("openapi.json", schema.serve, {"name": "data", "living": {"data": x402_manifest.with_prices}}),
     path(".well-known/x402", well_known),
-    path("metrics", metrics_view.serve),
+    path("metrics", metrics.serve),
     re_path("^docs/?$", docs.index, name="docs"),
     re_path("^docs/decisions/?$", docs.decided, name="docs-decisions"),
     re_path("^docs/api/(?P<name>[a-z]+)/?$", api_reference.read, name="docs-api"),

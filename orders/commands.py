@@ -13,8 +13,8 @@ from accounts.models import EventType, Venue
 from accounts.webhooks import outbox
 from framework.db import prepared_statements
 from framework.public_ids import new_id
+from orders import order_json as written
 from orders import pricing
-from orders.api import order_json as written
 from orders.menu.selection import choose
 from orders.models import MenuItem, Order, lines_in_order
 

@@ -5,8 +5,8 @@ from typing import Any
 
 from accounts.lifecycle import data_export
 from accounts.models import Account
-from orders.api.serializers import OrderRecord
 from orders.models import Menu, Order
+from orders.serializers import OrderRecord
 
 
 def orders_of(account: Account) -> Iterator[dict[str, Any]]:

@@ -14,8 +14,8 @@ from accounts import idempotency
 from accounts.models import IdempotentCall, Venue
 from framework.api.error_handler import invalid, problems
 from orders import commands
-from orders.api.serializers import NewOrder
 from orders.models import Menu, MenuItem, Order, OrderItem
+from orders.serializers import NewOrder
 
 OPERATION = "phone order"
 MOST_DISHES = 40

@@ -5,8 +5,8 @@ from typing import Any
 
 from accounts.lifecycle import data_export
 from accounts.models import Account
-from reservations.api.serializers import ReservationRecord
 from reservations.models import Reservation
+from reservations.serializers import ReservationRecord
 
 
 def reservations_of(account: Account) -> Iterator[dict[str, Any]]:

@@ -6,7 +6,7 @@ from django.db import transaction
 
 from accounts.models import EventType
 from accounts.webhooks import outbox
-from reservations.api import reservation_json as written
+from reservations import reservation_json as written
 from reservations.dispatch import ring_for_notices
 from reservations.models import Notice, Reservation
 

@@ -6,7 +6,7 @@ from django.contrib import admin
 from django.http import HttpRequest
 
 from accounts.admin.venue_scoping import OfVenues
-from accounts.dashboard.venue_form import VenueForm
+from accounts.forms.venue import VenueForm
 from accounts.models import Account, Venue
 from framework.forms.optimistic_concurrency import StaleFormAdmin
 

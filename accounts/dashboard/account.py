@@ -7,7 +7,7 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 
 from accounts.dashboard.decorators import PageRequest, page
-from accounts.dashboard.forms import AccountForm, CloseForm, VenueForm
+from accounts.forms.people import AccountForm, CloseForm, VenueForm
 from accounts.lifecycle import closure, data_export, onboarding
 from accounts.tenancy.permissions import Right
 from framework.errors import Refusal

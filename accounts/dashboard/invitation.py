@@ -12,7 +12,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
-from accounts.dashboard.forms import PasswordForm
+from accounts.forms.people import PasswordForm
 from accounts.models import Invitation, Role, User
 from accounts.tenancy import team
 from framework.errors import Refusal

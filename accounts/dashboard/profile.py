@@ -13,7 +13,7 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from accounts.dashboard.forms import NameForm
+from accounts.forms.people import NameForm
 from accounts.lifecycle import closure
 from accounts.models import Membership, User
 from accounts.tenancy import team

@@ -9,7 +9,7 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 
 from accounts.dashboard.decorators import PageRequest, page
-from accounts.dashboard.forms import InviteForm, PartForm
+from accounts.forms.people import InviteForm, PartForm
 from accounts.models import Invitation, Membership, Venue
 from accounts.tenancy import team
 from accounts.tenancy.permissions import Access, Right

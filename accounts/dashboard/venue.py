@@ -10,7 +10,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 
 from accounts.dashboard.decorators import PageRequest, page
-from accounts.dashboard.venue_form import SettingsForm
+from accounts.forms.venue import SettingsForm
 from accounts.models import Venue
 from accounts.tenancy.permissions import Right
 from framework.timezones import zones

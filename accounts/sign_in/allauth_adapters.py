@@ -12,11 +12,11 @@ from django.shortcuts import resolve_url
 from django.template.loader import render_to_string
 from django.utils import timezone
 
+from accounts import mail_outbox
 from accounts.lifecycle import onboarding
 from accounts.models import User
 from framework import encryption
 from framework.api.rate_limits.middleware import ip_of
-from framework.mail import outbox
 
 logger = logging.getLogger("tablewire.entrance")
 
@@ -30,7 +30,7 @@ class Entrance(DefaultAccountAdapter):  # type: ignore[misc]  # allauth has no t
         """Write the mail down; a worker sends it."""
         known = {"email": email, "site": settings.PUBLIC_BASE_URL} | context
         with transaction.atomic():
-            outbox.write(
+            mail_outbox.write(
                 address=email,
                 subject=render_to_string(f"{template_prefix}_subject.txt", known),
                 text=render_to_string(f"{template_prefix}_message.txt", known).strip() + "\n",

@@ -6,8 +6,8 @@ from allauth.mfa.models import Authenticator
 from django.conf import settings
 from django.db import transaction
 
+from accounts import mail_outbox
 from accounts.models import User
-from framework.mail import outbox
 
 # What a person reads of each kind; of what it is made of nothing is told.
 KINDS = {
@@ -38,5 +38,7 @@ def remove(user: User, *, now: datetime) -> bool:
     with transaction.atomic():
         had_one: bool = Authenticator.objects.filter(user=user).delete()[0] > 0
         if had_one:
-            outbox.write(address=user.email, subject=SUBJECT, text=TEXT.format(site=settings.PUBLIC_BASE_URL), now=now)
+            mail_outbox.write(
+                address=user.email, subject=SUBJECT, text=TEXT.format(site=settings.PUBLIC_BASE_URL), now=now
+            )
     return had_one

@@ -4,7 +4,7 @@ from typing import Any
 
 from celery import shared_task
 
-from framework.mail import outbox
+from accounts import mail_outbox
 from framework.tasks import dispatch
 
 # As often as the beat rings (config/celery.py).
@@ -14,7 +14,7 @@ SWEEP_S = 30
 @shared_task(name="accounts.tasks.send_letters")
 def send_letters(**_: Any) -> None:
     """Send what is due: what was just written, and what is tried again."""
-    outbox.post()
+    mail_outbox.post()
 
 
 def ring_for_letters() -> None:

@@ -15,11 +15,11 @@ from allauth.account.models import EmailAddress
 from django.db import IntegrityError, transaction
 from django.db.models import Q
 
+from accounts import mail_outbox
 from accounts.models import Account, Invitation, Membership, Role, User, Venue
 from accounts.tenancy.permissions import RIGHTS_OF, Access, Right
 from framework.api.urls import public_url
 from framework.errors import InvalidRequest
-from framework.mail import outbox
 
 KEPT = timedelta(days=7)
 # A mail that was sent again a moment ago is on its way; and nobody sends a stranger hundreds.
@@ -326,7 +326,7 @@ def digest(token: str) -> bytes:
 def mail(invitation: Invitation, token: str, *, by: User, now: datetime) -> None:
     """Write the mail with the link."""
     account = " ".join(invitation.account.name.split())
-    outbox.write(
+    mail_outbox.write(
         address=invitation.email,
         subject=f"Join the team of {account}",
         text=TEXT.format(

@@ -13,7 +13,7 @@ from catalogue.mcp import completion
 from catalogue.places import NoSuchRestaurant
 from framework.api.renderers import JSON
 from framework.mcp.resources import Resource
-from payments.api import caller_profile
+from payments.identity import caller_profile
 from payments.identity.caller import caller_of
 from payments.serializers.me import MeRecord
 

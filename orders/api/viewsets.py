@@ -25,8 +25,8 @@ from framework.api.renderers import in_json
 from framework.api.urls import public_url
 from framework.api.viewsets import StrictViewSet
 from framework.errors import Code, NotFound
-from orders import commands
-from orders.api import openapi_examples, order_json, serializers
+from orders import commands, order_json, serializers
+from orders.api import openapi_examples
 from orders.api.filters import OrderFilter
 from orders.models import Order, Orders
 

@@ -7,7 +7,7 @@ from rest_framework.response import Response
 
 from framework.api.cache_headers import NO_STORE
 from framework.api.openapi import schema
-from payments.api import caller_profile
+from payments.identity import caller_profile
 from payments.identity.caller import caller_of
 from payments.identity.drf_authentication import DataViewSet
 from payments.models import Wallet

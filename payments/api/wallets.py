@@ -10,10 +10,9 @@ from framework.api.cache_headers import NO_STORE
 from framework.api.json_parser import json_body
 from framework.api.openapi import schema
 from framework.api.urls import public_url
-from payments.api import caller_profile
 from payments.api.auth import SIGN_IN
 from payments.chain import evm
-from payments.identity import challenge_verification, siwx
+from payments.identity import caller_profile, challenge_verification, siwx
 from payments.identity.caller import caller_of
 from payments.identity.drf_authentication import DataViewSet
 from payments.models import Wallet

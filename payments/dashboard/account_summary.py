@@ -6,10 +6,9 @@ from datetime import datetime
 from decimal import Decimal
 
 from accounts.models import Account
-from payments.api import caller_profile
-from payments.api.caller_profile import Held
-from payments.identity import caller, sessions
+from payments.identity import caller, caller_profile, sessions
 from payments.identity.caller import By, Caller
+from payments.identity.caller_profile import Held
 from payments.models import Plan, Product, TierTerms, Wallet, WalletSession
 from payments.pricing import price_list
 from payments.tiers import terms

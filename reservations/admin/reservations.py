@@ -20,7 +20,7 @@ from framework.admin.large_tables import LongTableAdmin
 from framework.admin.pending_counts import Awaiting, counted
 from framework.errors import Refusal
 from reservations.booking import commands, waitlist
-from reservations.dashboard.reservation_form import NewReservationForm, ReservationForm
+from reservations.forms.reservation import NewReservationForm, ReservationForm
 from reservations.mail.templates import hour_of
 from reservations.models import Notice, Reservation, Table
 from reservations.models.reservations import legible

@@ -4,7 +4,7 @@ from django.contrib import admin
 
 from accounts.admin.venue_scoping import OfVenues
 from reservations.admin.tables import WithinOneVenue
-from reservations.dashboard.setup.forms import WEEKDAYS, ServicePeriodForm
+from reservations.forms.setup import WEEKDAYS, ServicePeriodForm
 from reservations.models import Closure, ServicePeriod
 
 

@@ -8,8 +8,8 @@ from django.utils import timezone
 
 from accounts.admin.venue_scoping import OfVenues
 from accounts.api_keys.authentication import staff
-from reservations.dashboard.setup.forms import CombinationForm, TableForm
 from reservations.floor import rename_table
+from reservations.forms.setup import CombinationForm, TableForm
 from reservations.models import Area, Combination, Table
 
 

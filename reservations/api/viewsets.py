@@ -19,7 +19,8 @@ from framework.api.query_params import parser
 from framework.api.renderers import in_json
 from framework.api.viewsets import StrictViewSet
 from framework.errors import Code
-from reservations.api import openapi_examples, reservation_json, serializers
+from reservations import reservation_json, serializers
+from reservations.api import openapi_examples
 from reservations.api.filters import ReservationFilter, day_of
 from reservations.booking import commands
 from reservations.models import Reservation, Reservations

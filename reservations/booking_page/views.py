@@ -30,7 +30,7 @@ from framework.public_ids import decode
 from reservations.booking.availability import OutsideServiceHours, SlotUnavailable
 from reservations.booking.venue_time import today_of
 from reservations.booking_page import online_booking
-from reservations.dashboard.reservation_form import judged
+from reservations.forms.reservation import judged
 from reservations.mail import templates
 from reservations.models import Reservation
 from reservations.self_service import links, permissions

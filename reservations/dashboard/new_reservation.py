@@ -11,8 +11,8 @@ from accounts.tenancy.permissions import Right
 from framework.errors import Refusal
 from reservations.booking import commands
 from reservations.booking.service_day import Work, working_day_of
-from reservations.dashboard.reservation_form import NewStaffReservationForm
 from reservations.dashboard.url_params import address_of, address_of_day, day_of
+from reservations.forms.reservation import NewStaffReservationForm
 from reservations.mail.templates import hour_of
 from reservations.models import Reservation, Table
 from reservations.service import walk_ins

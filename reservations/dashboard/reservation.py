@@ -15,8 +15,8 @@ from accounts.tenancy.permissions import Right
 from framework.errors import Refusal
 from reservations.booking import commands, waitlist
 from reservations.booking.service_day import working_day_of
-from reservations.dashboard.reservation_form import StaffReservationForm
 from reservations.dashboard.url_params import address_of, back, reservation_of, say
+from reservations.forms.reservation import StaffReservationForm
 from reservations.mail.templates import hour_of
 from reservations.models import Reservation, Table
 from reservations.service import check_in

@@ -13,12 +13,12 @@ from django.db import connection, transaction
 from accounts.models import Event, EventType, IdempotentCall, WebhookDelivery
 from framework.errors import InvalidRequest
 from framework.public_ids import encode
-from reservations.api.serializers import ReservationRecord
 from reservations.guests.contact_hash import queue_as
 from reservations.guests.profiles import Guest
 from reservations.models import Notice, Reservation, Visitor
 from reservations.models.reservations import PREFIX
 from reservations.notifications import tell
+from reservations.serializers import ReservationRecord
 
 NAME = "Erased guest"
 BLANK: dict[str, Any] = {

@@ -27,7 +27,7 @@ class Mutant:
 MUTANTS = (
     Mutant(
         name="owner filter off",
-        path="orders/api/order_json.py",
+        path="orders/order_json.py",
         before="WHERE id = %(id)s AND venue_id = %(venue)s",
         after="WHERE id = %(id)s AND %(venue)s::uuid IS NOT NULL",
         test="tests/contract/test_ownership.py::test_a_record_of_another_venue_answers_like_one_that_never_was",

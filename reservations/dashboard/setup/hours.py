@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from accounts.dashboard.decorators import PageRequest, page
 from accounts.tenancy.permissions import Right
-from reservations.dashboard.setup.forms import WEEKDAYS
+from reservations.forms.setup import WEEKDAYS
 from reservations.models import Closure, ServicePeriod
 
 MONTHS = 6

@@ -10,8 +10,8 @@ from django.shortcuts import redirect, render
 from accounts.dashboard.decorators import PageRequest, page
 from accounts.tenancy.permissions import Right
 from framework.errors import Refusal
-from reservations.dashboard.setup.forms import RowForm
 from reservations.floor import tables as floor_tables
+from reservations.forms.setup import RowForm
 from reservations.models import Area, Combination, Table
 
 # A venue has dozens; what is beyond this is told.

@@ -14,8 +14,8 @@ from django.utils import timezone
 from accounts.dashboard.decorators import PageRequest, page
 from accounts.tenancy.permissions import Right
 from framework.errors import Refusal
-from reservations.dashboard.setup import forms
 from reservations.floor import rename_table, tables
+from reservations.forms import setup
 from reservations.models import Area, Closure, Combination, Reservation, ServicePeriod, Table
 
 
@@ -32,12 +32,12 @@ class Kind:
 
 
 KINDS: Mapping[str, Kind] = {
-    "table": Kind("table", Table, forms.OwnTableForm, "setup-tables", "tables"),
-    "area": Kind("area", Area, forms.OwnAreaForm, "setup-tables", "tables"),
+    "table": Kind("table", Table, setup.OwnTableForm, "setup-tables", "tables"),
+    "area": Kind("area", Area, setup.OwnAreaForm, "setup-tables", "tables"),
     "combination": Kind(
         "combination",
         Combination,
-        forms.OwnCombinationForm,
+        setup.OwnCombinationForm,
         "setup-tables",
         "tables",
         "Given to a party for which no single table is large enough and free.",
@@ -45,12 +45,12 @@ KINDS: Mapping[str, Kind] = {
     "period": Kind(
         "service period",
         ServicePeriod,
-        forms.OwnPeriodForm,
+        setup.OwnPeriodForm,
         "setup-hours",
         "hours",
         "From the first to the last seating. A last seating before the first one is on the next day.",
     ),
-    "closure": Kind("closed days", Closure, forms.OwnClosureForm, "setup-hours", "hours"),
+    "closure": Kind("closed days", Closure, setup.OwnClosureForm, "setup-hours", "hours"),
 }
 
 

@@ -13,9 +13,9 @@ from django.core.cache.backends.redis import RedisCacheClient
 from django.test import Client
 from redis.exceptions import ConnectionError as NotConnected
 
+from accounts import mail_outbox
 from accounts.models import Letter, User
 from framework import encryption
-from framework.mail import outbox
 from tests.support import users
 from tests.support.smtp_server import postbox
 
@@ -42,7 +42,7 @@ def is_in(client: Client) -> bool:
 
 def text_of(letter: Letter) -> str:
     """What the mail says."""
-    return encryption.unseal(letter.text, purpose=outbox.PURPOSE)
+    return encryption.unseal(letter.text, purpose=mail_outbox.PURPOSE)
 
 
 @pytest.mark.parametrize("written", ["boss@example.com", "Boss@Example.COM", " boss@example.com "])
@@ -163,9 +163,9 @@ def test_mail_is_sent_by_a_worker_and_not_in_the_request(settings: Any) -> None:
         settings.EMAIL_HOST = "127.0.0.1"
         Client().post("/account/password/reset/", {"email": "known@example.com"})
         assert box.mails == []
-        assert outbox.post() == 1
+        assert mail_outbox.post() == 1
         assert [mail["Subject"] for mail in box.mails] == ["A new password"]
-        assert outbox.post() == 0
+        assert mail_outbox.post() == 0
     assert not Letter.objects.exists()
 
 
@@ -176,7 +176,7 @@ def test_mail_that_is_refused_waits(settings: Any) -> None:
         settings.EMAIL_BACKEND, settings.EMAIL_PORT = "django.core.mail.backends.smtp.EmailBackend", box.port
         settings.EMAIL_HOST, box.content = "127.0.0.1", "451 later"
         Client().post("/account/password/reset/", {"email": "known@example.com"})
-        assert outbox.post() == 0
+        assert mail_outbox.post() == 0
     assert Letter.objects.count() == 1
 
 

@@ -12,8 +12,8 @@ from pytest_django import Settings
 
 from accounts.models import EventType, Venue, WebhookDelivery
 from accounts.webhooks import dispatcher, endpoints, openapi
-from orders.api.serializers import OrderRecord
-from reservations.api.serializers import ReservationRecord
+from orders.serializers import OrderRecord
+from reservations.serializers import ReservationRecord
 from tests.accounts.webhook_receivers import Answer, Received, receiving
 from tests.support import builders
 

@@ -10,8 +10,8 @@ from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 
 from framework.api.fields import Integer, Shape, Text
-from orders.api.serializers import NewOrder
-from reservations.api.serializers import NewReservation
+from orders.serializers import NewOrder
+from reservations.serializers import NewReservation
 
 FIELDS: list[Text | Integer] = [
     Text(),

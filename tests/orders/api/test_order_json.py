@@ -13,10 +13,10 @@ from accounts.models import Event, Venue
 from framework.api.fields import Shape
 from framework.api.pagination.page_number import Page
 from framework.api.renderers import JSON
-from orders.api import order_json
-from orders.api.serializers import NewOrder, NewStatus, OrderRecord
+from orders import order_json
 from orders.models import Order
-from reservations.api.serializers import NewReservation
+from orders.serializers import NewOrder, NewStatus, OrderRecord
+from reservations.serializers import NewReservation
 from tests.support import builders
 from tests.support.query_counts import costing
 

@@ -6,9 +6,9 @@ import pytest
 
 from accounts.models import Venue
 from framework.api.pagination.page_number import Page
-from reservations.api import reservation_json
-from reservations.api.serializers import ReservationRecord
+from reservations import reservation_json
 from reservations.models import Reservation
+from reservations.serializers import ReservationRecord
 from tests.support import builders
 
 NOON = datetime(2026, 11, 21, 12, 0, 0, 999_999, tzinfo=UTC)

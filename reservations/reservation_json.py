@@ -1,6 +1,6 @@
 """A reservation as callers see it, written without its serializer.
 
-reservations.api.serializers.ReservationRecord says what it is, and the OpenAPI document says that; a test holds the two
+reservations.serializers.ReservationRecord says what it is, and the OpenAPI document says that; a test holds the two
 equal.
 """
 
@@ -31,7 +31,7 @@ OF_DAY = " AND date = %(day)s"
 # No tally is kept of a day; the bookings of one are soon counted.
 COUNTED = "SELECT count(*) FROM reservations_reservation {where}"
 FIRST_PAGE = f"{ROWS} {{where}} {SOONEST} LIMIT %(limit)s"
-# By the index alone: see orders.api.order_json, which pages in the same way.
+# By the index alone: see orders.order_json, which pages in the same way.
 KEYS = f"SELECT id FROM reservations_reservation {{where}} {SOONEST} LIMIT %(limit)s OFFSET %(offset)s"  # noqa: S608  # of constants
 LATER_PAGE = f"{ROWS} WHERE id = ANY(%(ids)s) {SOONEST}"
 

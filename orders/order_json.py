@@ -1,6 +1,6 @@
 """An order as callers see it, written without its serializer.
 
-orders.api.serializers.OrderRecord says what it is, and the OpenAPI document says that; a test holds the two equal. Of a
+orders.serializers.OrderRecord says what it is, and the OpenAPI document says that; a test holds the two equal. Of a
 request for twenty orders the serializer took two thirds, and then the lines, which PostgreSQL writes, a sixth.
 """
 
