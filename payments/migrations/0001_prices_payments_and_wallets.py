@@ -221,16 +221,16 @@ class Migration(migrations.Migration):
                 ("delivered_at", models.DateTimeField(blank=True, null=True)),
                 ("refunded_at", models.DateTimeField(blank=True, null=True)),
                 (
-                    "deed",
+                    "signature_digest",
                     models.CharField(
-                        blank=True, help_text="SHA-256 of what was signed, with its signature", max_length=64
+                        blank=True, help_text="SHA-256 of the signed message and its signature", max_length=64
                     ),
                 ),
                 (
-                    "looked_at",
+                    "rechecked_at",
                     models.DateTimeField(
                         blank=True,
-                        help_text="When the chain was last asked again about an end that was written down",
+                        help_text="When the chain was last asked again about a payment that has ended",
                         null=True,
                     ),
                 ),
@@ -247,12 +247,12 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 (
-                    "door",
+                    "channel",
                     models.CharField(
                         choices=[("rest", "REST"), ("mcp", "MCP")],
                         db_default="rest",
                         default="rest",
-                        help_text="Through which it was asked for",
+                        help_text="The API through which it was requested",
                         max_length=4,
                     ),
                 ),
@@ -278,7 +278,7 @@ class Migration(migrations.Migration):
                         name="payment_undelivered_of_payer",
                     ),
                     models.Index(
-                        condition=models.Q(("state", "refund_due")), fields=["settled_at"], name="payment_owed"
+                        condition=models.Q(("state", "refund_due")), fields=["settled_at"], name="payment_refund_due"
                     ),
                     models.Index(
                         condition=models.Q(("settled_at__isnull", False)),
@@ -696,13 +696,13 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 (
-                    "beyond_usdc",
+                    "offset_usdc",
                     models.DecimalField(
                         decimal_places=6,
                         default=0,
                         help_text="What other refunds claim of the same transaction and payer",
                         max_digits=78,
-                        verbose_name="beyond, in USDC",
+                        verbose_name="offset, in USDC",
                     ),
                 ),
                 (
@@ -741,13 +741,13 @@ class Migration(migrations.Migration):
                     ),
                     models.CheckConstraint(
                         condition=models.Q(
-                            ("beyond_usdc__gte", 0),
+                            ("offset_usdc__gte", 0),
                             models.Q(
                                 ("moved_usdc", None),
                                 (
                                     "moved_usdc__gte",
                                     django.db.models.expressions.CombinedExpression(
-                                        models.F("beyond_usdc"), "+", models.F("amount_usdc")
+                                        models.F("offset_usdc"), "+", models.F("amount_usdc")
                                     ),
                                 ),
                                 _connector="OR",
@@ -765,9 +765,9 @@ class Migration(migrations.Migration):
                             ("to", "="),
                             (
                                 models.Func(
-                                    "beyond_usdc",
+                                    "offset_usdc",
                                     django.db.models.expressions.CombinedExpression(
-                                        models.F("beyond_usdc"), "+", models.F("amount_usdc")
+                                        models.F("offset_usdc"), "+", models.F("amount_usdc")
                                     ),
                                     function="NUMRANGE",
                                     output_field=django.contrib.postgres.fields.ranges.DecimalRangeField(),

@@ -31,11 +31,11 @@ class Payments(models.QuerySet["Payment"]):
         """What we owe and its payer may still buy something with: money that has bought nothing yet, for a while."""
         return self.filter(Payment.still_spendable(now), state=Payment.State.REFUND_DUE)
 
-    def to_be_sent_back(self, *, now: datetime) -> Self:
+    def refundable(self, *, now: datetime) -> Self:
         """What we owe and nothing can be bought with any more, of money that the chain has shown."""
         return self.filter(~Payment.still_spendable(now), state=Payment.State.REFUND_DUE, block__isnull=False)
 
-    def owed_unseen(self) -> Self:
+    def refund_due_unconfirmed(self) -> Self:
         """What we would owe, of money that the chain has not shown: it may never have come."""
         return self.filter(state=Payment.State.REFUND_DUE, block__isnull=True)
 
@@ -65,11 +65,11 @@ class Payment(models.Model):
         REFUND_DUE = "refund_due", "Refund due"
         REFUNDED = "refunded", "Refunded"
 
-    class Door(models.TextChoices):
+    class Channel(models.TextChoices):
         REST = "rest", "REST"
         MCP = "mcp", "MCP"
 
-    class OwedFor(models.TextChoices):
+    class RefundReason(models.TextChoices):
         GOODWILL = "goodwill", "Goodwill"
         FAILED_JOB = "failed_job", "A job that failed"
         NOT_DELIVERED = "not_delivered", "An answer that was never made"
@@ -77,16 +77,16 @@ class Payment(models.Model):
     # States in which the money has arrived.
     PAID: ClassVar[tuple[str, ...]] = (State.SETTLED, State.DELIVERED, State.REFUND_DUE, State.REFUNDED)
     # States in which it is ours, and none of it is owed back.
-    TAKEN: ClassVar[tuple[str, ...]] = (State.SETTLED, State.DELIVERED)
+    EARNED: ClassVar[tuple[str, ...]] = (State.SETTLED, State.DELIVERED)
 
     # How long money that has bought nothing may still buy something; it is sent back after that.
-    SPENDABLE: ClassVar[timedelta] = timedelta(minutes=15)
+    SPENDABLE_FOR: ClassVar[timedelta] = timedelta(minutes=15)
     # How long an answer that was paid for is served again after it was made, and where none was made.
-    READ_AGAIN: ClassVar[timedelta] = timedelta(minutes=10)
-    READ_AT_ALL: ClassVar[timedelta] = timedelta(hours=24)
+    READABLE_AFTER_DELIVERY: ClassVar[timedelta] = timedelta(minutes=10)
+    READABLE_UNDELIVERED: ClassVar[timedelta] = timedelta(hours=24)
     # Why money that arrived has bought nothing, where it may do so later. What was too old would be young again, and
     # what was owed back after it had bought something has done so.
-    MAY_STILL_BUY: ClassVar[tuple[str, ...]] = (
+    SPENDABLE_REASONS: ClassVar[tuple[str, ...]] = (
         "wrong_amount",
         "tier_required",
         "anonymous_proof_too_large",
@@ -103,14 +103,20 @@ class Payment(models.Model):
     # As many digits as the token has: what has arrived must not be too much to be written down.
     amount_usdc = models.DecimalField("amount in USDC", max_digits=78, decimal_places=6)
     proof_key = models.CharField(max_length=200)
-    deed = models.CharField(max_length=64, blank=True, help_text="SHA-256 of what was signed, with its signature")
+    signature_digest = models.CharField(
+        max_length=64, blank=True, help_text="SHA-256 of the signed message and its signature"
+    )
     payment_identifier = models.CharField(
         max_length=128, blank=True, help_text="By which the payer knows it (x402, payment-identifier)"
     )
     purchase = models.CharField(max_length=64)
     method = models.CharField(max_length=10, default="GET", db_default="GET", help_text="By which it was asked for")
-    door = models.CharField(
-        max_length=4, choices=Door, default=Door.REST, db_default="rest", help_text="Through which it was asked for"
+    channel = models.CharField(
+        max_length=4,
+        choices=Channel,
+        default=Channel.REST,
+        db_default="rest",
+        help_text="The API through which it was requested",
     )
     resource = models.TextField(help_text="What was asked for, as an address")
     products = ArrayField(models.CharField(max_length=40))
@@ -121,8 +127,8 @@ class Payment(models.Model):
     block = models.BigIntegerField(null=True, blank=True)
     facilitator = models.CharField(max_length=200, blank=True)
     error = models.CharField(max_length=500, blank=True)
-    looked_at = models.DateTimeField(
-        null=True, blank=True, help_text="When the chain was last asked again about an end that was written down"
+    rechecked_at = models.DateTimeField(
+        null=True, blank=True, help_text="When the chain was last asked again about a payment that has ended"
     )
     attempts = models.PositiveIntegerField(default=0)
     created_at = models.DateTimeField()
@@ -176,7 +182,7 @@ class Payment(models.Model):
                 condition=Q(state__in=["claimed", "unknown", "settled", "expired", "refund_due", "refunded"]),
                 name="payment_undelivered_of_payer",
             ),
-            models.Index(fields=["settled_at"], condition=Q(state="refund_due"), name="payment_owed"),
+            models.Index(fields=["settled_at"], condition=Q(state="refund_due"), name="payment_refund_due"),
             models.Index(fields=["settled_at", "id"], condition=Q(settled_at__isnull=False), name="payment_arrived"),
             models.Index(fields=["tx_hash"], name="payment_by_transaction"),
             models.Index(fields=["block"], name="payment_by_block"),
@@ -196,21 +202,21 @@ class Payment(models.Model):
         if self.state not in (Payment.State.SETTLED, Payment.State.DELIVERED) or self.settled_at is None:
             return None
         if self.delivered_at is not None:
-            return self.delivered_at + self.READ_AGAIN
-        return self.settled_at + self.READ_AT_ALL
+            return self.delivered_at + self.READABLE_AFTER_DELIVERY
+        return self.settled_at + self.READABLE_UNDELIVERED
 
     @classmethod
     def still_spendable(cls, now: datetime) -> Q:
         """The condition on which money that we owe may still buy something."""
-        return Q(settled_at__gt=now - cls.SPENDABLE, error__in=cls.MAY_STILL_BUY, delivered_at=None)
+        return Q(settled_at__gt=now - cls.SPENDABLE_FOR, error__in=cls.SPENDABLE_REASONS, delivered_at=None)
 
-    def is_to_be_sent_back(self, now: datetime) -> bool:
-        """Whether it has arrived, is owed, and nothing can be bought with it any more (Payments.to_be_sent_back)."""
+    def is_refundable(self, now: datetime) -> bool:
+        """Whether it has arrived, is owed, and nothing can be bought with it any more (Payments.refundable)."""
         if self.state != Payment.State.REFUND_DUE or self.settled_at is None or self.block is None:
             return False
         return (
-            self.settled_at <= now - self.SPENDABLE
-            or self.error not in self.MAY_STILL_BUY
+            self.settled_at <= now - self.SPENDABLE_FOR
+            or self.error not in self.SPENDABLE_REASONS
             or self.delivered_at is not None
         )
 
@@ -250,7 +256,7 @@ class Refund(models.Model):
     """Money that was sent back for a payment: noted by staff, and then seen on the chain.
 
     One transaction may send back what is owed for several payments of a payer: each row claims its own stretch of
-    what the transaction moves to them, the one that begins at `beyond_usdc`.
+    what the transaction moves to them, the one that begins at `offset_usdc`.
     """
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
@@ -258,8 +264,8 @@ class Refund(models.Model):
     amount_usdc = models.DecimalField("amount in USDC", max_digits=78, decimal_places=6)
     to = models.CharField(max_length=42, help_text="The payer")
     tx_hash = models.CharField("transaction", max_length=66)
-    beyond_usdc = models.DecimalField(
-        "beyond, in USDC",
+    offset_usdc = models.DecimalField(
+        "offset, in USDC",
         max_digits=78,
         decimal_places=6,
         default=0,
@@ -290,8 +296,8 @@ class Refund(models.Model):
             models.CheckConstraint(name="refund_names_a_transaction", condition=Q(tx_hash__regex="^0x[0-9a-f]{64}$")),
             models.CheckConstraint(
                 name="refunds_claim_no_more_than_was_moved",
-                condition=Q(beyond_usdc__gte=0)
-                & (Q(moved_usdc=None) | Q(moved_usdc__gte=F("beyond_usdc") + F("amount_usdc"))),
+                condition=Q(offset_usdc__gte=0)
+                & (Q(moved_usdc=None) | Q(moved_usdc__gte=F("offset_usdc") + F("amount_usdc"))),
             ),
             models.CheckConstraint(
                 name="a_confirmed_refund_was_moved", condition=Q(confirmed_at=None) | Q(moved_usdc__isnull=False)
@@ -303,8 +309,8 @@ class Refund(models.Model):
                     ("to", "="),
                     (
                         Func(
-                            "beyond_usdc",
-                            F("beyond_usdc") + F("amount_usdc"),
+                            "offset_usdc",
+                            F("offset_usdc") + F("amount_usdc"),
                             function="NUMRANGE",
                             output_field=DecimalRangeField(),
                         ),

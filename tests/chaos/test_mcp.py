@@ -204,9 +204,9 @@ def test_processes_that_are_killed_under_paid_calls_lose_no_payment_and_charge_n
     # Each payer has paid for what they got, once, and the ledger says so.
     spent = [Decimal(1) - usdc_balance(payer.address) for payer in payers]
     assert spent == [Decimal(PRICE) * len(each) for each in bought]
-    rows = list(Payment.objects.values_list("door", "state"))
+    rows = list(Payment.objects.values_list("channel", "state"))
     assert len(rows) == sum(map(len, bought))
-    assert {door for door, _ in rows} == {"mcp"}
+    assert {channel for channel, _ in rows} == {"mcp"}
     assert {state for _, state in rows} <= {Payment.State.DELIVERED, Payment.State.SETTLED}
     # Who lost the answer may ask again, and gets what was bought.
     for payment, result in (each[-1] for each in bought):

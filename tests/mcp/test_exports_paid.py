@@ -66,7 +66,7 @@ def test_the_official_client_buys_one_and_a_repeat_of_its_call_shows_it(buyer: C
         assert receipt.success
         assert {RECEIPT, TOKEN} <= set(result["_meta"])
     row = Payment.objects.get()
-    assert (row.door, row.state, export.payment, export.status) == ("mcp", "delivered", row, "queued")
+    assert (row.channel, row.state, export.payment, export.status) == ("mcp", "delivered", row, "queued")
     assert before - usdc_balance(key.address) == PRICE
     # Over REST the same order shows what is under way, and charges nothing.
     assert export_builders.ask(buyer).json()["id"] == export.public_id

@@ -90,7 +90,7 @@ def test_a_paid_call_gives_what_rest_gives_with_a_receipt_and_one_line_of_the_le
     assert rest.status_code == 200
     assert result["structuredContent"] == rest.json()
     assert before - usdc_balance(wallet.address) == 2 * PRICE
-    row = Payment.objects.get(door="mcp")
+    row = Payment.objects.get(channel="mcp")
     assert (row.method, row.resource, row.products, row.payer) == (
         "tools/call",
         f"mcp://tool/{AROUND}?limit=5&slug=noma",
@@ -286,7 +286,7 @@ def test_one_payment_buys_at_rest_or_at_mcp(client: Client, wallets: Mapping[str
     else:
         assert at_rest() == (200, None)
         assert refusal_of(again(client, payment))["code"] == "payment_already_used"
-    assert the_one_payment().door == ("mcp" if is_mcp_first else "rest")
+    assert the_one_payment().channel == ("mcp" if is_mcp_first else "rest")
 
 
 def test_a_payment_identifier_names_one_payment_over_both_doors(client: Client) -> None:

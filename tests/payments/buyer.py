@@ -28,7 +28,7 @@ from payments.chain import evm
 from payments.chain.networks import ours
 from payments.checkout import Purchase
 from payments.checkout.context import Sale
-from payments.checkout.signed_authorization import claim, payload
+from payments.checkout.signed_authorization import new_claim, to_payload
 from payments.devchain.wallets import Wallet
 from payments.identity.caller import Caller
 from payments.models import Payment
@@ -54,7 +54,7 @@ def proven(wallet: Wallet, tier: Tier) -> Caller:
 
 def asked(slug: str = "noma", fields: str = "context") -> Purchase:
     """What a request for these fields of a restaurant buys."""
-    return Purchase.of(RequestFactory().get(f"/v1/restaurants/{slug}?fields={fields}"))
+    return Purchase.for_request(RequestFactory().get(f"/v1/restaurants/{slug}?fields={fields}"))
 
 
 def buy(
@@ -71,7 +71,7 @@ def buy(
         purchase or asked(),
         products=products,
         caller=caller,
-        proof=x402.proof(CaseInsensitiveMapping(headers)),
+        proof=x402.parse_proof(CaseInsensitiveMapping(headers)),
         receipt_token=receipt_token,
         now=now or timezone.now(),
     )
@@ -158,13 +158,13 @@ def signed_anew(
 
 def abandoned(headers: Mapping[str, str], *, ago: timedelta = timedelta(seconds=20)) -> Payment:
     """The line of a process that claimed this payment and died before it asked the facilitator."""
-    signed = x402.proof(CaseInsensitiveMapping(headers))
+    signed = x402.parse_proof(CaseInsensitiveMapping(headers))
     assert isinstance(signed, x402.Authorization)
     then = timezone.now() - ago
     sale = Sale(
         purchase=asked(), prices=price_list.listed(CONTEXT, now=timezone.now()), caller=ANYBODY, now=timezone.now()
     )
-    row = claim(sale, signed, tier=FREE)
+    row = new_claim(sale, signed, tier=FREE)
     row.created_at = row.claimed_at = then
     row.save(force_insert=True)
     return row
@@ -172,10 +172,10 @@ def abandoned(headers: Mapping[str, str], *, ago: timedelta = timedelta(seconds=
 
 def sent_by_somebody(headers: Mapping[str, str]) -> str:
     """Have the payment settled past us, and return the transaction."""
-    signed = x402.proof(headers)
+    signed = x402.parse_proof(headers)
     assert isinstance(signed, x402.Authorization)
     outcome = facilitator_client.settle(
-        payload=payload(signed),
+        payload=to_payload(signed),
         requirement=x402.requirement(ours(), signed.value),
         resource=x402.resource(asked()),
         payer=signed.payer,

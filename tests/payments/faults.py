@@ -53,7 +53,7 @@ class Paid:
     @property
     def proof(self) -> x402.Proof:
         """What it proves."""
-        proof = x402.proof(CaseInsensitiveMapping(self.headers))
+        proof = x402.parse_proof(CaseInsensitiveMapping(self.headers))
         assert proof is not None
         return proof
 
@@ -72,7 +72,7 @@ class Paid:
     def arrived(self) -> Decimal:
         """What it has brought us, as the chain says."""
         proof = self.proof
-        if isinstance(proof, x402.Sent):
+        if isinstance(proof, x402.TransactionProof):
             return sum((each.amount for each in reads.transfers(proof.tx_hash)), Decimal(0))
         if not reads.authorization_is_spent(proof.payer, proof.nonce):
             return Decimal(0)

@@ -11,4 +11,4 @@ __all__ = ["application"]
 
 facilitator_client.TIMEOUT = httpx.Timeout(PATIENCE_S)
 facilitator_client.TOTAL_S = PATIENCE_S
-facilitator_client.REST_S = 0.2
+facilitator_client.OPEN_S = 0.2

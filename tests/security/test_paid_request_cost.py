@@ -33,7 +33,7 @@ def test_the_local_check_of_a_payment_asks_neither_the_database_nor_anybody_else
 ) -> None:
     headers = signed_by(wallets["free"])
     with CaptureQueriesContext(connection) as queries:
-        proof = x402.proof(CaseInsensitiveMapping(headers))
+        proof = x402.parse_proof(CaseInsensitiveMapping(headers))
         assert isinstance(proof, x402.Authorization)
         assert proof.is_signed()
     assert len(queries) == 0

@@ -96,13 +96,13 @@ def test_the_sweeper_queues_what_was_paid_when_the_request_died(
     export.refresh_from_db()
     # It may be alive yet.
     assert export.status == "awaiting_payment"
-    Payment.objects.update(settled_at=timezone.now() - transitions.STALE)
+    Payment.objects.update(settled_at=timezone.now() - transitions.CLAIM_TIMEOUT)
     sweep_exports()
     row = paid_for(export)
     assert (export.status, row.state, spent()) == ("queued", State.DELIVERED, PRICE)
     # Nor is it owed back as what nobody has answered.
     Payment.objects.update(block=1)
-    assert transitions.owe_undelivered(before=timezone.now() + timedelta(days=2)) == 0
+    assert transitions.mark_undelivered_refund_due(before=timezone.now() + timedelta(days=2)) == 0
 
 
 def test_money_that_comes_for_a_cancelled_order_is_owed_back(
@@ -123,7 +123,7 @@ def test_the_sweeper_owes_back_what_came_for_a_cancelled_order(
 ) -> None:
     export = died(buyer, payment(buyer, key), monkeypatch)
     buyer.delete(f"{EXPORTS}/{export.public_id}")
-    Payment.objects.update(settled_at=timezone.now() - transitions.STALE)
+    Payment.objects.update(settled_at=timezone.now() - transitions.CLAIM_TIMEOUT)
     payment_state.put_right(now=timezone.now())
     assert Payment.objects.get().state == State.REFUND_DUE
 
@@ -230,10 +230,10 @@ def test_an_export_whose_money_is_gone_is_not_begun_anew(buyer: Client, key: Key
     export = bought(buyer, key)
     seen(export)
     if why == "goodwill":
-        transitions.owe_back(paid_for(export).pk, reason=Payment.OwedFor.GOODWILL, by="staff:ada")
+        transitions.mark_refund_due(paid_for(export).pk, reason=Payment.RefundReason.GOODWILL, by="staff:ada")
     failed(export)
     if why == "sent back":
-        assert transitions.refund(paid_for(export).pk, tx_hash="0x" + "a" * 64, by="ada", now=timezone.now())
+        assert transitions.record_refund(paid_for(export).pk, tx_hash="0x" + "a" * 64, by="ada", now=timezone.now())
     was = paid_for(export).state
     with pytest.raises(MoneyGone):
         commands.restart(export, now=timezone.now())
@@ -247,7 +247,7 @@ def test_of_a_refund_and_a_restart_at_once_one_wins(buyer: Client, key: Key) -> 
     payment_id = paid_for(export).pk
     moves: Iterator[Callable[[], bool]] = iter(
         [
-            lambda: transitions.refund(payment_id, tx_hash="0x" + "b" * 64, by="ada", now=timezone.now()),
+            lambda: transitions.record_refund(payment_id, tx_hash="0x" + "b" * 64, by="ada", now=timezone.now()),
             lambda: commands.restart(export, now=timezone.now()),
         ]
     )

@@ -225,7 +225,7 @@ def test_challenges_settlements_refusals_and_trips_are_counted(
 ) -> None:
     def now() -> list[float]:
         return [
-            counted("tablewire_payment_challenges_total", product="context", door="rest"),
+            counted("tablewire_payment_challenges_total", product="context", channel="rest"),
             counted("tablewire_settle_seconds_count", outcome="settled"),
             counted("tablewire_settle_seconds_count", outcome="rejected"),
             counted("tablewire_settle_seconds_count", outcome="notsent"),
@@ -312,7 +312,7 @@ def test_processes_of_one_parent_count_together_and_the_dead_are_not_resting(tmp
             command, cwd=configuration.BASE_DIR, env=env, capture_output=True, text=True, check=True
         )
         said.append(read(ended.stdout))
-    total = ("tablewire_payment_challenges_total", (("door", "rest"), ("product", "context")))
+    total = ("tablewire_payment_challenges_total", (("channel", "rest"), ("product", "context")))
     resting = ("tablewire_facilitator_resting", (("facilitator", "first"),))
     assert [told[total] for told in said] == [1, 3]
     assert [told[resting] for told in said] == [1, 1]

@@ -120,7 +120,7 @@ def test_what_was_sent_back_is_noted_once_with_its_transaction(staff: Client) ->
     said = refund(staff, due, settled, tx_hash=HASH.upper().replace("X", "x"))
     assert said == [
         "1 noted as sent back; the chain is asked again until it shows it.",
-        f"{settled.public_id} is not noted. Nothing is owed back.",
+        f"{settled.public_id} is not noted. No refund is due.",
     ]
     due.refresh_from_db()
     settled.refresh_from_db()
@@ -235,8 +235,8 @@ def test_what_is_owed_stands_above_the_list_and_in_a_table_for_the_treasury(staf
 
 def test_the_page_of_a_payment_tells_what_became_of_it(staff: Client) -> None:
     row = payment(1, state="claimed", settled_at=None, tx_hash=None)
-    transitions.settle(row, tx_hash=HASH, now=NOW)
-    transitions.deliver(row.pk, now=NOW)
+    transitions.mark_settled(row, tx_hash=HASH, now=NOW)
+    transitions.mark_delivered(row.pk, now=NOW)
     page = staff.get(f"{PAYMENTS}{row.pk}/change/")
     (timeline,) = [each for each in page.context["inline_admin_formsets"] if each.opts.model is PaymentEvent]
     assert [event.after for event in timeline.formset.queryset] == ["claimed", "settled", "delivered"]
@@ -246,7 +246,7 @@ def test_the_page_of_a_payment_tells_what_became_of_it(staff: Client) -> None:
 def test_what_was_let_go_is_found_by_its_payer(staff: Client) -> None:
     gone, kept = payment(1, state="claimed", settled_at=None, tx_hash=None), payment(2, payer="0x" + "cd" * 20)
     name = gone.public_id
-    transitions.release(gone)
+    transitions.release_claim(gone)
     gone.attempts = 0
     events = "/admin/payments/paymentevent/"
     listed = staff.get(f"{events}?q={PAYER.upper().replace('X', 'x')}&became=let_go").context["cl"].result_list

@@ -85,7 +85,7 @@ def test_a_payment_of_either_version_buys_the_answer(
 
 def test_a_payment_counts_as_delivered_when_the_answer_is_written(wallets: Mapping[str, Wallet]) -> None:
     receipt = buy(paid_by(wallets["free"]))
-    answer = x402.Paid({}, receipt)
+    answer = x402.PaidResponse({}, receipt)
     assert Payment.objects.get().state == Payment.State.SETTLED
     answer.close()
     row = Payment.objects.get()
@@ -224,7 +224,7 @@ def test_an_installation_without_an_address_to_pay_takes_no_payments(settings: L
 def test_the_same_payment_is_served_again_for_ten_minutes(wallets: Mapping[str, Wallet]) -> None:
     headers = paid_by(wallets["free"])
     receipt = buy(headers)
-    x402.Paid({}, receipt).close()
+    x402.PaidResponse({}, receipt).close()
     now = timezone.now()
     assert buy(headers, now=now + timedelta(minutes=9)) == receipt
     refusal = refused(headers, now=now + timedelta(minutes=10))
@@ -296,7 +296,7 @@ def test_a_payment_that_somebody_is_settling_right_now_is_not_settled_twice(wall
 
 def left_alone(headers: Mapping[str, str]) -> None:
     """Fifteen seconds later the one who was settling is gone, and the payment is taken up."""
-    Payment.objects.update(claimed_at=timezone.now() - transitions.STALE - timedelta(seconds=1))
+    Payment.objects.update(claimed_at=timezone.now() - transitions.CLAIM_TIMEOUT - timedelta(seconds=1))
     row, receipt = Payment.objects.get(), buy(headers)
     assert receipt.payment == row.pk
     assert Payment.objects.get().attempts == row.attempts + 1

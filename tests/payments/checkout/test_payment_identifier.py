@@ -25,7 +25,6 @@ from x402.schemas import PaymentRequired as RequiredV2
 
 from payments import checkout, x402
 from payments.checkout import PaymentIdentifierReused
-from payments.checkout.context import public_id
 from payments.devchain.wallets import Wallet
 from payments.ledger import reconcile, transitions
 from payments.models import Payment
@@ -144,7 +143,7 @@ def test_another_purchase_under_the_same_identifier_is_409_and_costs_nothing(wal
 
 def test_what_came_into_the_answer_later_is_409(wallets: Mapping[str, Wallet]) -> None:
     receipt = buy(anew(wallets["pro"]))
-    transitions.deliver(receipt.payment, now=timezone.now())
+    transitions.mark_delivered(receipt.payment, now=timezone.now())
     both = ("context", "reviews")
     refusal = refused(anew(wallets["pro"], products=both), products=both)
     assert isinstance(refusal, PaymentIdentifierReused)
@@ -153,7 +152,7 @@ def test_what_came_into_the_answer_later_is_409(wallets: Mapping[str, Wallet]) -
 
 def test_an_answer_whose_time_is_over_is_409(wallets: Mapping[str, Wallet]) -> None:
     receipt = buy(anew(wallets["free"]))
-    transitions.deliver(receipt.payment, now=timezone.now() - timedelta(minutes=11))
+    transitions.mark_delivered(receipt.payment, now=timezone.now() - timedelta(minutes=11))
     refusal = refused(anew(wallets["free"]))
     assert isinstance(refusal, PaymentIdentifierReused)
     assert "its time is over" in refusal.message
@@ -164,7 +163,7 @@ def test_money_that_is_owed_back_is_409_and_named(wallets: Mapping[str, Wallet])
     Payment.objects.update(state=State.REFUND_DUE)
     refusal = refused(anew(wallets["free"]))
     assert isinstance(refusal, PaymentIdentifierReused)
-    assert refusal.extra == {"refund": public_id(Payment.objects.get())}
+    assert refusal.extra == {"refund": Payment.objects.get().public_id}
 
 
 # Whose it is
@@ -256,7 +255,7 @@ def test_of_two_purchases_under_one_identifier_at_once_one_is_charged() -> None:
 def test_a_second_payment_waits_for_the_first_to_be_settled(
     wallets: Mapping[str, Wallet], settings: LazySettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("payments.checkout.pending_settlement.TWIN_WAIT_S", 0.2)
+    monkeypatch.setattr("payments.checkout.pending_settlement.MAX_WAIT_S", 0.2)
     real, over = settings.FACILITATOR_URL, threading.Event()
     first, second = anew(wallets["free"]), anew(wallets["free"])
     with serving(never_answers(over)) as server:

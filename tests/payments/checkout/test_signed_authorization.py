@@ -14,7 +14,6 @@ from django.conf import LazySettings
 from django.utils import timezone
 
 from payments import checkout, x402
-from payments.checkout.context import public_id
 from payments.devchain.wallets import Wallet
 from payments.ledger import transitions
 from payments.models import Payment
@@ -53,7 +52,7 @@ def test_less_that_has_arrived_under_the_same_nonce_buys_nothing_and_is_owed_bac
         assert isinstance(refusal, x402.PaymentAlreadyUsed)
         assert (row.state, row.amount_usdc, row.error) == (State.REFUND_DUE, Decimal("0.000001"), "wrong_amount")
         assert refusal.own_body is not None
-        assert refusal.own_body["refund"] == public_id(row)
+        assert refusal.own_body["refund"] == row.public_id
 
 
 def test_nothing_that_has_arrived_under_the_same_nonce_buys_nothing(wallets: Mapping[str, Wallet]) -> None:
@@ -117,7 +116,7 @@ def test_what_somebody_has_sent_of_the_wrong_amount_is_owed_back(wallets: Mappin
     refusal = refused(headers)
     assert reason(refusal) == "wrong_amount"
     assert refusal.own_body is not None
-    assert refusal.own_body["refund"] == public_id(Payment.objects.get())
+    assert refusal.own_body["refund"] == Payment.objects.get().public_id
 
 
 def test_what_somebody_has_sent_of_a_tier_to_which_it_is_not_sold_is_owed_back(wallets: Mapping[str, Wallet]) -> None:
@@ -125,7 +124,7 @@ def test_what_somebody_has_sent_of_a_tier_to_which_it_is_not_sold_is_owed_back(w
     front_run(headers, sender=wallets["pro"])
     refusal = refused(headers, products=REVIEWS)
     assert isinstance(refusal, checkout.TierRequired)
-    assert refusal.extra["refund"] == public_id(Payment.objects.get())
+    assert refusal.extra["refund"] == Payment.objects.get().public_id
 
 
 def test_nothing_is_said_of_what_is_spent_while_the_chain_does_not_show_for_what(
@@ -147,7 +146,7 @@ def test_nothing_is_said_of_what_is_spent_while_the_chain_does_not_show_for_what
 def test_a_replay_brings_nothing_that_was_not_paid_for(wallets: Mapping[str, Wallet]) -> None:
     headers = paid_by(wallets["pro"])
     receipt = buy(headers)
-    transitions.deliver(receipt.payment, now=timezone.now())
+    transitions.mark_delivered(receipt.payment, now=timezone.now())
     refusal = refused(headers, products=("context", "reviews"))
     assert isinstance(refusal, x402.PaymentAlreadyUsed)
     assert buy(headers) == receipt

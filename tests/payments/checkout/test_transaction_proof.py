@@ -14,7 +14,6 @@ from django.utils import timezone
 
 from framework.errors import Refusal
 from payments import checkout, x402
-from payments.checkout.context import public_id
 from payments.devchain.wallets import Wallet
 from payments.ledger import transitions
 from payments.models import Payment, Price
@@ -64,10 +63,10 @@ def test_a_stranger_with_the_hash_is_not_served(wallets: Mapping[str, Wallet]) -
 def test_the_holder_of_the_receipt_is_served_again(wallets: Mapping[str, Wallet]) -> None:
     headers = sent(wallets["free"])
     receipt = buy(headers)
-    x402.Paid({}, receipt).close()
+    x402.PaidResponse({}, receipt).close()
     now = timezone.now()
     assert buy(headers, receipt_token=receipt.token, now=now + timedelta(minutes=9)) == receipt
-    refusal = refused(headers, receipt_token=receipt.token, now=now + transitions.READ_AGAIN)
+    refusal = refused(headers, receipt_token=receipt.token, now=now + Payment.READABLE_AFTER_DELIVERY)
     assert isinstance(refusal, x402.PaymentAlreadyUsed)
 
 
@@ -141,8 +140,8 @@ def owed(refusal: Refusal, why: str) -> Payment:
     row = Payment.objects.get()
     assert (row.state, row.error) == (State.REFUND_DUE, why)
     told = refusal.own_body if refusal.own_body is not None else refusal.extra
-    assert told["refund"] == public_id(row)
-    assert "owed back to you" in refusal.message
+    assert told["refund"] == row.public_id
+    assert "A refund of what you have sent is due." in refusal.message
     return row
 
 
@@ -192,7 +191,7 @@ def test_what_is_owed_back_is_told_again_and_buys_nothing(wallets: Mapping[str, 
     refusal = refused(headers, caller=proven(wallets["pro"], PRO))
     assert isinstance(refusal, x402.PaymentAlreadyUsed)
     assert refusal.own_body is not None
-    assert (refusal.own_body["refund"], reason(refusal)) == (public_id(row), "refund_due")
+    assert (refusal.own_body["refund"], reason(refusal)) == (row.public_id, "refund_due")
 
 
 @pytest.mark.parametrize(("fields", "products"), [("reviews", REVIEWS), ("context,reviews", (*CONTEXT, *REVIEWS))])
@@ -252,9 +251,9 @@ def test_what_was_sent_back_buys_nothing(wallets: Mapping[str, Wallet]) -> None:
     headers = sent(wallets["free"], "0.2")
     row = owed(refused(headers), "anonymous_proof_too_large")
     assert row.settled_at is not None
-    later = row.settled_at + transitions.SPENDABLE
-    assert transitions.refund(row.pk, tx_hash="0x" + "5a" * 32, by="staff:ada", now=later)
-    assert not transitions.refund(row.pk, tx_hash="0x" + "5b" * 32, by="staff:ada", now=later)
+    later = row.settled_at + Payment.SPENDABLE_FOR
+    assert transitions.record_refund(row.pk, tx_hash="0x" + "5a" * 32, by="staff:ada", now=later)
+    assert not transitions.record_refund(row.pk, tx_hash="0x" + "5b" * 32, by="staff:ada", now=later)
     for caller in (None, proven(wallets["free"], FREE)):
         refusal = refused(headers, **({"caller": caller} if caller else {}))
         assert isinstance(refusal, x402.PaymentAlreadyUsed)
@@ -266,13 +265,13 @@ def test_money_is_either_spent_or_sent_back(wallets: Mapping[str, Wallet]) -> No
     row = owed(refused(sent(wallets["free"], "0.2")), "anonymous_proof_too_large")
     assert row.settled_at is not None
     before, after = (
-        row.settled_at + transitions.SPENDABLE - timedelta(seconds=1),
-        row.settled_at + transitions.SPENDABLE,
+        row.settled_at + Payment.SPENDABLE_FOR - timedelta(seconds=1),
+        row.settled_at + Payment.SPENDABLE_FOR,
     )
-    assert not transitions.refund(row.pk, tx_hash="0x" + "5a" * 32, by="staff:ada", now=before)
-    assert not transitions.spend_after_all(row, now=after)
-    assert transitions.spend_after_all(row, now=before)
-    assert not transitions.refund(row.pk, tx_hash="0x" + "5a" * 32, by="staff:ada", now=after)
+    assert not transitions.record_refund(row.pk, tx_hash="0x" + "5a" * 32, by="staff:ada", now=before)
+    assert not transitions.spend_refund_due(row, now=after)
+    assert transitions.spend_refund_due(row, now=before)
+    assert not transitions.record_refund(row.pk, tx_hash="0x" + "5a" * 32, by="staff:ada", now=after)
 
 
 # What transactions may hold
@@ -321,7 +320,7 @@ def test_a_hash_is_not_asked_about_where_there_is_no_price(
 def test_a_replay_of_a_hash_brings_nothing_that_was_not_paid_for(wallets: Mapping[str, Wallet]) -> None:
     headers = sent(wallets["pro"], "0.05")
     receipt = buy(headers)
-    transitions.deliver(receipt.payment, now=timezone.now())
+    transitions.mark_delivered(receipt.payment, now=timezone.now())
     refusal = refused(headers, products=("context", "reviews"), receipt_token=receipt.token)
     assert isinstance(refusal, x402.PaymentAlreadyUsed)
     assert buy(headers, receipt_token=receipt.token) == receipt

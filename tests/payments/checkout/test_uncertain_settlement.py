@@ -17,7 +17,6 @@ from framework.errors import Refusal
 from payments import checkout, x402
 from payments.chain import reads
 from payments.chain.networks import ours
-from payments.checkout.context import public_id
 from payments.devchain.wallets import Wallet
 from payments.facilitator_server import error_codes
 from payments.ledger import chain_audit, reconcile, transitions
@@ -178,7 +177,7 @@ def test_what_turned_out_to_be_less_is_not_served_whatever_the_facilitator_says(
     assert isinstance(refusal, x402.PaymentAlreadyUsed)
     assert (row.state, row.amount_usdc) == (State.REFUND_DUE, Decimal("0.000001"))
     assert refusal.own_body is not None
-    assert refusal.own_body["refund"] == public_id(row)
+    assert refusal.own_body["refund"] == row.public_id
 
 
 # Reasons that are none
@@ -212,14 +211,14 @@ def test_what_was_never_delivered_and_would_now_be_more_is_owed_back(wallets: Ma
     reconcile.sweep(now=timezone.now())
     # For a moment somebody else may be serving it.
     assert isinstance(refused(headers, products=BOTH), checkout.SettlementPending)
-    Payment.objects.update(settled_at=timezone.now() - transitions.STALE - timedelta(seconds=1))
+    Payment.objects.update(settled_at=timezone.now() - transitions.CLAIM_TIMEOUT - timedelta(seconds=1))
     for _ in range(2):
         refusal = refused(headers, products=BOTH)
         row.refresh_from_db()
         assert isinstance(refusal, x402.PaymentAlreadyUsed)
-        assert (row.state, row.error) == (State.REFUND_DUE, Payment.OwedFor.NOT_DELIVERED)
+        assert (row.state, row.error) == (State.REFUND_DUE, Payment.RefundReason.NOT_DELIVERED)
         assert refusal.own_body is not None
-        assert refusal.own_body["refund"] == public_id(row)
+        assert refusal.own_body["refund"] == row.public_id
     assert isinstance(refused(headers), x402.PaymentAlreadyUsed)
 
 
@@ -227,11 +226,11 @@ def test_what_was_never_delivered_under_a_name_and_would_now_be_more_is_owed_bac
     wallets: Mapping[str, Wallet],
 ) -> None:
     buy(named(signed_by(wallets["pro"])))
-    Payment.objects.update(settled_at=timezone.now() - transitions.STALE - timedelta(seconds=1))
+    Payment.objects.update(settled_at=timezone.now() - transitions.CLAIM_TIMEOUT - timedelta(seconds=1))
     refusal = refused(named(signed_by(wallets["pro"])), products=BOTH)
     assert isinstance(refusal, checkout.PaymentIdentifierReused)
-    assert refusal.extra == {"refund": public_id(Payment.objects.get())}
-    assert Payment.objects.get().error == Payment.OwedFor.NOT_DELIVERED
+    assert refusal.extra == {"refund": Payment.objects.get().public_id}
+    assert Payment.objects.get().error == Payment.RefundReason.NOT_DELIVERED
 
 
 def test_a_transaction_whose_answer_was_never_delivered_and_would_now_be_more_is_owed_back(
@@ -239,21 +238,21 @@ def test_a_transaction_whose_answer_was_never_delivered_and_would_now_be_more_is
 ) -> None:
     sent = {"X-Payment": send(wallets["pro"], ours().asset, "transfer(address,uint256)", settings.PAY_TO, 2000)}
     receipt, mine = buy(sent), proven(wallets["pro"], PRO)
-    Payment.objects.update(settled_at=timezone.now() - transitions.STALE - timedelta(seconds=1))
+    Payment.objects.update(settled_at=timezone.now() - transitions.CLAIM_TIMEOUT - timedelta(seconds=1))
     # A stranger moves nothing by the hash alone.
     assert isinstance(refused(sent, products=BOTH), x402.PaymentAlreadyUsed)
     assert Payment.objects.get().state == State.SETTLED
     refusal = refused(sent, products=BOTH, caller=mine)
     assert refusal.own_body is not None
-    assert refusal.own_body["refund"] == public_id(Payment.objects.get(pk=receipt.payment))
-    assert Payment.objects.get().error == Payment.OwedFor.NOT_DELIVERED
+    assert refusal.own_body["refund"] == Payment.objects.get(pk=receipt.payment).public_id
+    assert Payment.objects.get().error == Payment.RefundReason.NOT_DELIVERED
 
 
 def test_what_was_delivered_is_not_owed_back_when_there_is_more(wallets: Mapping[str, Wallet]) -> None:
     headers = signed_by(wallets["pro"])
     receipt = buy(headers)
-    transitions.deliver(receipt.payment, now=timezone.now())
-    Payment.objects.update(settled_at=timezone.now() - transitions.STALE - timedelta(seconds=1))
+    transitions.mark_delivered(receipt.payment, now=timezone.now())
+    Payment.objects.update(settled_at=timezone.now() - transitions.CLAIM_TIMEOUT - timedelta(seconds=1))
     refusal = refused(headers, products=BOTH)
     assert refusal.own_body is not None
     assert "refund" not in refusal.own_body

@@ -15,8 +15,8 @@ from django.conf import settings
 from payments.chain.evm import checksummed
 from payments.facilitator_server import error_codes
 from payments.facilitator_server import server as facilitating
-from payments.facilitator_server.settlement import Settler, made
-from payments.facilitator_server.settlement_attempt import Attempt, Held
+from payments.facilitator_server.settlement import Settler, build_sdk
+from payments.facilitator_server.settlement_attempt import Attempt, NotSent
 from tests.payments.buyer import signed_by
 from tests.payments.facilitator_server.policies import JSON, asked, gas_of, interrupted, policy, settled, told
 from tests.payments.facilitators import Script, hangs_up, node_that_says, says, serving
@@ -58,7 +58,7 @@ def test_another_way_to_transfer_is_refused_before_the_chain_is_asked(kept: tupl
 
 @pytest.mark.parametrize(
     ("named", "why"),
-    [({"most_gas_price": 999_999}, error_codes.GAS_PRICE_TOO_HIGH), ({"most_gas": 30_000}, error_codes.TOO_MUCH_GAS)],
+    [({"max_gas_price": 999_999}, error_codes.GAS_PRICE_TOO_HIGH), ({"max_gas": 30_000}, error_codes.TOO_MUCH_GAS)],
 )
 def test_what_would_cost_more_gas_than_is_allowed_is_not_sent(named: dict[str, Any], why: str) -> None:
     payer, terms = fresh_wallet(Decimal(1)), policy(**named)
@@ -141,9 +141,9 @@ def test_a_node_that_refuses_the_transaction_has_sent_nothing_and_the_next_payme
         return 200, httpx.post(real, content=content, headers=JSON).content
 
     with serving(interrupted(b"eth_sendRawTransaction", refuses_once)) as node:
-        settler = Settler(policy(node.url), made)
+        settler = Settler(policy(node.url), build_sdk)
         settler.supported()
-        parts = facilitating.read(json.dumps(asked(signed_by(payer))).encode())
+        parts = facilitating.parse(json.dumps(asked(signed_by(payer))).encode())
         first, second = settler.settle(*parts), settler.settle(*parts)
     assert (first.success, first.error_reason, first.transaction) == (False, error_codes.CHAIN_UNAVAILABLE, "")
     assert (second.success, usdc_balance(payer.address)) == (True, Decimal("0.998"))
@@ -157,9 +157,9 @@ def test_what_is_not_mined_in_time_is_pending_and_the_same_is_asked_about_again(
     body = asked(signed_by(payer))
     hidden = {"eth_getTransactionReceipt": None}
     with serving(node_that_says(hidden)) as node:
-        settler = Settler(replace(terms, rpc_url=node.url), made)
+        settler = Settler(replace(terms, rpc_url=node.url), build_sdk)
         settler.supported()
-        parts = facilitating.read(json.dumps(body).encode())
+        parts = facilitating.parse(json.dumps(body).encode())
         first = settler.settle(*parts)
         hidden.clear()
         second = settler.settle(*parts)
@@ -182,9 +182,9 @@ def test_who_waits_too_long_is_told_the_transaction_or_nothing_is_sent(monkeypat
         payer = fresh_wallet(Decimal(1))
         with serving(interrupted(method, slow)) as node:
             terms = policy(node.url)
-            settler = Settler(terms, made)
+            settler = Settler(terms, build_sdk)
             settler.supported()
-            answers[method] = settler.settle(*facilitating.read(json.dumps(asked(signed_by(payer))).encode()))
+            answers[method] = settler.settle(*facilitating.parse(json.dumps(asked(signed_by(payer))).encode()))
             over.set()
             assert eventually(settler.is_idle)
         spent = Decimal(1) - usdc_balance(payer.address)
@@ -196,9 +196,9 @@ def test_who_waits_too_long_is_told_the_transaction_or_nothing_is_sent(monkeypat
 
 def test_payments_of_several_at_once_are_each_settled_once() -> None:
     payers, terms = [fresh_wallet(Decimal(1)) for _ in range(6)], policy()
-    settler = Settler(terms, made)
+    settler = Settler(terms, build_sdk)
     settler.supported()
-    parts = [facilitating.read(json.dumps(asked(signed_by(payer))).encode()) for payer in payers] * 2
+    parts = [facilitating.parse(json.dumps(asked(signed_by(payer))).encode()) for payer in payers] * 2
     with ThreadPoolExecutor(len(parts)) as threads:
         answers = list(threads.map(lambda one: settler.settle(*one), parts))
     assert sorted(answer.success for answer in answers) == [False] * 6 + [True] * 6
@@ -221,7 +221,7 @@ def sends(attempt: Attempt, ready: threading.Barrier) -> str | None:
     ready.wait()
     try:
         attempt.begin("0x1")
-    except Held:
+    except NotSent:
         return None
     return "0x1"
 
@@ -229,12 +229,12 @@ def sends(attempt: Attempt, ready: threading.Barrier) -> str | None:
 def gives_up(attempt: Attempt, ready: threading.Barrier) -> str | None:
     """Wait no longer."""
     ready.wait()
-    return attempt.give_up()
+    return attempt.cancel()
 
 
 def test_what_was_used_already_is_said_to_be_used() -> None:
-    settler, body = Settler(policy(), made), asked(signed_by(fresh_wallet(Decimal(1))))
+    settler, body = Settler(policy(), build_sdk), asked(signed_by(fresh_wallet(Decimal(1))))
     settler.supported()
-    parts = facilitating.read(json.dumps(body).encode())
+    parts = facilitating.parse(json.dumps(body).encode())
     assert [settler.settle(*parts).error_reason for _ in range(2)] == [None, error_codes.USED]
-    assert not error_codes.sends_nothing(error_codes.USED)
+    assert error_codes.USED not in error_codes.REFUSED

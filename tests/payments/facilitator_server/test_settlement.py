@@ -81,7 +81,7 @@ FAULTS = {
     "no JSON": says(200, b"<html>"),
     "no settlement": says(200, {"ok": True}),
     "empty": says(200, b""),
-    "endless": says(200, b" " * (facilitator_client.MOST_BYTES + 1)),
+    "endless": says(200, b" " * (facilitator_client.MAX_BYTES + 1)),
     "pending": refuses("settlement_pending", HASH),
     "failed to send": refuses("transaction_failed"),
     "a reason that nobody knows": refuses("unexpected_settle_error"),
@@ -234,7 +234,7 @@ def test_the_transaction_of_an_authorization_is_no_second_payment(wallets: Mappi
 
 def cancelled(wallet: Wallet, headers: Mapping[str, str]) -> None:
     """The wallet takes the authorization back."""
-    signed = x402.proof(headers)
+    signed = x402.parse_proof(headers)
     assert isinstance(signed, x402.Authorization)
     domain = {
         "name": ours().domain_name,

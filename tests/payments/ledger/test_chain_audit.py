@@ -326,7 +326,7 @@ def test_a_caller_and_an_audit_at_once_make_one_line_of_a_transfer(
     wallets: Mapping[str, Wallet], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tx_hash = transfer(wallets["free"], "0.002")
-    real = transitions.enter
+    real = transitions.insert
     served: list[object] = []
 
     def late(*rows: Payment) -> bool:
@@ -335,7 +335,7 @@ def test_a_caller_and_an_audit_at_once_make_one_line_of_a_transfer(
             served.append(buy(hash_of(tx_hash)))
         return real(*rows)
 
-    monkeypatch.setattr(transitions, "enter", late)
+    monkeypatch.setattr(transitions, "insert", late)
     told = found()
     assert (told.orphans, told.differences) == (0, [])
     assert Payment.objects.get().state == State.SETTLED

@@ -88,7 +88,7 @@ def test_a_payment_whose_time_passed_unused_expires(wallets: Mapping[str, Wallet
     now = timezone.now()
     reconcile.sweep(now=now)
     row = Payment.objects.get()
-    assert (row.state, row.error) == (State.UNKNOWN, "Nobody saw how the settlement ended.")
+    assert (row.state, row.error) == (State.UNKNOWN, "How the settlement ended is not known.")
     assert row.valid_before is not None
     # The chain's clock may be behind ours.
     reconcile.sweep(now=row.valid_before + timedelta(seconds=59))
@@ -236,16 +236,16 @@ def test_of_sweeps_at_once_each_payment_is_looked_at_by_one(wallets: Mapping[str
 def test_sweeps_that_only_look_are_no_events_and_come_ever_more_seldom(
     wallets: Mapping[str, Wallet], settings: LazySettings, monkeypatch: pytest.MonkeyPatch, is_away: bool
 ) -> None:
-    real, looked = reconcile.look, []
+    real, checked = reconcile.check_chain, []
     valid_for = timedelta(hours=20).total_seconds()
     row = abandoned(signed_by(wallets["free"], max_timeout_seconds=int(valid_for)))
     start = row.created_at
 
-    def look(row: Payment, *, now: datetime) -> reconcile.Fate:
-        looked.append(now - start)
+    def check_chain(row: Payment, *, now: datetime) -> reconcile.AuthorizationStatus:
+        checked.append(now - start)
         return real(row, now=now)
 
-    monkeypatch.setattr(reconcile, "look", look)
+    monkeypatch.setattr(reconcile, "check_chain", check_chain)
     if is_away:
         settings.RPC_URL, was = NOWHERE, settings.RPC_URL
     for seconds in range(20, 2 * 3600, 15):
@@ -254,7 +254,7 @@ def test_sweeps_that_only_look_are_no_events_and_come_ever_more_seldom(
         settings.RPC_URL = was
     row = Payment.objects.get()
     assert (row.state, row.attempts, PaymentEvent.objects.count()) == (State.UNKNOWN, 2, 3)
-    minutes = [each.total_seconds() / 60 for each in looked]
+    minutes = [each.total_seconds() / 60 for each in checked]
     assert len([each for each in minutes if each < 5]) > 6
     assert 20 < len(minutes) < 30
     assert all(
@@ -264,7 +264,7 @@ def test_sweeps_that_only_look_are_no_events_and_come_ever_more_seldom(
     # Who cannot wait does not.
     front = PaymentEvent.objects.count()
     reconcile.sweep(now=start + timedelta(hours=2), is_urgent=True)
-    assert len(looked) == len(minutes) + 1
+    assert len(checked) == len(minutes) + 1
     assert PaymentEvent.objects.count() == front
 
 
@@ -275,15 +275,15 @@ def test_a_sweep_that_looks_does_not_end_what_its_payer_has_taken_up(
     reconcile.sweep(now=timezone.now())
     aged()
 
-    def look(row: Payment, *, now: datetime) -> reconcile.Fate:
+    def check_chain(row: Payment, *, now: datetime) -> reconcile.AuthorizationStatus:
         assert transitions.take_over(Payment.objects.get(), now=now)
-        transitions.expire(row, why="Its time has passed and it was not used.")
-        return reconcile.Fate.UNUSED
+        transitions.mark_expired(row, reason="Its time has passed and it was not used.")
+        return reconcile.AuthorizationStatus.UNUSED
 
-    monkeypatch.setattr(reconcile, "look", look)
+    monkeypatch.setattr(reconcile, "check_chain", check_chain)
     reconcile.sweep(now=timezone.now())
     row = Payment.objects.get()
-    assert (row.state, row.attempts, row.error) == (State.CLAIMED, 3, "Nobody saw how the settlement ended.")
+    assert (row.state, row.attempts, row.error) == (State.CLAIMED, 3, "How the settlement ended is not known.")
 
 
 # By the word of the facilitator
@@ -352,9 +352,9 @@ def test_who_took_a_payment_over_is_not_undone_by_who_had_it(wallets: Mapping[st
     second = Payment.objects.get()
     assert transitions.take_over(second, now=timezone.now())
     assert not transitions.take_over(Payment(pk=first.pk, state=first.state, attempts=1), now=timezone.now())
-    transitions.release(first)
-    transitions.leave_open(first, why="too late")
-    transitions.expire(first, why="too late")
+    transitions.release_claim(first)
+    transitions.mark_unknown(first, reason="too late")
+    transitions.mark_expired(first, reason="too late")
     row = Payment.objects.get()
     assert (row.state, row.attempts, row.error) == (State.CLAIMED, 2, "")
 

@@ -15,7 +15,6 @@ from pytest_django import DjangoAssertNumQueries
 
 from payments.chain import reads
 from payments.chain.networks import ours
-from payments.checkout.context import public_id
 from payments.devchain.wallets import Wallet
 from payments.ledger import chain_audit
 from payments.models import Audit, Payment
@@ -57,12 +56,12 @@ def test_the_sweep_says_what_each_open_payment_became(wallets: Mapping[str, Wall
     headers = signed_by(wallets["free"])
     row = abandoned(headers)
     said, words = failed("reconcile_payments")
-    one = {"id": public_id(row), "state": "unknown", "error": "Nobody saw how the settlement ended."}
+    one = {"id": row.public_id, "state": "unknown", "error": "How the settlement ended is not known."}
     assert said == {"clean": False, "payments": [one]}
     assert words.startswith("1 of them still are")
     Payment.objects.update(claimed_at=timezone.now() - timedelta(minutes=1))
     sent_by_somebody(headers)
-    settled = {"id": public_id(row), "state": "settled", "error": ""}
+    settled = {"id": row.public_id, "state": "settled", "error": ""}
     assert told("reconcile_payments") == {"clean": True, "payments": [settled]}
 
 
@@ -84,7 +83,7 @@ def test_the_sweep_speaks_to_people(wallets: Mapping[str, Wallet]) -> None:
     row = abandoned(signed_by(wallets["free"]))
     with pytest.raises(CommandError):
         call_command("reconcile_payments", stdout=out)
-    assert f"{public_id(row)}  unknown  Nobody saw how the settlement ended.\n1 were open." in out.getvalue()
+    assert f"{row.public_id}  unknown  How the settlement ended is not known.\n1 were open." in out.getvalue()
 
 
 # The audit
@@ -107,7 +106,7 @@ def test_an_audit_that_finds_a_difference_ends_with_1_and_names_it(wallets: Mapp
     buy(paid_by(wallets["free"]))
     Payment.objects.update(block=old, amount_usdc=Decimal("0.003"))
     said, words = failed("audit_payments", "--from-block", str(old))
-    assert [one.startswith(public_id(Payment.objects.get())) for one in said["differences"]] == [True]
+    assert [one.startswith(Payment.objects.get().public_id) for one in said["differences"]] == [True]
     assert words == "1 lines of the ledger are not what the chain shows."
     out = StringIO()
     with pytest.raises(CommandError):
@@ -135,7 +134,7 @@ def test_staff_see_an_audit_with_links_to_its_payments_and_change_nothing(
     purse.transfer_usdc(wallets["pro"], settings.PAY_TO, Decimal("0.5"))
     (made,) = chain_audit.run(now=timezone.now(), from_block=old)
     orphan = Payment.objects.get()
-    made.differences = [f"{public_id(orphan)}, refund_due: <b>bold</b>", "something else"]
+    made.differences = [f"{orphan.public_id}, refund_due: <b>bold</b>", "something else"]
     made.save()
     staff = builders.staff()
     page = f"/admin/payments/audit/{made.pk}/change/"

@@ -32,7 +32,7 @@ HASH = "0x" + "5A" * 32
 PAYER = "0x857b06519e91e3a54538791bdbb0e22373e36b66"
 PAY_TO = "0x209693bc6afc0c5328ba36faf03c514ef312287c"
 NOTHING: Mapping[str, str] = {}
-ALONE = NotSent("left alone after failures")
+ALONE = NotSent("circuit breaker open")
 SETTLING = THREADS - 1
 SIGNED: Mapping[str, object] = {"signature": "0x11", "authorization": {"value": "2000"}}
 SETTLED = says(200, {"success": True, "transaction": HASH, "network": "eip155:84532", "payer": evm.checksummed(PAYER)})
@@ -163,27 +163,27 @@ def test_who_comes_while_others_hang_is_refused_within_a_second(settings: LazySe
         second_s = time.monotonic() - began_at - first_s
     assert [type(one.result()) for one in settlements] == [Unknown] * (bulkhead.THREADS - 1)
     # That they hang is known by then.
-    assert second_s < first_s < facilitator_client.SOON_S + 0.5
+    assert second_s < first_s < facilitator_client.SLOT_WAIT_S + 0.5
 
 
 def test_a_facilitator_that_was_silent_twice_is_left_alone_and_then_tried_once(
     settings: LazySettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(facilitator_client, "REST_S", 0.3)
+    monkeypatch.setattr(facilitator_client, "OPEN_S", 0.3)
     trial = threading.Event()
 
     def script(content: bytes) -> tuple[int, bytes] | None:
-        if len(server.asked) <= facilitator_client.FAILURES:
+        if len(server.asked) <= facilitator_client.MAX_FAILURES:
             return None
         trial.wait()
         return SETTLED(content)
 
     with serving(script) as server, ThreadPoolExecutor(1) as threads:
-        silent = [settle(server.url, settings) for _ in range(facilitator_client.FAILURES + 1)]
-        assert silent == [*[Unknown("RemoteProtocolError")] * facilitator_client.FAILURES, ALONE]
+        silent = [settle(server.url, settings) for _ in range(facilitator_client.MAX_FAILURES + 1)]
+        assert silent == [*[Unknown("RemoteProtocolError")] * facilitator_client.MAX_FAILURES, ALONE]
         try:
             answer = threads.submit(until_asked, server, settings)
-            assert eventually(lambda: len(server.asked) == facilitator_client.FAILURES + 1)
+            assert eventually(lambda: len(server.asked) == facilitator_client.MAX_FAILURES + 1)
             assert settle(server.url, settings) == ALONE
         finally:
             trial.set()
@@ -206,7 +206,7 @@ def until_asked(server: Server, settings: LazySettings) -> Outcome:
 
 def test_a_facilitator_that_refuses_is_asked_on(settings: LazySettings) -> None:
     with serving(says(503, b"")) as server:
-        for _ in range(facilitator_client.FAILURES + 1):
+        for _ in range(facilitator_client.MAX_FAILURES + 1):
             assert settle(server.url, settings) == Unknown("HTTP 503, and no settlement in it")
 
 

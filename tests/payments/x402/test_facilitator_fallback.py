@@ -147,7 +147,7 @@ def test_what_the_second_leaves_open_is_written_down_under_its_name(
 def test_there_is_no_time_for_the_second_where_the_first_has_used_it_up(
     wallets: Mapping[str, Wallet], settings: LazySettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(facilitator_client, "LEAST_S", (0.2, facilitator_client.TOTAL_S))
+    monkeypatch.setattr(facilitator_client, "MIN_TIME_LEFT_S", (0.2, facilitator_client.TOTAL_S))
     with serving(says(200, {})) as second:
         settings.FACILITATOR_URL, settings.FACILITATOR_FALLBACK_URL = NOWHERE, second.url
         assert isinstance(refused(paid_by(wallets["free"])), checkout.FacilitatorUnavailable)
@@ -160,13 +160,13 @@ def test_while_both_rest_paid_fields_are_refused_at_once_and_prices_are_told(
 ) -> None:
     real = settings.FACILITATOR_URL
     settings.FACILITATOR_URL, settings.FACILITATOR_FALLBACK_URL = NOWHERE, "http://127.0.0.1:2"
-    payments = [paid_by(wallets["free"]) for _ in range(facilitator_client.FAILURES + 1)]
+    payments = [paid_by(wallets["free"]) for _ in range(facilitator_client.MAX_FAILURES + 1)]
     for headers in payments[:-1]:
         assert isinstance(refused(headers), checkout.FacilitatorUnavailable)
     started = time.monotonic()
     assert isinstance(refused(payments[-1]), checkout.FacilitatorUnavailable)
     assert time.monotonic() - started < 1
-    assert {one.failures for one in facilitator_client.healths.values()} == {facilitator_client.FAILURES}
+    assert {one.failures for one in facilitator_client.breakers.values()} == {facilitator_client.MAX_FAILURES}
     assert "PAYMENT-REQUIRED" in refused({}).headers
     assert Payment.objects.count() == 0
     settings.FACILITATOR_URL, settings.FACILITATOR_FALLBACK_URL = real, ""
@@ -177,9 +177,9 @@ def test_while_the_first_rests_the_second_settles_without_waiting_for_it(
     wallets: Mapping[str, Wallet], settings: LazySettings
 ) -> None:
     settings.FACILITATOR_FALLBACK_URL, settings.FACILITATOR_URL = settings.FACILITATOR_URL, NOWHERE
-    for _ in range(facilitator_client.FAILURES + 1):
+    for _ in range(facilitator_client.MAX_FAILURES + 1):
         buy(paid_by(wallets["free"]))
-    assert facilitator_client.healths[NOWHERE].failures == facilitator_client.FAILURES
+    assert facilitator_client.breakers[NOWHERE].failures == facilitator_client.MAX_FAILURES
 
 
 # Tokens
@@ -216,4 +216,4 @@ def test_without_a_token_none_is_shown(wallets: Mapping[str, Wallet], settings: 
     ],
 )
 def test_the_ledger_names_a_facilitator_without_what_it_lets_in(url: str, name: str) -> None:
-    assert facilitator_client.asked_at(url) == name
+    assert facilitator_client.public_url(url) == name

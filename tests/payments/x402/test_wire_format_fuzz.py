@@ -39,13 +39,13 @@ def test_json_that_is_nested_deep_is_refused_or_not_looked_at_wherever_it_stands
     for way in [*places(content), ("resource",), ("more",)]:
         with suppress(x402.InvalidPayment):
             text = json.dumps(replaced(content, way, "here")).replace('"here"', deep)
-            assert isinstance(x402.proof({"X-Payment": text}), x402.Authorization | x402.Sent)
+            assert isinstance(x402.parse_proof({"X-Payment": text}), x402.Authorization | x402.TransactionProof)
 
 
 @given(text=st.text(max_size=200) | st.binary(max_size=200).map(lambda content: base64.b64encode(content).decode()))
 def test_no_text_makes_the_reader_fail(text: str) -> None:
     with suppress(x402.InvalidPayment):
-        x402.proof({"X-Payment": text})
+        x402.parse_proof({"X-Payment": text})
 
 
 @given(
@@ -61,4 +61,4 @@ def test_no_text_makes_the_reader_fail(text: str) -> None:
 )
 def test_no_json_makes_the_reader_fail(content: Any) -> None:
     with suppress(x402.InvalidPayment):
-        x402.proof({"X-Payment": in_base64(content)})
+        x402.parse_proof({"X-Payment": in_base64(content)})
