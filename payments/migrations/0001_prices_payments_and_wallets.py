@@ -190,7 +190,7 @@ class Migration(migrations.Migration):
                 ("amount_usdc", models.DecimalField(decimal_places=6, max_digits=78, verbose_name="amount in USDC")),
                 ("proof_key", models.CharField(max_length=200)),
                 ("purchase", models.CharField(max_length=64)),
-                ("resource", models.TextField(help_text="What was asked for, as an address")),
+                ("resource", models.TextField(help_text="The address of the request")),
                 (
                     "products",
                     django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=40), size=None),
@@ -204,7 +204,7 @@ class Migration(migrations.Migration):
                             ("premium", "Premium"),
                             ("enterprise", "Enterprise"),
                         ],
-                        help_text="Of the payer when paying",
+                        help_text="The payer's tier when paying",
                         max_length=20,
                     ),
                 ),
@@ -216,7 +216,7 @@ class Migration(migrations.Migration):
                 ("error", models.CharField(blank=True, max_length=500)),
                 ("attempts", models.PositiveIntegerField(default=0)),
                 ("created_at", models.DateTimeField()),
-                ("claimed_at", models.DateTimeField(help_text="When somebody last set out to settle it")),
+                ("claimed_at", models.DateTimeField(help_text="When a request last began to settle it")),
                 ("settled_at", models.DateTimeField(blank=True, null=True)),
                 ("delivered_at", models.DateTimeField(blank=True, null=True)),
                 ("refunded_at", models.DateTimeField(blank=True, null=True)),
@@ -237,13 +237,13 @@ class Migration(migrations.Migration):
                 (
                     "payment_identifier",
                     models.CharField(
-                        blank=True, help_text="By which the payer knows it (x402, payment-identifier)", max_length=128
+                        blank=True, help_text="The payer's own id for it (x402, payment-identifier)", max_length=128
                     ),
                 ),
                 (
                     "method",
                     models.CharField(
-                        db_default="GET", default="GET", help_text="By which it was asked for", max_length=10
+                        db_default="GET", default="GET", help_text="The method of the request", max_length=10
                     ),
                 ),
                 (
@@ -609,7 +609,7 @@ class Migration(migrations.Migration):
                 ("amount_usdc", models.DecimalField(decimal_places=6, max_digits=78, verbose_name="amount in USDC")),
                 ("tx_hash", models.CharField(blank=True, max_length=66, verbose_name="transaction")),
                 ("error", models.CharField(blank=True, max_length=500)),
-                ("actor", models.CharField(help_text="The product itself, or who of the staff", max_length=80)),
+                ("actor", models.CharField(help_text="The system, or the member of staff", max_length=80)),
                 (
                     "payment",
                     models.ForeignKey(
@@ -682,7 +682,7 @@ class Migration(migrations.Migration):
                 ("amount_usdc", models.DecimalField(decimal_places=6, max_digits=78, verbose_name="amount in USDC")),
                 ("to", models.CharField(help_text="The payer", max_length=42)),
                 ("tx_hash", models.CharField(max_length=66, verbose_name="transaction")),
-                ("by", models.CharField(help_text="Who has noted it", max_length=80)),
+                ("by", models.CharField(help_text="Who recorded it", max_length=80)),
                 ("created_at", models.DateTimeField()),
                 (
                     "confirmed_at",
@@ -722,7 +722,7 @@ class Migration(migrations.Migration):
                         base_field=models.CharField(max_length=42),
                         blank=True,
                         default=list,
-                        help_text="Whose USDC it was that the payer received, as the chain shows",
+                        help_text="The addresses that sent the USDC, as the chain shows",
                         size=None,
                     ),
                 ),

@@ -29,7 +29,11 @@ from tests.support.live_server import THREADS, served
 from tests.support.live_stack import eventually
 from tests.support.wallets import fresh_wallet, usdc_balance
 
-pytestmark = [pytest.mark.chaos, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("books")]
+pytestmark = [
+    pytest.mark.chaos,
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.usefixtures("ledger_matches_chain"),
+]
 
 SLOWEST_S = 0.2
 MOST_MB = 50
@@ -148,7 +152,7 @@ def test_after_2000_calls_of_16_callers_each_thread_has_one_idle_connection_and_
 
 # Payments
 @pytest.fixture
-def shop(books: None, tmp_path: Path) -> Iterator[Shop]:
+def shop(ledger_matches_chain: None, tmp_path: Path) -> Iterator[Shop]:
     """Two processes at one address, started again when they die."""
     stocked()
     respawn = {"GRANIAN_RESPAWN_FAILED_WORKERS": "true", "GRANIAN_RESPAWN_INTERVAL": "0.1"}
@@ -218,7 +222,7 @@ def test_processes_that_are_killed_under_paid_calls_lose_no_payment_and_charge_n
 
 
 @pytest.fixture
-def counted_apart(books: None, valkey: Valkey, tmp_path: Path) -> Iterator[tuple[str, Valkey]]:  # noqa: F811
+def counted_apart(ledger_matches_chain: None, valkey: Valkey, tmp_path: Path) -> Iterator[tuple[str, Valkey]]:  # noqa: F811
     """A process that counts in a store of its own, which may be frozen."""
     stocked()
     with served(tmp_path / "web.log", TRUSTED_PROXIES="1", REDIS_URL=valkey.url) as base_url:

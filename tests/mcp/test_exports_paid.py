@@ -22,7 +22,7 @@ from tests.payments import buyer as payments_buyer
 from tests.payments.signing import client_of
 from tests.support.wallets import usdc_balance
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("books")]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("ledger_matches_chain")]
 
 PRICE = Decimal("0.5")
 TOOL = "start_export"
@@ -40,7 +40,7 @@ def key(wallets: Mapping[str, Key]) -> Key:
 
 
 @pytest.fixture
-def buyer(books: None, key: Key) -> Client:
+def buyer(ledger_matches_chain: None, key: Key) -> Client:
     return client_of(key)
 
 

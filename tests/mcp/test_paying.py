@@ -31,14 +31,14 @@ from tests.payments.tiers.test_plans import agreed_with
 from tests.security.live_product import stocked, the_one_payment
 from tests.support.wallets import fresh_wallet, transfer_usdc, usdc_balance
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("books", "_goods")]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("ledger_matches_chain", "_goods")]
 
 State = Payment.State
 NOWHERE = "http://127.0.0.1:1"
 
 
 @pytest.fixture
-def _goods(books: None) -> None:
+def _goods(ledger_matches_chain: None) -> None:
     """What is sold."""
     stocked()
 

@@ -14,7 +14,7 @@ from payments.devchain.wallets import Wallet
 from tests.payments.buyer import signed_by
 from tests.security.live_product import CONTEXT, opened, stocked
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("books")]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("ledger_matches_chain")]
 
 
 def test_a_process_that_has_sold_something_has_not_imported_the_library_of_wallets(

@@ -26,7 +26,7 @@ from tests.payments.buyer import at_once
 from tests.payments.signing import client_of
 from tests.support.wallets import transfer_usdc, usdc_balance
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("books")]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("ledger_matches_chain")]
 
 
 @pytest.fixture(autouse=True)
@@ -40,7 +40,7 @@ def key(wallets: Mapping[str, Key]) -> Key:
 
 
 @pytest.fixture
-def buyer(books: None, key: Key) -> Client:
+def buyer(ledger_matches_chain: None, key: Key) -> Client:
     """A wallet on the Enterprise tier, signed in."""
     return client_of(key)
 

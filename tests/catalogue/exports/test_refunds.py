@@ -42,7 +42,7 @@ from tests.payments.facilitators import serving
 from tests.payments.signing import client_of
 from tests.support.wallets import fresh_wallet, usdc_balance
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("books")]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("ledger_matches_chain")]
 
 
 @pytest.fixture(autouse=True)
@@ -56,7 +56,7 @@ def key(wallets: Mapping[str, Key]) -> Key:
 
 
 @pytest.fixture
-def buyer(books: None, key: Key) -> Client:
+def buyer(ledger_matches_chain: None, key: Key) -> Client:
     """A wallet on the Enterprise tier, signed in."""
     return client_of(key)
 
@@ -201,7 +201,7 @@ def test_what_has_succeeded_is_not_owed_back(buyer: Client, key: Key, end: str) 
     assert export.status == "expired"
 
 
-def test_what_was_ordered_is_fetched_also_when_the_tier_has_fallen(books: None) -> None:
+def test_what_was_ordered_is_fetched_also_when_the_tier_has_fallen(ledger_matches_chain: None) -> None:
     key = fresh_wallet(Decimal(1))
     buyer = client_of(key)
     wallet = Wallet.objects.get(address=key.address)

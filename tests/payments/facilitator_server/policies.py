@@ -25,7 +25,7 @@ GWEI = 10**9
 JSON = {"Content-Type": "application/json"}
 
 
-def asked(headers: Mapping[str, str], **changed: Any) -> dict[str, Any]:
+def settle_body(headers: Mapping[str, str], **changed: Any) -> dict[str, Any]:
     """The body that has the payment in this header settled, asked for in other words where they are given."""
     payment = read(headers)
     return {

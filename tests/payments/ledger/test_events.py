@@ -14,7 +14,7 @@ from payments.devchain.wallets import Wallet
 from payments.ledger import transitions
 from payments.models import Payment, PaymentEvent
 from tests.payments.buyer import buy, paid_by, reason, refused, signed_by
-from tests.payments.ledger_builders import NOW, owed, payment
+from tests.payments.ledger_builders import NOW, payment, refund_due
 
 pytestmark = pytest.mark.django_db
 State = Payment.State
@@ -32,7 +32,7 @@ def claimed(number: int = 0) -> Payment:
     return payment(number, state=State.CLAIMED, settled_at=None, tx_hash=None, attempts=1)
 
 
-@pytest.mark.usefixtures("books")
+@pytest.mark.usefixtures("ledger_matches_chain")
 @pytest.mark.django_db(transaction=True)
 def test_a_payment_at_the_gate_leaves_its_whole_story(wallets: Mapping[str, Wallet]) -> None:
     receipt = buy(paid_by(wallets["free"]))
@@ -100,7 +100,7 @@ def test_who_has_owed_and_sent_back_is_told() -> None:
 
 
 def test_what_does_not_move_a_payment_is_no_event() -> None:
-    row = owed()
+    row = refund_due()
     Payment.objects.update(rechecked_at=NOW, claimed_at=NOW, block=9)
     transitions.record_refund(row.pk, tx_hash=HASH, by="staff:ada", now=NOW - timedelta(days=1))
     assert len(moves(row)) == 2
@@ -169,7 +169,7 @@ def test_events_are_neither_changed_nor_deleted() -> None:
     assert PaymentEvent.objects.all().delete()[0] == 2
 
 
-@pytest.mark.usefixtures("books")
+@pytest.mark.usefixtures("ledger_matches_chain")
 @pytest.mark.django_db(transaction=True)
 def test_a_payment_that_is_refused_before_it_is_claimed_leaves_no_event(wallets: Mapping[str, Wallet]) -> None:
     assert reason(refused(signed_by(wallets["free"], value=1))) == "wrong_amount"

@@ -18,9 +18,9 @@ from payments.devchain.wallets import Wallet
 from payments.ledger import chain_audit, reconcile, refunds, transitions
 from payments.ledger.refunds import PaymentNotOnChain
 from payments.models import Payment, PaymentEvent, Refund
-from tests.payments.buyer import abandoned, buy, paid_by, refused, signed_anew, signed_by
+from tests.payments.buyer import abandoned, buy, paid_by, refused, resigned, signed_by
 from tests.payments.facilitators import says, serving
-from tests.payments.ledger_builders import NOW, owed, payment
+from tests.payments.ledger_builders import NOW, payment, refund_due
 from tests.payments.transfers import front_run, send
 from tests.support.wallets import transfer_usdc
 
@@ -41,8 +41,8 @@ def only() -> Payment:
 
 
 # Paid for, and never delivered
-@pytest.mark.usefixtures("books")
-def test_what_was_paid_for_and_not_delivered_for_a_day_is_owed_back(wallets: Mapping[str, Wallet]) -> None:
+@pytest.mark.usefixtures("ledger_matches_chain")
+def test_a_payment_that_was_not_delivered_for_a_day_is_refund_due(wallets: Mapping[str, Wallet]) -> None:
     headers = signed_by(wallets["pro"])
     abandoned(headers)
     front_run(headers, sender=wallets["free"])
@@ -64,7 +64,7 @@ def test_what_was_paid_for_and_not_delivered_for_a_day_is_owed_back(wallets: Map
     assert PaymentEvent.objects.count() == events
 
 
-def test_what_was_delivered_or_has_not_been_seen_on_the_chain_is_not_owed_for_that() -> None:
+def test_delivered_and_unconfirmed_payments_are_not_marked_undelivered() -> None:
     later = NOW + DAY + MINUTE
     kept = [
         payment(1, state=State.DELIVERED, delivered_at=NOW),
@@ -92,7 +92,7 @@ def invented(wallets: Mapping[str, Wallet], settings: LazySettings, prices: None
 
 
 @pytest.mark.parametrize("is_looked_at", [False, True])
-def test_money_that_never_arrived_is_not_owed_back_by_staff(invented: Payment, is_looked_at: bool) -> None:
+def test_staff_cannot_refund_money_that_never_arrived(invented: Payment, is_looked_at: bool) -> None:
     if is_looked_at:
         reconcile.sweep(now=timezone.now() + timedelta(minutes=2))
     with pytest.raises(PaymentNotOnChain, match="The chain does not show"):
@@ -102,8 +102,8 @@ def test_money_that_never_arrived_is_not_owed_back_by_staff(invented: Payment, i
     assert only().error == NOT_THERE
 
 
-def test_what_staff_owe_back_is_looked_for_on_the_chain_first(
-    wallets: Mapping[str, Wallet], settings: LazySettings, books: None
+def test_a_refund_by_staff_checks_the_chain_first(
+    wallets: Mapping[str, Wallet], settings: LazySettings, ledger_matches_chain: None
 ) -> None:
     buy(paid_by(wallets["free"]))
     row = only()
@@ -118,9 +118,7 @@ def test_what_staff_owe_back_is_looked_for_on_the_chain_first(
     assert not refunds.mark_refund_due(row.pk, reason=GOODWILL, by="staff:ada", now=timezone.now())
 
 
-def test_nothing_is_noted_as_sent_back_for_money_that_never_arrived(
-    wallets: Mapping[str, Wallet], invented: Payment
-) -> None:
+def test_no_refund_is_recorded_for_money_that_never_arrived(wallets: Mapping[str, Wallet], invented: Payment) -> None:
     # As an earlier version has owed it.
     Payment.objects.update(state=State.REFUND_DUE, error="goodwill")
     assert not only().is_refundable(timezone.now() + DAY)
@@ -133,7 +131,7 @@ def test_nothing_is_noted_as_sent_back_for_money_that_never_arrived(
 
 
 @pytest.mark.parametrize("state", [State.REFUND_DUE, State.REFUNDED])
-def test_an_audit_sees_what_is_owed_or_was_sent_back_and_never_arrived(
+def test_an_audit_finds_refunds_of_money_that_never_arrived(
     wallets: Mapping[str, Wallet], invented: Payment, state: str
 ) -> None:
     Payment.objects.update(state=state, error="goodwill", refunded_at=timezone.now())
@@ -146,9 +144,9 @@ def test_an_audit_sees_what_is_owed_or_was_sent_back_and_never_arrived(
     assert (only().error, only().block) == ("goodwill", None)
 
 
-@pytest.mark.usefixtures("books")
+@pytest.mark.usefixtures("ledger_matches_chain")
 @pytest.mark.parametrize("state", [State.REFUND_DUE, State.REFUNDED])
-def test_what_was_owed_back_before_it_was_seen_is_confirmed_and_keeps_its_reason(
+def test_an_unconfirmed_refund_due_is_confirmed_and_keeps_its_reason(
     wallets: Mapping[str, Wallet], state: str
 ) -> None:
     buy(paid_by(wallets["free"]))
@@ -158,12 +156,12 @@ def test_what_was_owed_back_before_it_was_seen_is_confirmed_and_keeps_its_reason
     assert (only().state, only().error, only().block is not None) == (state, "goodwill", True)
 
 
-@pytest.mark.usefixtures("books")
-def test_of_too_little_that_is_owed_back_as_much_as_has_arrived_is_owed(
+@pytest.mark.usefixtures("ledger_matches_chain")
+def test_a_refund_of_too_little_is_of_the_amount_that_arrived(
     wallets: Mapping[str, Wallet], settings: LazySettings
 ) -> None:
     real, headers = settings.FACILITATOR_URL, signed_by(wallets["free"])
-    front_run(signed_anew(wallets["free"], headers, value=5), sender=wallets["pro"])
+    front_run(resigned(wallets["free"], headers, value=5), sender=wallets["pro"])
     with serving(says(200, LIE)) as server:
         settings.FACILITATOR_URL = server.url
         buy(headers)
@@ -177,7 +175,7 @@ def test_of_too_little_that_is_owed_back_as_much_as_has_arrived_is_owed(
     ]
 
 
-def test_a_transaction_from_before_the_payment_sends_nothing_back_however_late_the_payment_was_seen(
+def test_a_transaction_from_before_the_payment_refunds_nothing_however_late_the_payment_was_confirmed(
     wallets: Mapping[str, Wallet], prices: None
 ) -> None:
     older = transfer_usdc(wallets["pro"], wallets["free"].address, Decimal("0.005"))
@@ -189,7 +187,7 @@ def test_a_transaction_from_before_the_payment_sends_nothing_back_however_late_t
     assert only().block is not None
 
 
-def test_a_refund_that_was_noted_before_its_payment_was_seen_waits_for_it(
+def test_a_refund_recorded_before_its_payment_was_confirmed_waits_for_it(
     wallets: Mapping[str, Wallet], invented: Payment
 ) -> None:
     now = timezone.now()
@@ -211,22 +209,22 @@ def test_a_refund_that_was_noted_before_its_payment_was_seen_waits_for_it(
 
 
 # Who has sent it
-def test_minted_money_sends_nothing_back(wallets: Mapping[str, Wallet]) -> None:
-    row = owed(payer=wallets["free"].address)
+def test_minted_money_refunds_nothing(wallets: Mapping[str, Wallet]) -> None:
+    row = refund_due(payer=wallets["free"].address)
     tx_hash = send(wallets["pro"], ours().asset, "mint(address,uint256)", row.payer, 4000)
     (noted,) = refunds.record([row.pk], tx_hash=tx_hash, by="staff:ada", now=NOW + DAY)
     assert noted.refusal == "The transaction has moved 0 USDC to the payer; 0.002 is due."
 
 
-def test_a_refund_says_whose_money_was_sent(wallets: Mapping[str, Wallet]) -> None:
-    row, pro = owed(payer="0x" + "a1" * 20), wallets["pro"].address
+def test_a_refund_names_the_senders_of_its_money(wallets: Mapping[str, Wallet]) -> None:
+    row, pro = refund_due(payer="0x" + "a1" * 20), wallets["pro"].address
     tx_hash = transfer_usdc(wallets["pro"], row.payer, Decimal("0.002"))
     sent = refunds.read_transfer(tx_hash)
     assert sent is not None
     assert (sent.senders, sent.by_receiver) == ({row.payer: [pro]}, {row.payer: Decimal("0.002")})
     refunds.record([row.pk], tx_hash=tx_hash, by="staff:ada", now=NOW + DAY)
     assert Refund.objects.get().senders == [pro]
-    later = owed(2, payer=row.payer)
+    later = refund_due(2, payer=row.payer)
     unseen = transfer_usdc(wallets["free"], row.payer, Decimal("0.002"))
     assert transitions.record_refund(later.pk, tx_hash=unseen, by="staff:ada", now=NOW + DAY)
     assert refunds.confirm_recorded(now=NOW + DAY) == 1
@@ -242,8 +240,8 @@ def away(settings: LazySettings) -> Iterator[None]:
     settings.RPC_URL = real
 
 
-def test_a_note_that_is_taken_back_leaves_no_hole(wallets: Mapping[str, Wallet], settings: LazySettings) -> None:
-    rows = [owed(number) for number in range(3)]
+def test_the_gap_of_a_withdrawn_refund_is_filled(wallets: Mapping[str, Wallet], settings: LazySettings) -> None:
+    rows = [refund_due(number) for number in range(3)]
     keys = [row.pk for row in rows]
     tx_hash = transfer_usdc(wallets["pro"], rows[0].payer, Decimal("0.006"))
     real, settings.RPC_URL = settings.RPC_URL, NOWHERE
@@ -263,9 +261,9 @@ def test_a_note_that_is_taken_back_leaves_no_hole(wallets: Mapping[str, Wallet],
     ]
 
 
-def test_a_hole_that_is_too_small_is_left(away: None) -> None:
+def test_a_gap_that_is_too_small_is_skipped(away: None) -> None:
     amounts = [Decimal("0.002"), Decimal("0.001"), Decimal(10**30)]
-    rows = [owed(number, amount_usdc=amount) for number, amount in enumerate([*amounts, Decimal("0.002")])]
+    rows = [refund_due(number, amount_usdc=amount) for number, amount in enumerate([*amounts, Decimal("0.002")])]
     tx_hash = "0x" + "5a" * 32
     for row in rows[:3]:
         assert transitions.record_refund(row.pk, tx_hash=tx_hash, by="staff:ada", now=NOW + DAY)

@@ -18,14 +18,14 @@ from payments.chain.networks import ours
 from payments.devchain.wallets import Wallet
 from payments.ledger import chain_audit
 from payments.models import Audit, Payment
-from tests.payments.buyer import abandoned, buy, paid_by, sent_by_somebody, signed_by
-from tests.payments.facilitators import node_that_says, serving
+from tests.payments.buyer import abandoned, buy, paid_by, settled_by_third_party, signed_by
+from tests.payments.facilitators import node_answering, serving
 from tests.support import builders
 from tests.support import wallets as purse
 
 State = Payment.State
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("books")]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("ledger_matches_chain")]
 
 
 def told(name: str, *words: str) -> Any:
@@ -60,7 +60,7 @@ def test_the_sweep_says_what_each_open_payment_became(wallets: Mapping[str, Wall
     assert said == {"clean": False, "payments": [one]}
     assert words.startswith("1 of them still are")
     Payment.objects.update(claimed_at=timezone.now() - timedelta(minutes=1))
-    sent_by_somebody(headers)
+    settled_by_third_party(headers)
     settled = {"id": row.public_id, "state": "settled", "error": ""}
     assert told("reconcile_payments") == {"clean": True, "payments": [settled]}
 
@@ -69,7 +69,7 @@ def test_the_sweep_goes_on_until_nothing_is_open_or_its_time_is_over(wallets: Ma
     headers = signed_by(wallets["free"])
     # Somebody is settling it for another second.
     abandoned(headers, ago=timedelta(seconds=14))
-    sent_by_somebody(headers)
+    settled_by_third_party(headers)
     assert told("reconcile_payments", "--until-clean")["payments"][0]["state"] == "settled"
     abandoned(signed_by(wallets["free"]), ago=timedelta(seconds=14))
     said, _ = failed("reconcile_payments", "--until-clean", "--within", "0")
@@ -117,7 +117,7 @@ def test_an_audit_that_finds_a_difference_ends_with_1_and_names_it(wallets: Mapp
 
 def test_an_audit_without_a_chain_ends_with_1(wallets: Mapping[str, Wallet], settings: LazySettings, old: int) -> None:
     real = settings.RPC_URL
-    with serving(node_that_says({"eth_getLogs": None, "eth_blockNumber": None})) as server:
+    with serving(node_answering({"eth_getLogs": None, "eth_blockNumber": None})) as server:
         settings.RPC_URL = server.url
         said, words = failed("audit_payments", "--from-block", str(old))
     settings.RPC_URL = real

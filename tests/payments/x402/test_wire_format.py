@@ -130,7 +130,7 @@ def test_the_body_is_what_clients_of_version_1_read() -> None:
     }
 
 
-def test_what_everybody_may_buy_requires_no_tier() -> None:
+def test_free_tier_products_require_no_tier() -> None:
     refusal = x402.PaymentRequired("Pay.", quote=quote(), purchase=purchase())
     assert refusal.own_body is not None
     assert refusal.own_body["tier_required"] is None
@@ -164,7 +164,7 @@ def test_the_header_of_version_2_takes_about_a_kilobyte() -> None:
 
 
 # Proofs
-def test_no_payment_is_none() -> None:
+def test_a_request_without_payment_has_no_proof() -> None:
     assert x402.parse_proof({}) is None
     assert x402.parse_proof({"X-Payment": " "}) is None
 
@@ -213,7 +213,7 @@ def test_the_official_codec_writes_what_we_read() -> None:
         assert found.value == 2000
 
 
-def test_base64_of_addresses_and_without_its_end_is_read_too() -> None:
+def test_url_safe_and_unpadded_base64_is_parsed() -> None:
     text = in_base64({**V2, "note": "?>~?>~"}).replace("+", "-").replace("/", "_").rstrip("=")
     assert isinstance(x402.parse_proof({"X-Payment": text}), x402.Authorization)
 
@@ -266,7 +266,7 @@ def test_anything_else_is_refused_and_names_the_header(header: str, text: str) -
     assert header in caught.value.message
 
 
-def test_a_header_of_more_than_8_kb_is_refused_unread() -> None:
+def test_a_header_of_more_than_8_kb_is_refused_unparsed() -> None:
     with pytest.raises(x402.InvalidPayment, match="longer than 8192 bytes"):
         x402.parse_proof({"X-Payment": in_base64({**V2, "note": "x" * 8192})})
 
@@ -295,7 +295,7 @@ def test_another_request_is_another_purchase(other: Any) -> None:
 
 
 # Receipts
-def test_a_receipt_is_told_in_both_versions_and_kept_by_no_shared_cache() -> None:
+def test_a_receipt_is_written_in_both_versions_and_not_stored_by_shared_caches() -> None:
     receipt = Receipt(payment=new_id(), payer=PAYER, transaction=HASH, network="eip155:84532", amount=Decimal("0.002"))
     answer = x402.PaidResponse({"name": "Noma"}, receipt)
     v2 = decode_payment_response_header(answer["PAYMENT-RESPONSE"])
