@@ -16,13 +16,13 @@ from decimal import Decimal
 import pytest
 from django.conf import settings
 from django.db import connection
-from django.db.models import QuerySet, Sum
+from django.db.models import F, QuerySet, Sum
 from django.test import override_settings
 from django.utils import timezone
 
 from payments.devchain.wallets import Wallet
-from payments.ledger import reconcile
-from payments.models import Payment
+from payments.ledger import reconcile, transitions
+from payments.models import Payment, PaymentEvent
 from tests.payments.buyer import aged, signed_by
 from tests.payments.facilitators import hangs_up, serving
 from tests.payments.faults import Story, later
@@ -71,6 +71,8 @@ def check(stories: list[Story], *, before: Decimal) -> None:
     wrong = [f"{complaint}, in {story}" for story in stories for complaint in story.wrongs()]
     assert not wrong, "\n\n".join(wrong)
     assert not Payment.objects.filter(state__in=["claimed", "unknown"]).exists()
+    moves = PaymentEvent.objects.exclude(before=F("after")).values_list("before", "after").distinct()
+    assert [move for move in moves if move[1] not in transitions.ALLOWED[move[0]]] == []
     assert max(story.longest_s for story in stories) < TIMEOUT_S + BESIDES_S
     paid = Payment.objects.filter(state__in=Payment.PAID)
     found_out = paid.filter(block=None).exclude(error="")
