@@ -58,7 +58,7 @@ def test_a_payment_that_was_spent_at_rest_buys_nothing_at_mcp_whoever_copied_it(
             result = call(thief, AROUND, slug=slug, meta=copied)
             assert error_of(result) == "payment_already_used"
             assert "entries" not in result["structuredContent"]
-    assert (the_one_payment().door, the_one_payment().attempts) == ("rest", 1)
+    assert (the_one_payment().channel, the_one_payment().attempts) == ("rest", 1)
     assert before - usdc_balance(wallets["free"].address) == Decimal(PRICE)
 
 
@@ -72,7 +72,7 @@ def test_a_payment_that_was_spent_at_mcp_buys_nothing_at_rest(wallets: Mapping[s
     for shown in (headers, headers | receipt):
         refused = stranger().get(CONTEXT, headers=shown)
         assert (refused.status_code, refused.json()["error"]) == (402, "payment_already_used")
-    assert the_one_payment().door == "mcp"
+    assert the_one_payment().channel == "mcp"
     assert before - usdc_balance(wallets["free"].address) == Decimal(PRICE)
 
 
@@ -95,7 +95,7 @@ def test_copies_at_both_doors_of_two_processes_at_once_buy_at_one_of_them(
     with ThreadPoolExecutor(20) as threads:
         seen = Counter(threads.map(ask, range(20)))
     served = {door for door, said in seen if said == "served"}
-    assert served == {the_one_payment().door}
+    assert served == {the_one_payment().channel}
     (other,) = {"rest", "mcp"} - served
     assert seen[other, "payment_already_used"] == 10
     assert len(attacked.facilitator.asked) == 1
