@@ -220,11 +220,11 @@ def checked(payments: Sequence[str], figures: Figures) -> None:
     from payments.chain.networks import ours
 
     def check(number: int) -> None:
-        proof = x402.proof({"PAYMENT-SIGNATURE": payments[number]})
+        proof = x402.parse_proof({"PAYMENT-SIGNATURE": payments[number]})
         if not isinstance(proof, x402.Authorization) or not proof.is_signed() or proof.network != ours().caip2:
             raise Wrong("a payment of ours is not good")
 
-    proofs = [x402.proof({"PAYMENT-SIGNATURE": payment}) for payment in payments]
+    proofs = [x402.parse_proof({"PAYMENT-SIGNATURE": payment}) for payment in payments]
     bare = [
         (proof.signature[:64] + bytes([proof.signature[64] - 27]), proof.digest)
         for proof in proofs

@@ -24,7 +24,7 @@ from payments.tiers.definitions import TIERS, Tier
 # A minute is as fresh as "open now" is asked for; five more while a cache fetches the next.
 SHARED = "public, max-age=60, stale-while-revalidate=300"
 OWN = "private, no-store"
-VARY = ", ".join(x402.CALLER)
+VARY = ", ".join(x402.CALLER_HEADERS)
 SAFE = ("GET", "HEAD")
 
 
@@ -49,15 +49,15 @@ def answer(
     if checkout.is_given(sold, caller=caller, now=now):
         return stamped(HttpResponse(content, content_type=JSON.media_type), etag, OWN)
     receipt = checkout.collect(
-        checkout.Purchase.of(request),
+        checkout.Purchase.for_request(request),
         products=sold,
         caller=caller,
         # Who asks for the head alone gets no goods.
-        proof=None if request.method == "HEAD" else x402.proof(request.headers),
+        proof=None if request.method == "HEAD" else x402.parse_proof(request.headers),
         receipt_token=request.headers.get("X-Receipt"),
         now=now,
     )
-    return stamped(x402.Paid(content, receipt), etag, OWN)
+    return stamped(x402.PaidResponse(content, receipt), etag, OWN)
 
 
 def served(request: Request, content: Content, *, now: datetime) -> HttpResponse:

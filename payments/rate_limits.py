@@ -119,7 +119,7 @@ class DataDoorway(Doorway):
 
     def is_challenge(self, request: HttpRequest, response: HttpResponseBase) -> bool:
         """Whether this answer tells the price to who has sent no payment."""
-        return response.status_code == HTTPStatus.PAYMENT_REQUIRED and x402.header_of(request.headers) is None
+        return response.status_code == HTTPStatus.PAYMENT_REQUIRED and x402.payment_header(request.headers) is None
 
     def stamp(self, request: HttpRequest, response: HttpResponseBase, usage: Usage) -> None:
         """Add the tier to the rate headers."""

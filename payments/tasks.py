@@ -19,7 +19,7 @@ def reconcile_payments(**_: Any) -> None:
 @shared_task(name="payments.tasks.confirm_refunds")
 def confirm_refunds(**_: Any) -> None:
     """Look on the chain for what staff have noted as sent back."""
-    refunds.confirm_noted(now=timezone.now())
+    refunds.confirm_recorded(now=timezone.now())
 
 
 @shared_task(name="payments.tasks.purge_sessions")

@@ -101,15 +101,15 @@ class ExportViewSet(DataViewSet[Export]):
         bought = checkout.order(
             caller_of(request),
             form.validated_data,
-            purchase=Purchase.of(request),
-            proof=x402.proof(request.headers),
+            purchase=Purchase.for_request(request),
+            proof=x402.parse_proof(request.headers),
             receipt_token=request.headers.get("X-Receipt"),
             now=timezone.now(),
         )
         ring_for_export(bought.export)
         answer = self.answer(bought.export, status.HTTP_202_ACCEPTED)
         if bought.receipt is not None:
-            answer = x402.Paid(answer.data, bought.receipt, status=status.HTTP_202_ACCEPTED)
+            answer = x402.PaidResponse(answer.data, bought.receipt, status=status.HTTP_202_ACCEPTED)
         answer["Location"] = public_url(f"/v1/exports/{bought.export.public_id}")
         return answer
 

@@ -68,10 +68,10 @@ def served(call: Call, content: Content) -> Result:
     if not content.sold or checkout.is_given(content.sold, caller=caller, now=call.now):
         return Result(content.body)
     receipt = checkout.collect(
-        checkout.Purchase.of_tool(call.tool, call.told),
+        checkout.Purchase.for_tool_call(call.tool, call.told),
         products=content.sold,
         caller=caller,
-        proof=x402.proof_in(call.meta),
+        proof=x402.parse_mcp_proof(call.meta),
         receipt_token=token_of(call),
         now=call.now,
     )
@@ -87,7 +87,7 @@ def token_of(call: Call) -> str | None:
 def paid(body: bytes, receipt: x402.Receipt) -> Result:
     """A result that was paid for, with its receipt."""
     settled = receipt.settled.model_dump(mode="json", by_alias=True, exclude_none=True)
-    return Result(body, meta={RECEIPT_META: settled, TOKEN_META: receipt.token}, then=partial(x402.deliver, receipt))
+    return Result(body, meta={RECEIPT_META: settled, TOKEN_META: receipt.token}, then=partial(x402.mark_delivered, receipt))
 
 
 def is_buyer(call: Call, product: str) -> bool:

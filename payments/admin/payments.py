@@ -51,11 +51,11 @@ class Owed(admin.SimpleListFilter):
         now, owed = timezone.now(), Payment.objects.all()
         match self.value():
             case "now":
-                kept = owed.to_be_sent_back(now=now)
+                kept = owed.refundable(now=now)
             case "later":
                 kept = owed.spendable(now=now)
             case "unseen":
-                kept = owed.owed_unseen()
+                kept = owed.refund_due_unconfirmed()
             case _:
                 return queryset
         return queryset.filter(pk__in=kept.values("pk"))
@@ -64,7 +64,7 @@ class Owed(admin.SimpleListFilter):
 class OwedForm(forms.Form):
     """Why money is owed back."""
 
-    reason = forms.ChoiceField(choices=[("", "Choose…"), *Payment.OwedFor.choices])
+    reason = forms.ChoiceField(choices=[("", "Choose…"), *Payment.RefundReason.choices])
     words = forms.CharField(
         label="In words that the payer reads",
         required=False,
@@ -101,8 +101,8 @@ class SentBackForm(forms.Form):
 def seen_of(tx_hash: str, owed: QuerySet[Payment]) -> dict[str, Any]:
     """What the chain shows of a transaction that is said to have sent these back: to whom, how much, and whose."""
     try:
-        sent = refunds.sent_back(tx_hash)
-    except (refunds.NotSentBack, RpcUnavailable) as refusal:
+        sent = refunds.read_transfer(tx_hash)
+    except (refunds.RefundNotOnChain, RpcUnavailable) as refusal:
         return {"looked_at": tx_hash, "trouble": refusal.message}
     if sent is None:
         return {"looked_at": tx_hash, "trouble": "The chain does not know this transaction yet."}
@@ -119,9 +119,9 @@ class PaymentAdmin(ForReading):
     """
 
     change_list_template = "payments/ledger.html"
-    list_display = ["amount", "standing", "wallet", "owed", "asked", "sold", "door", "transaction"]
+    list_display = ["amount", "standing", "wallet", "owed", "asked", "sold", "channel", "transaction"]
     nothing_yet = "Requests that are paid for leave a line each."
-    list_filter = [Owed, "state", "form", "door"]
+    list_filter = [Owed, "state", "form", "channel"]
     search_fields = ["tx_hash__exact", "payer__exact"]
     search_help_text = "A payment's id (pay_...), a transaction's hash, or the payer's address; whole"
     ordering = ["-pk"]
@@ -147,7 +147,7 @@ class PaymentAdmin(ForReading):
     def awaiting(self, request: HttpRequest) -> list[Awaiting]:
         """Payments to be sent back now."""
         address = f"{reverse('admin:payments_payment_changelist')}?owed=now"
-        number = counted(Payment.objects.to_be_sent_back(now=timezone.now()))
+        number = counted(Payment.objects.refundable(now=timezone.now()))
         return [Awaiting("refunds owed", number, address, is_bad=True)]
 
     def get_urls(self) -> list[URLPattern]:
@@ -159,13 +159,13 @@ class PaymentAdmin(ForReading):
         """What is to be sent back now, the oldest first: whom, how much, and for which payment."""
         if not self.has_view_permission(request):
             return HttpResponse(status=403)
-        owed = Payment.objects.to_be_sent_back(now=timezone.now()).order_by("settled_at", "pk")
+        owed = Payment.objects.refundable(now=timezone.now()).order_by("settled_at", "pk")
         named = ((row.payer, f"{row.amount_usdc:f}", row.public_id) for row in owed.iterator(chunk_size=1000))
         return as_file([("payer", "amount_usdc", "payment"), *named], "owed.csv")
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         """The list; above it what is to be sent back in all."""
-        owed = Payment.objects.to_be_sent_back(now=timezone.now())
+        owed = Payment.objects.refundable(now=timezone.now())
         sums = owed.aggregate(
             payments=Count("pk"), payers=Count("payer", distinct=True), usdc=Sum("amount_usdc", default=0)
         )
@@ -209,7 +209,7 @@ class PaymentAdmin(ForReading):
         if payment.block is None:
             todo = "not seen on the chain"
         else:
-            todo = "send it back" if payment.is_to_be_sent_back(timezone.now()) else "may still be spent"
+            todo = "send it back" if payment.is_refundable(timezone.now()) else "may still be spent"
         return f"{age}, {reason}: {todo}"
 
     @admin.display(description="Payer")
@@ -227,7 +227,7 @@ class PaymentAdmin(ForReading):
         """Ask for the reason, then owe it; what was not taken stays as it is."""
         form = OwedForm(request.POST if "confirmed" in request.POST else None)
         if not form.is_valid():
-            taken = queryset.filter(state__in=Payment.TAKEN)
+            taken = queryset.filter(state__in=Payment.EARNED)
             if not taken.exists():
                 said = "Nothing to owe back: of these nothing was taken, or it is owed or sent back already."
                 self.message_user(request, said, messages.ERROR)
@@ -235,13 +235,15 @@ class PaymentAdmin(ForReading):
             return self.ask_of(
                 request, taken, form, "payments/confirm_mark_refund_due.html", "Owe this back?", "owe_back"
             )
-        reason, words = Payment.OwedFor(form.cleaned_data["reason"]), form.cleaned_data["words"].strip()
+        reason, words = Payment.RefundReason(form.cleaned_data["reason"]), form.cleaned_data["words"].strip()
         chosen = list(queryset.values_list("pk", flat=True))
         owed, refused = 0, []
         for payment in chosen:
             try:
-                owed += refunds.owe_back(payment, reason=reason, words=words, by=staff(request), now=timezone.now())
-            except refunds.NotSeen as refusal:
+                owed += refunds.mark_refund_due(
+                    payment, reason=reason, words=words, by=staff(request), now=timezone.now()
+                )
+            except refunds.PaymentNotOnChain as refusal:
                 refused.append(f"{public_ids.encode(PREFIX, payment)} stays as it is. {refusal.message}")
         self.message_user(request, f"{owed} owed back.", messages.SUCCESS if owed else messages.ERROR)
         if left := len(chosen) - owed - len(refused):
@@ -258,7 +260,7 @@ class PaymentAdmin(ForReading):
         is_named = form.is_valid()
         tx_hash = form.cleaned_data["refund_tx_hash"] if is_named else ""
         if not is_named or form.cleaned_data["looked_at"] != tx_hash:
-            owed = queryset.to_be_sent_back(now=timezone.now())  # type: ignore[attr-defined]
+            owed = queryset.refundable(now=timezone.now())  # type: ignore[attr-defined]
             if not owed.exists():
                 self.message_user(request, "Nothing to note: none of these is to be sent back now.", messages.ERROR)
                 return None
@@ -269,7 +271,7 @@ class PaymentAdmin(ForReading):
             return self.ask_of(request, owed, form, template, "Note as sent back?", "mark_refunded", **told)
         keys = list(queryset.values_list("pk", flat=True))
         try:
-            noted = refunds.note(keys, tx_hash=tx_hash, by=staff(request), now=timezone.now())
+            noted = refunds.record(keys, tx_hash=tx_hash, by=staff(request), now=timezone.now())
         except Refusal as refusal:
             self.message_user(request, refusal.message, messages.ERROR)
             return None

@@ -121,7 +121,7 @@ class RefundAdmin(SeenOnTheChain, ForReading):
             title = "Take the notes back?"
             return ask(self, request, "payments/confirm_revoke_price.html", title=title, action="take_back", **told)
         chosen = list(queryset.values_list("payment_id", flat=True))
-        taken = sum(transitions.take_back(payment, by=staff(request)) for payment in chosen)
+        taken = sum(transitions.withdraw_refund(payment, by=staff(request)) for payment in chosen)
         self.message_user(request, f"{taken} owed again.", messages.SUCCESS if taken else messages.ERROR)
         if taken < len(chosen):
             said = f"{len(chosen) - taken} left as they are: the chain has shown them."

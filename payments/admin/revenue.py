@@ -25,7 +25,7 @@ HEADINGS = {
     "product": "Product",
     "tier": "Tier",
     "form": "Form",
-    "door": "Door",
+    "channel": "Channel",
     "network": "Network",
 }
 COLUMNS = ("payments", "usdc", "average", "refunded", "refunded_usdc", "owed", "owed_usdc", "unknown")
@@ -39,7 +39,7 @@ LEDGER = (
     "amount_usdc",
     "products",
     "tier",
-    "door",
+    "channel",
     "resource",
     "tx_hash",
     "block",

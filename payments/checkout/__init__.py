@@ -1,4 +1,4 @@
-"""Collects the money for one answer, or refuses; whoever gets a Receipt from here has been paid."""
+"""Collects the payment for one answer, or refuses: a caller of `collect` that gets a Receipt has been paid."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -14,13 +14,13 @@ from payments.checkout.pending_settlement import FacilitatorUnavailable, Settlem
 from payments.identity.caller import Caller
 from payments.observability import counters
 from payments.pricing import price_list
-from payments.x402 import Authorization, PaymentRequired, Proof, Receipt, Sent
+from payments.x402 import Authorization, PaymentRequired, Proof, Receipt, TransactionProof
 from payments.x402.purchase import Purchase
 
 __all__ = [
     "FacilitatorUnavailable",
-    "NotSetUp",
     "PaymentIdentifierReused",
+    "PaymentsNotConfigured",
     "Purchase",
     "SettlementPending",
     "TierRequired",
@@ -29,15 +29,15 @@ __all__ = [
 ]
 
 
-class NotSetUp(Unavailable):
+class PaymentsNotConfigured(Unavailable):
     """This installation takes no payments."""
 
 
 def is_given(products: Sequence[str], *, caller: Caller, now: datetime) -> bool:
-    """Whether these cost the caller nothing, by a plan with the factor 0: ask before `collect`, which would sell them.
+    """Whether these products cost the caller nothing, by a plan with the factor 0: ask this before `collect`.
 
-    What is given is in no ledger. A plan gives only what its tier is sold. No query for who has no such plan, one
-    otherwise. Raises NotSold.
+    What is given is in no ledger. A plan gives only what its tier is sold. No query for a caller without such a plan,
+    one otherwise. Raises NotSold.
     """
     if caller.terms.factor or not caller.is_known:
         return False
@@ -57,23 +57,24 @@ def collect(
 ) -> Receipt:
     """Take the payment for these products, once, and return its receipt.
 
-    Call it when the answer is ready, so that nothing is settled for an error, and outside of any transaction: what is
-    claimed here must be seen by others before the network is asked. An authorization costs two writes and one trip to
-    the facilitator, a transaction that was sent already one write and two trips to the chain. wire.Paid writes once
-    more when the answer is closed, and a tier that is not believed any more costs a trip and a write.
+    Call it when the answer is ready, so that nothing is settled for an error, and outside of any transaction: the
+    claim must be visible to other requests before the network is asked. An authorization costs two writes and one trip
+    to the facilitator, a transaction that was sent already one write and two trips to the chain. x402.PaidResponse
+    writes once more when the answer is closed; a tier that is not cached costs a trip and a write.
 
     Raises PaymentRequired (402) and its kinds, TierRequired (403), PaymentIdentifierReused (409), SettlementPending,
-    FacilitatorUnavailable and others of Unavailable (503). With any of them nothing was charged, except where
-    SettlementPending says that this is not known yet, or where `refund` names what we owe.
+    FacilitatorUnavailable and others of Unavailable (503). With any of them nothing was charged, except if
+    SettlementPending says that this is not known yet, or if `refund` names a payment that is refund due.
     """
     if not settings.PAY_TO:
-        raise NotSetUp("This installation takes no payments: PAY_TO is not set.")
+        raise PaymentsNotConfigured("This installation takes no payments: PAY_TO is not set.")
     payer = proof.payer if isinstance(proof, Authorization) else None
-    sale = Sale(purchase=purchase, prices=price_list.listed(products, now=now), caller=caller, now=now, payer=payer)
+    prices = price_list.listed(products, now=now)
+    sale = Sale(purchase=purchase, prices=prices, caller=caller, now=now, payer=payer)
     if proof is None:
-        raise sale.refused(PaymentRequired, sale.asking)
+        raise sale.payment_error(PaymentRequired, sale.price_message)
     if connection.in_atomic_block:
         raise RuntimeError("collect() must not run inside a transaction")
-    if isinstance(proof, Sent):
+    if isinstance(proof, TransactionProof):
         return transaction_proof.collect(sale, proof, receipt_token=receipt_token)
     return signed_authorization.collect(sale, proof)

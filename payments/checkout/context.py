@@ -1,4 +1,4 @@
-"""What is being sold to whom: the one that all refusals speak of."""
+"""What is sold to whom: the context of one checkout, and the errors that speak of it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -6,7 +6,6 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any, TypeVar
 
-from framework import public_ids
 from framework.errors import Code, Refusal
 from payments.chain.networks import ours
 from payments.identity.caller import Caller
@@ -17,20 +16,19 @@ from payments.tiers.definitions import FREE, TIERS
 from payments.tiers.terms import STANDARD, Terms
 from payments.x402 import PaymentRequired
 from payments.x402.purchase import Purchase
-from payments.x402.receipts import PREFIX
 
 Required = TypeVar("Required", bound=PaymentRequired)
 
 
 class TierRequired(Refusal):
-    """The wallet that pays is of a tier to which this is not sold."""
+    """The wallet that pays has a tier to which this is not sold."""
 
     code = Code.TIER_REQUIRED
 
 
 @dataclass(frozen=True, slots=True)
 class Sale:
-    """A purchase, its prices, who wants it, and who has signed the payment for it (None: nobody yet)."""
+    """A purchase, its prices, the caller, and the wallet that has signed the payment (None: no payment yet)."""
 
     purchase: Purchase
     prices: PriceList
@@ -40,17 +38,18 @@ class Sale:
 
     @property
     def quote(self) -> Quote:
-        """What it costs: on the caller's terms where these hold for who pays, else the standard price.
+        """The price: on the caller's terms if these apply to the payer, else the standard price.
 
-        Every payer may pay that. What the payer's own terms say is not told: the payment may be a copy.
+        Every payer may pay the standard price. The price by the payer's own terms is not disclosed: the payment may
+        be a copy that another caller presents.
         """
-        agreed = self.prices.quote(self.caller.terms_for(self.payer) or STANDARD)
-        # A plan gives away what its tier is sold (gate.is_given); all else has a price for them too.
-        return agreed if agreed.amount else self.prices.quote(STANDARD)
+        quote = self.prices.quote(self.caller.terms_for(self.payer) or STANDARD)
+        # A plan with the factor 0 gives away what its tier is sold (checkout.is_given); all else keeps a price.
+        return quote if quote.amount else self.prices.quote(STANDARD)
 
     @property
-    def asking(self) -> str:
-        """What has to be done, in words."""
+    def price_message(self) -> str:
+        """The message of a 402 to a request without payment."""
         price = f"This costs {self.quote.amount.normalize():f} {ours().asset_name}: ask again with a payment."
         if self.prices.from_tier == FREE:
             return price
@@ -58,60 +57,60 @@ class Sale:
             f"{price} It is sold from the {self.prices.from_tier.name} tier on, which the wallet that pays must have."
         )
 
-    def holding(self, payer: str, theirs: Terms) -> Sequence[Terms]:
-        """All terms that hold for this payer: their own, and those that the caller lends them."""
-        lent = self.caller.terms_for(payer)
-        return [theirs] if lent is None else [theirs, lent]
+    def applicable_terms(self, payer: str, payer_terms: Terms) -> Sequence[Terms]:
+        """All terms that apply to this payer: their own, and the caller's if the payer is one of their wallets."""
+        callers = self.caller.terms_for(payer)
+        return [payer_terms] if callers is None else [payer_terms, callers]
 
-    def terms_for(self, payer: str, theirs: Terms) -> Terms:
-        """The best terms that hold for this payer."""
-        return terms.best(self.holding(payer, theirs))
+    def best_terms(self, payer: str, payer_terms: Terms) -> Terms:
+        """The best terms that apply to this payer."""
+        return terms.best(self.applicable_terms(payer, payer_terms))
 
-    def acceptable(self, payer: str, theirs: Terms) -> frozenset[Decimal]:
-        """The amounts with which this payer pays for it: on any terms that hold for them, or those of a lower tier.
+    def acceptable_amounts(self, payer: str, payer_terms: Terms) -> frozenset[Decimal]:
+        """The amounts that this payer may pay: by any terms that apply to them, or by a lower tier.
 
-        These were quoted, maybe, before the tier rose or a plan began.
+        A lower tier's price may have been quoted before the tier changed or a plan began.
         """
-        best = self.terms_for(payer, theirs)
+        best = self.best_terms(payer, payer_terms)
         lower = [terms.plain(tier) for tier in TIERS.values() if tier < best.tier]
-        return self.prices.acceptable([STANDARD, *lower, *self.holding(payer, theirs)])
+        return self.prices.acceptable([STANDARD, *lower, *self.applicable_terms(payer, payer_terms)])
 
-    def could_be_acceptable(self, payer: Wallet) -> frozenset[Decimal]:
-        """The amounts with which this payer, found `with_plan`, may pay, as far as is told without the chain."""
-        agreed = self.holding(payer.address, terms.without_holding(payer))
-        return self.prices.acceptable([*map(terms.plain, TIERS.values()), *agreed])
+    def possible_amounts(self, wallet: Wallet) -> frozenset[Decimal]:
+        """The amounts that this wallet, loaded `with_plan`, might pay, as far as is known without the chain."""
+        applicable = self.applicable_terms(wallet.address, terms.without_holding(wallet))
+        return self.prices.acceptable([*map(terms.plain, TIERS.values()), *applicable])
 
-    def is_in(self, row: Payment) -> bool:
-        """Whether this is what the payment is for: the same request, and nothing in its answer that came later."""
-        return row.purchase == self.purchase.key and set(self.prices.products) <= set(row.products)
+    def is_covered_by(self, payment: Payment) -> bool:
+        """Whether the payment is for this request, and for every product that its answer contains now."""
+        return payment.purchase == self.purchase.key and set(self.prices.products) <= set(payment.products)
 
-    def refused(self, kind: type[Required], message: str, **rest: Any) -> Required:
-        """A 402 with a fresh challenge."""
+    def payment_error(self, kind: type[Required], message: str, **rest: Any) -> Required:
+        """Return a 402 with a fresh challenge."""
         return kind(message, quote=self.quote, purchase=self.purchase, **rest)
 
-    def not_sold_to(self, terms: Terms, *, refund: str | None = None) -> TierRequired:
-        """The 403 for a payer on these terms."""
-        needed = self.prices.from_tier.name
-        charged = "What you have sent is owed back to you." if refund else "Nothing was charged."
-        coming, rises = rising(terms)
+    def tier_error(self, terms: Terms, *, refund: str | None = None) -> TierRequired:
+        """Return the 403 for a payer with these terms; `refund` is the public id of a payment that is refund due."""
+        required = self.prices.from_tier.name
+        charged = "A refund of what you have sent is due." if refund else "Nothing was charged."
+        upgrade_message, upgrade = describe_upgrade(terms)
         return TierRequired(
-            f"This is sold from the {needed} tier on, and the wallet that pays is {terms.tier.name}. {charged}"
-            f"{coming}",
+            f"This is sold from the {required} tier on, and the wallet that pays is {terms.tier.name}. {charged}"
+            f"{upgrade_message}",
             extra={
                 "tier": terms.tier.name,
-                "tier_required": needed,
-                **rises,
+                "tier_required": required,
+                **upgrade,
                 **({"refund": refund} if refund else {}),
             },
             headers={"Cache-Control": "no-store"},
         )
 
-    def line(self, **values: Any) -> Payment:
-        """A new line of the ledger for this purchase, not written yet."""
+    def new_payment(self, **values: Any) -> Payment:
+        """Return a payment for this purchase that is not saved yet."""
         return Payment(
             purchase=self.purchase.key,
             method=self.purchase.method,
-            door=self.purchase.door,
+            channel=self.purchase.channel,
             resource=self.purchase.url,
             products=list(self.prices.products),
             created_at=self.now,
@@ -119,18 +118,13 @@ class Sale:
         )
 
 
-def rising(terms: Terms) -> tuple[str, Mapping[str, str]]:
-    """What to say of a tier that is on its way: a sentence to add to a message, and members for its body."""
+def describe_upgrade(terms: Terms) -> tuple[str, Mapping[str, str]]:
+    """Return a sentence and error members about the tier that the payer's holding leads to; both empty without one."""
     if terms.rise is None:
         return "", {}
-    # Whole seconds, and not one too early.
+    # Whole seconds, rounded up: at the named moment the tier applies.
     at = f"{terms.rise.at + timedelta(microseconds=999_999):%Y-%m-%dT%H:%M:%SZ}"
     return (
         f" By what it holds it is {terms.rise.tier.name} from {at} on, if that stays.",
         {"rising_tier": terms.rise.tier.name, "tier_rises_at": at},
     )
-
-
-def public_id(row: Payment) -> str:
-    """What a payment is called outside."""
-    return public_ids.encode(PREFIX, row.pk)

@@ -1,18 +1,18 @@
-"""Knows a payment by the name that its payer has given to it (x402, extension payment-identifier).
+"""Finds a payment by the identifier that its payer has given it (x402, extension payment-identifier).
 
-Who has lost an answer and signs anew, under the same identifier, gets what the first payment has bought. The new one
-is never settled. An identifier is not signed, but it is its payer's own: without a payment that the payer has signed,
-is good now and is not on the chain, it opens nothing.
+A client that has lost an answer signs a new authorization with the same identifier. It is served what the first
+payment has bought, and the new authorization is never settled. An identifier is not signed and belongs to its payer:
+it is looked up only for an authorization that the payer has signed, that is valid now and that is not on the chain.
 """
 
 from django.utils import timezone
 
 from framework.errors import Code, Refusal
-from payments.checkout.context import Sale, public_id
-from payments.checkout.pending_settlement import SettlementPending, is_left, looked
-from payments.checkout.prior_transfers import owed_undelivered
+from payments.checkout.context import Sale
+from payments.checkout.pending_settlement import SettlementPending, check_chain, is_abandoned
+from payments.checkout.prior_transfers import mark_refund_due_if_undelivered
 from payments.ledger import transitions
-from payments.ledger.reconcile import Fate
+from payments.ledger.reconcile import AuthorizationStatus
 from payments.models import Payment
 from payments.x402 import Authorization, Receipt, receipt_of
 
@@ -20,57 +20,55 @@ State = Payment.State
 
 
 class PaymentIdentifierReused(Refusal):
-    """The payer has given this identifier to another payment, which does not buy what is wanted now."""
+    """The payer has given this identifier to another payment, which does not buy this purchase."""
 
     code = Code.PAYMENT_IDENTIFIER_REUSED
 
-    def __init__(self, why: str, *, refund: str | None = None) -> None:
+    def __init__(self, message: str, *, refund: str | None = None) -> None:
         super().__init__(
-            f"{why} Nothing was charged for this one: pay under a new identifier.",
+            f"{message} Nothing was charged for this one: pay under a new identifier.",
             extra={"refund": refund} if refund else {},
             headers={"Cache-Control": "no-store"},
         )
 
 
-def first_of(sale: Sale, signed: Authorization) -> Payment | None:
-    """The payment that the payer has named so before; None also for one that its signature does not speak for now."""
+def find_first_payment(sale: Sale, signed: Authorization) -> Payment | None:
+    """Return the payer's payment with this identifier; None also for an authorization that is not valid now."""
     if not signed.is_valid_at(sale.now.timestamp()):
         return None
-    return transitions.named(payer=signed.payer, identifier=signed.payment_identifier)
+    return transitions.find_by_identifier(payer=signed.payer, identifier=signed.payment_identifier)
 
 
-def bought(sale: Sale, row: Payment) -> Receipt | None:
-    """What the first payment of this name has bought; None while it has not ended, or has just let its name go.
+def receipt_of_first(sale: Sale, payment: Payment) -> Receipt | None:
+    """Return the receipt of the payer's first payment with this identifier; None while its settlement has not ended.
 
-    Nobody holds its signature here: where it was left by who settled it, the chain is asked, and only its own header
-    can have it settled again. Raises PaymentIdentifierReused and SettlementPending.
+    This request does not hold the first payment's signature: if its settlement was abandoned the chain is asked, and
+    only a request with its own header can have it settled again. Raises PaymentIdentifierReused and SettlementPending.
     """
-    if row.purchase != sale.purchase.key:
+    if payment.purchase != sale.purchase.key:
         raise PaymentIdentifierReused("This payment identifier names your payment for something else.")
-    if row.state in transitions.OPEN and is_left(row) and transitions.take_over(row, now=timezone.now()):
-        fate = looked(row)
-        if fate not in (Fate.ARRIVED, Fate.LOST):
-            transitions.leave_open(row, why=row.error)
-            raise SettlementPending
-    if row.state in transitions.OPEN or not row.payment_identifier:
+    is_ours = (
+        payment.state in transitions.OPEN
+        and is_abandoned(payment)
+        and transitions.take_over(payment, now=timezone.now())
+    )
+    if is_ours and check_chain(payment) not in (AuthorizationStatus.ARRIVED, AuthorizationStatus.VOID):
+        transitions.mark_unknown(payment, reason=payment.error)
+        raise SettlementPending
+    if payment.state in transitions.OPEN or not payment.payment_identifier:
         return None
-    return answer_of(sale, row)
-
-
-def answer_of(sale: Sale, row: Payment) -> Receipt:
-    """The receipt of a payment that has arrived, where it is good for what is wanted now."""
-    if row.state not in (State.SETTLED, State.DELIVERED):
+    if payment.state not in Payment.EARNED:
         raise PaymentIdentifierReused(
-            "The money of your payment with this identifier is owed back to you, or was sent back.",
-            refund=public_id(row),
+            "The money of your payment with this identifier goes back to you, or was sent back.",
+            refund=payment.public_id,
         )
-    if not sale.is_in(row):
+    if not sale.is_covered_by(payment):
         raise PaymentIdentifierReused(
             "There is more in this answer now than you have paid for under this identifier.",
-            refund=public_id(row) if owed_undelivered(row) else None,
+            refund=payment.public_id if mark_refund_due_if_undelivered(payment) else None,
         )
-    if not transitions.is_readable(row, now=sale.now):
+    if not transitions.is_readable(payment, now=sale.now):
         raise PaymentIdentifierReused(
             "The answer to your payment with this identifier was given, and its time is over."
         )
-    return receipt_of(row)
+    return receipt_of(payment)

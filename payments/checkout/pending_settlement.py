@@ -1,4 +1,4 @@
-"""What is said while a settlement has not ended, and how its end is looked up."""
+"""Settlements that have not ended: the errors that say so, the wait for another request, and the chain check."""
 
 import time
 
@@ -7,12 +7,12 @@ from django.utils import timezone
 from framework.errors import Code, Refusal
 from payments.chain.rpc import RpcUnavailable
 from payments.ledger import reconcile, transitions
-from payments.ledger.reconcile import Fate
+from payments.ledger.reconcile import AuthorizationStatus
 from payments.models import Payment
 
 # Another request with the same payment normally ends within milliseconds.
-TWIN_WAIT_S = 2.0
-TWIN_POLL_S = 0.02
+MAX_WAIT_S = 2.0
+POLL_INTERVAL_S = 0.02
 
 
 class FacilitatorUnavailable(Refusal):
@@ -40,28 +40,28 @@ class SettlementPending(Refusal):
         )
 
 
-class Patience:
-    """How long a request waits for another one to end, from now on."""
+class WaitLimit:
+    """How long one request waits for another request to end its settlement, from now on."""
 
     def __init__(self) -> None:
-        self.until = time.monotonic() + TWIN_WAIT_S
+        self.until = time.monotonic() + MAX_WAIT_S
 
     def wait(self) -> None:
-        """For a moment. Raises SettlementPending when it has been long enough."""
+        """Sleep for one poll interval. Raises SettlementPending after MAX_WAIT_S."""
         if time.monotonic() > self.until:
             raise SettlementPending(retry_after_s=1)
-        time.sleep(TWIN_POLL_S)
+        time.sleep(POLL_INTERVAL_S)
 
 
-def is_left(row: Payment) -> bool:
-    """Whether nobody is settling this open payment any more, as far as can be told from outside."""
-    return row.state == Payment.State.UNKNOWN or row.claimed_at < timezone.now() - transitions.STALE
+def is_abandoned(payment: Payment) -> bool:
+    """Whether no request is settling this open payment any more: its outcome is unknown or its claim timed out."""
+    return payment.state == Payment.State.UNKNOWN or payment.claimed_at < timezone.now() - transitions.CLAIM_TIMEOUT
 
 
-def looked(row: Payment) -> Fate:
-    """What the chain says of it. Raises SettlementPending while the chain cannot be read."""
+def check_chain(payment: Payment) -> AuthorizationStatus:
+    """Return what the chain shows of the payment. Raises SettlementPending while the chain cannot be read."""
     try:
-        return reconcile.look(row, now=timezone.now())
+        return reconcile.check_chain(payment, now=timezone.now())
     except RpcUnavailable as error:
-        transitions.leave_open(row, why=error.message)
+        transitions.mark_unknown(payment, reason=error.message)
         raise SettlementPending from error

@@ -1,4 +1,4 @@
-"""Money that has arrived before we were asked: whether it buys what is wanted now, or is owed back."""
+"""Money that arrived before the caller presented it: whether it buys this purchase, or a refund is due."""
 
 from datetime import timedelta
 from decimal import Decimal
@@ -10,94 +10,96 @@ from django.utils import timezone
 from framework.errors import Refusal
 from payments.chain.networks import ours
 from payments.chain.reads import Transfer
-from payments.checkout.context import Sale, public_id
+from payments.checkout.context import Sale
 from payments.checkout.pending_settlement import SettlementPending
 from payments.ledger import transitions
 from payments.models import Payment
+from payments.tiers import holdings
 from payments.tiers.definitions import Tier
 from payments.tiers.terms import Terms
 from payments.x402 import PaymentAlreadyUsed, PaymentRejected
 
 State = Payment.State
 # An older transfer was not made for this request.
-MOST_AGE = timedelta(minutes=15)
-WORDS = {
+MAX_AGE = timedelta(minutes=15)
+MESSAGES = {
     "wrong_amount": "Less has arrived than this costs.",
     "anonymous_proof_too_large": "So much is taken from a proven wallet only: sign in with it and ask again.",
     "too_old": "The transaction is older than 15 minutes.",
 }
 
 
-def objection(sale: Sale, *, payer: str, amount: Decimal, terms: Terms, age: timedelta) -> str | None:
-    """Why money that has arrived buys nothing here, None where it does."""
-    if sale.terms_for(payer, terms).tier < sale.prices.from_tier:
-        return "tier_required"
-    if amount < min(sale.acceptable(payer, terms)):
-        return "wrong_amount"
-    if age > MOST_AGE:
-        return "too_old"
-    return None
+def judge(sale: Sale, *, payer: str, amount: Decimal, age: timedelta) -> tuple[Terms, str | None]:
+    """Return the payer's best terms, and why this money buys nothing here (None: it buys the purchase).
+
+    Reads the payer's holding from the chain unless it is cached. Raises RpcUnavailable.
+    """
+    payer_terms = holdings.terms_of(payer, now=sale.now)
+    best = sale.best_terms(payer, payer_terms)
+    if best.tier < sale.prices.from_tier:
+        return best, "tier_required"
+    if amount < min(sale.acceptable_amounts(payer, payer_terms)):
+        return best, "wrong_amount"
+    return best, "too_old" if age > MAX_AGE else None
 
 
-def too_large(sale: Sale, amount: Decimal) -> str | None:
-    """Whether somebody without a proven wallet shows the hash of too much money: it may be another's."""
+def check_anonymous_limit(sale: Sale, amount: Decimal) -> str | None:
+    """Return why a caller without a proven wallet may not use this transfer: the hash of a large one may be copied."""
     if not sale.caller.wallets and amount > settings.ANONYMOUS_PROOF_MOST_USDC:
         return "anonymous_proof_too_large"
     return None
 
 
-def line(sale: Sale, transfer: Transfer, *, tier: Tier, problem: str | None, **values: Any) -> Payment:
-    """The line of a transfer that has arrived, not written yet: it buys this, or is owed back."""
-    return sale.line(
+def new_payment(sale: Sale, transfer: Transfer, *, tier: Tier, problem: str | None, **values: Any) -> Payment:
+    """Return the payment of a transfer, not saved: settled, or refund due if there is a problem."""
+    return sale.new_payment(
         state=State.REFUND_DUE if problem else State.SETTLED,
         network=ours().caip2,
         asset=ours().asset,
         payer=transfer.payer,
         pay_to=settings.PAY_TO,
-        amount_usdc=transfer.amount,
         tier=tier.name,
-        tx_hash=transfer.tx_hash,
-        log_index=transfer.log_index,
-        block=transfer.block,
         error=problem or "",
         attempts=1,
         claimed_at=sale.now,
         settled_at=sale.now,
+        **transitions.transfer_fields(transfer),
         **values,
     )
 
 
-def owed(sale: Sale, row: Payment, *, problem: str, terms: Terms) -> Refusal:
-    """The refusal of money that has arrived and is owed back."""
+def refund_due_error(sale: Sale, payment: Payment, *, problem: str, terms: Terms) -> Refusal:
+    """Return the error for money that has arrived and buys nothing."""
     if problem == "tier_required":
-        return sale.not_sold_to(terms, refund=public_id(row))
-    return sale.refused(
+        return sale.tier_error(terms, refund=payment.public_id)
+    return sale.payment_error(
         PaymentRejected,
-        f"{WORDS[problem]} What you have sent is owed back to you.",
+        f"{MESSAGES[problem]} A refund of what you have sent is due.",
         reason=problem,
-        refund=public_id(row),
+        refund=payment.public_id,
     )
 
 
-def owed_undelivered(row: Payment) -> bool:
-    """Owe back what has bought an answer that cannot be made any more, and say so; False where it was delivered.
+def mark_refund_due_if_undelivered(payment: Payment) -> bool:
+    """Mark a payment refund due whose answer cannot be made any more; False if the answer was delivered.
 
-    For a moment after the money came, whoever settled it may be serving it. Raises SettlementPending then.
+    The request that settled the payment may still be answering it. Raises SettlementPending then.
     """
-    if row.state != State.SETTLED or row.settled_at is None:
+    if payment.state != State.SETTLED or payment.settled_at is None:
         return False
-    if row.settled_at > timezone.now() - transitions.STALE:
+    if payment.settled_at > timezone.now() - transitions.CLAIM_TIMEOUT:
         raise SettlementPending
-    return transitions.owe_back(row.pk, reason=Payment.OwedFor.NOT_DELIVERED, by="gate")
+    return transitions.mark_refund_due(payment.pk, reason=Payment.RefundReason.NOT_DELIVERED, by="checkout")
 
 
-def outgrown(sale: Sale, row: Payment) -> PaymentAlreadyUsed:
-    """The refusal of a payment that would now buy more than was paid for. Raises SettlementPending."""
-    if owed_undelivered(row):
-        return sale.refused(
+def answer_has_grown(sale: Sale, payment: Payment) -> PaymentAlreadyUsed:
+    """Return the error for a payment that does not cover what the answer contains now. Raises SettlementPending."""
+    message = "There is more in this answer now than was paid for."
+    if mark_refund_due_if_undelivered(payment):
+        return sale.payment_error(
             PaymentAlreadyUsed,
-            "There is more in this answer now than was paid for. The money of this payment goes back to you.",
+            f"{message} The money of this payment goes back to you.",
             reason=State.REFUND_DUE,
-            refund=public_id(row),
+            refund=payment.public_id,
         )
-    return sale.refused(PaymentAlreadyUsed, "There is more in this answer now than was paid for.")
+    return sale.payment_error(PaymentAlreadyUsed, message)

@@ -1,148 +1,204 @@
-"""Takes a transaction that was sent already: the seed's bare settlement proof.
+"""The checkout of a transaction that was sent already (a bare transaction hash), as a state machine.
 
-A hash is public. So it is bound to what it first bought, and served again only to who proves to be its buyer.
+A hash is public. So it is bound to the purchase that it first paid for, and served again only to a caller who proves
+to be the buyer: by the receipt of the first answer, or by the wallet that sent the money. TRANSITIONS at the end of
+this module lists the states in the order in which they are read; docs/checkout.md draws it.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from datetime import timedelta
+from enum import StrEnum
 
 from django.utils import timezone
 
 from payments.chain import reads
 from payments.chain.networks import ours
 from payments.chain.reads import NotAPayment, Transfer
-from payments.checkout.context import Sale, public_id
-from payments.checkout.prior_transfers import line, objection, outgrown, owed, too_large
+from payments.checkout import prior_transfers, state_machine
+from payments.checkout.context import Sale
 from payments.ledger import transitions
 from payments.models import Payment
-from payments.tiers import holdings
 from payments.tiers.definitions import FREE, Tier
-from payments.x402 import PaymentAlreadyUsed, PaymentRejected, Receipt, Sent, TransactionNotFound, receipt_of
-from payments.x402.receipts import is_receipt
+from payments.x402 import (
+    PaymentAlreadyUsed,
+    PaymentRejected,
+    Receipt,
+    TransactionNotFound,
+    TransactionProof,
+    receipt_of,
+)
+from payments.x402.receipts import is_receipt_token
 
 State = Payment.State
 
 
-def collect(sale: Sale, sent: Sent, *, receipt_token: str | None) -> Receipt:
-    """The receipt of this transaction, for what it has bought before or buys now."""
-    rows = list(Payment.objects.filter(network=ours().caip2, tx_hash=sent.tx_hash).order_by("log_index", "pk"))
-    plain = [row for row in rows if row.form == Payment.Form.TX]
-    if plain:
-        return known(sale, plain, receipt_token=receipt_token)
-    # Without a price the chain is not asked.
+class Step(StrEnum):
+    """A state of the checkout of a transaction hash."""
+
+    FIND = "find"
+    READ_CHAIN = "read_chain"
+    RECORD = "record"
+    REPLAY = "replay"
+    SPEND = "spend"
+    RETURN = "return"
+
+
+@dataclass(slots=True)
+class Checkout:
+    """What one request knows about its transaction. Fields without a default are set before they are used."""
+
+    sale: Sale
+    proof: TransactionProof
+    receipt_token: str | None
+    # The payments of the transaction that are in the ledger: one for each payer.
+    payments: Sequence[Payment] = ()
+    # The one of them that this request is about.
+    payment: Payment = field(init=False)
+    # What the transaction has brought us, the largest first, and the one of them that this request is about.
+    transfers: Sequence[Transfer] = ()
+    transfer: Transfer = field(init=False)
+
+
+def collect(sale: Sale, proof: TransactionProof, *, receipt_token: str | None) -> Receipt:
+    """Return the receipt of this transaction, for what it has bought before or buys now."""
+    return state_machine.run(TRANSITIONS, Checkout(sale, proof, receipt_token), start=Step.FIND)
+
+
+def find(checkout: Checkout) -> Step:
+    """Find the payments of the transaction in the ledger; authorizations that it used are known by their nonces."""
+    rows = Payment.objects.filter(network=ours().caip2, tx_hash=checkout.proof.tx_hash)
+    checkout.payments = list(rows.order_by("log_index", "pk"))
+    if any(payment.form == Payment.Form.TX for payment in checkout.payments):
+        checkout.payments = [payment for payment in checkout.payments if payment.form == Payment.Form.TX]
+        return Step.REPLAY
+    return Step.READ_CHAIN
+
+
+def read_chain(checkout: Checkout) -> Step:
+    """Read what the transaction has brought us, and choose the transfer of this caller."""
+    sale = checkout.sale
+    # Raises NotSold for a product without a price, before the chain is asked.
     _ = sale.quote
-    transfers = arrived(sale, sent, is_ours=bool(rows))
-    mine = own(sale, transfers)
-    theirs = holdings.terms_of(mine.payer, now=sale.now)
-    best = sale.terms_for(mine.payer, theirs)
-    age = sale.now - mine.mined_at
-    problem = objection(sale, payer=mine.payer, amount=mine.amount, terms=theirs, age=age)
-    problem = problem or too_large(sale, mine.amount)
-    row = line_of(sale, mine, tier=best.tier, problem=problem)
-    others = [
-        line_of(sale, each, tier=FREE, problem="another_payer")
-        for each in transfers
-        if each.log_index != mine.log_index
-    ]
-    if not transitions.enter(row, *others):
-        return collect(sale, sent, receipt_token=receipt_token)
-    if problem is not None:
-        raise owed(sale, row, problem=problem, terms=best)
-    return receipt_of(row)
-
-
-def arrived(sale: Sale, sent: Sent, *, is_ours: bool) -> Sequence[Transfer]:
-    """What the transaction has brought us; `is_ours` says that authorizations of it are in our books."""
     try:
-        transfers = reads.transfers(sent.tx_hash)
+        checkout.transfers = reads.transfers(checkout.proof.tx_hash)
     except NotAPayment as error:
-        if is_ours:
-            raise sale.refused(PaymentAlreadyUsed, "This transaction has paid for an answer.") from error
-        raise sale.refused(PaymentRejected, error.reason, reason="not_a_payment") from error
-    if not transfers:
-        raise sale.refused(
+        if checkout.payments:
+            raise sale.payment_error(PaymentAlreadyUsed, "This transaction has paid for an answer.") from error
+        raise sale.payment_error(PaymentRejected, error.reason, reason="not_a_payment") from error
+    if not checkout.transfers:
+        raise sale.payment_error(
             TransactionNotFound,
             "The chain does not know this transaction, or not yet. Ask again in two seconds.",
             headers={"Retry-After": "2"},
         )
-    return transfers
+    # A caller with proven wallets may use their own transfers only; any other caller means the largest.
+    wallets = sale.caller.wallets
+    own = [transfer for transfer in checkout.transfers if not wallets or transfer.payer in wallets]
+    if not own:
+        raise sale.payment_error(PaymentRejected, "Another wallet than yours has sent this.", reason="wrong_payer")
+    checkout.transfer = own[0]
+    return Step.RECORD
 
 
-def own(sale: Sale, transfers: Sequence[Transfer]) -> Transfer:
-    """Whose money is meant: the largest, but a proven wallet presents its own only."""
-    if not sale.caller.wallets:
-        return transfers[0]
-    for transfer in transfers:
-        if transfer.payer in sale.caller.wallets:
-            return transfer
-    raise sale.refused(PaymentRejected, "Another wallet than yours has sent this.", reason="wrong_payer")
+def record(checkout: Checkout) -> Step | Receipt:
+    """Record all transfers of the transaction together: ours buys the purchase, or a refund is due for it."""
+    sale, transfer = checkout.sale, checkout.transfer
+    age = sale.now - transfer.mined_at
+    best, problem = prior_transfers.judge(sale, payer=transfer.payer, amount=transfer.amount, age=age)
+    problem = problem or prior_transfers.check_anonymous_limit(sale, transfer.amount)
+    payment = new_payment(sale, transfer, tier=best.tier, problem=problem)
+    others = [
+        new_payment(sale, other, tier=FREE, problem="another_payer")
+        for other in checkout.transfers
+        if other.log_index != transfer.log_index
+    ]
+    if not transitions.insert(payment, *others):
+        # Another request has recorded the transaction.
+        return Step.FIND
+    if problem is not None:
+        raise prior_transfers.refund_due_error(sale, payment, problem=problem, terms=best)
+    return receipt_of(payment)
 
 
-def line_of(sale: Sale, transfer: Transfer, *, tier: Tier, problem: str | None) -> Payment:
-    """The line of a transfer."""
-    proof_key = f"tx:{transfer.tx_hash}:{transfer.log_index}"
-    return line(sale, transfer, tier=tier, problem=problem, form=Payment.Form.TX, proof_key=proof_key)
-
-
-def known(sale: Sale, rows: Sequence[Payment], *, receipt_token: str | None) -> Receipt:
-    """What a transaction is good for that we have seen before."""
-    theirs = [row for row in rows if row.payer in sale.caller.wallets or is_receipt(receipt_token, row.pk)]
-    row = theirs[0] if theirs else min(rows, key=lambda each: each.state != State.REFUND_DUE)
-    if theirs and row.purchase == sale.purchase.key and row.state in (State.SETTLED, State.DELIVERED):
-        if not sale.is_in(row):
-            raise outgrown(sale, row)
-        if transitions.is_readable(row, now=sale.now):
-            return receipt_of(row)
-        raise sale.refused(PaymentAlreadyUsed, "The answer to this payment was given, and its time is over.")
-    if row.state == State.REFUND_DUE and (not sale.caller.wallets or row.payer in sale.caller.wallets):
-        if (receipt := spent_after_all(sale, row)) is not None:
-            return receipt
-        # Another request was first.
-        for each in rows:
-            each.refresh_from_db()
-        return known(sale, rows, receipt_token=receipt_token)
-    if row.state in (State.REFUND_DUE, State.REFUNDED):
-        raise to_be_returned(sale, row)
-    raise sale.refused(
+def replay(checkout: Checkout) -> Step | Receipt:
+    """Judge a transaction that the ledger holds: whose it is, what it has bought, and whether it may still buy."""
+    sale, payments = checkout.sale, checkout.payments
+    own = [
+        payment
+        for payment in payments
+        if payment.payer in sale.caller.wallets or is_receipt_token(checkout.receipt_token, payment.pk)
+    ]
+    payment = own[0] if own else min(payments, key=lambda each: each.state != State.REFUND_DUE)
+    checkout.payment = payment
+    if own and payment.purchase == sale.purchase.key and payment.state in Payment.EARNED:
+        if not sale.is_covered_by(payment):
+            raise prior_transfers.answer_has_grown(sale, payment)
+        if transitions.is_readable(payment, now=sale.now):
+            return receipt_of(payment)
+        message = "The answer to this payment was given, and its time is over."
+        raise sale.payment_error(PaymentAlreadyUsed, message)
+    if payment.state == State.REFUND_DUE and (not sale.caller.wallets or payment.payer in sale.caller.wallets):
+        return Step.SPEND
+    if payment.state in (State.REFUND_DUE, State.REFUNDED):
+        return Step.RETURN
+    raise sale.payment_error(
         PaymentAlreadyUsed,
         "This transaction has paid for an answer. It is served again to the holder of its receipt"
         " and to the wallet that sent it.",
     )
 
 
-def to_be_returned(sale: Sale, row: Payment) -> PaymentAlreadyUsed:
-    """The refusal of money that buys nothing any more."""
-    return sale.refused(
-        PaymentAlreadyUsed,
-        "The money of this transaction is owed back to its sender, or was sent back.",
-        reason=row.state,
-        refund=public_id(row),
-    )
+def spend(checkout: Checkout) -> Step | Receipt:
+    """Let money that is refund due buy this purchase if it suffices: another caller may have presented it first.
 
-
-def spent_after_all(sale: Sale, row: Payment) -> Receipt | None:
-    """Money that we owe buys for a while what is asked for now, where it suffices: a stranger may have been first.
-
-    Not what was too old when it came: it would be young again. None where another request has spent it meanwhile.
+    A transfer that was too old when it came stays too old.
     """
-    theirs = holdings.terms_of(row.payer, now=sale.now)
-    best = sale.terms_for(row.payer, theirs)
-    age = sale.now - row.settled_at if row.settled_at else timedelta(0)
-    problem = (
-        "too_old"
-        if row.error == "too_old"
-        else objection(sale, payer=row.payer, amount=row.amount_usdc, terms=theirs, age=age)
-        or too_large(sale, row.amount_usdc)
-    )
+    sale, payment = checkout.sale, checkout.payment
+    age = sale.now - payment.settled_at if payment.settled_at else timedelta(0)
+    best, problem = prior_transfers.judge(sale, payer=payment.payer, amount=payment.amount_usdc, age=age)
+    problem = problem or prior_transfers.check_anonymous_limit(sale, payment.amount_usdc)
+    if payment.error == "too_old":
+        problem = "too_old"
     if problem is not None:
-        raise owed(sale, row, problem=problem, terms=best)
-    row.purchase, row.method, row.resource = sale.purchase.key, sale.purchase.method, sale.purchase.url
-    row.door = sale.purchase.door
-    row.tier = best.tier.name
-    row.products = list(sale.prices.products)
-    if not transitions.spend_after_all(row, now=timezone.now()):
-        row.refresh_from_db()
-        if row.state in (State.REFUND_DUE, State.REFUNDED):
-            raise to_be_returned(sale, row)
-        return None
-    return receipt_of(row)
+        raise prior_transfers.refund_due_error(sale, payment, problem=problem, terms=best)
+    payment.purchase, payment.method = sale.purchase.key, sale.purchase.method
+    payment.channel, payment.resource = sale.purchase.channel, sale.purchase.url
+    payment.products, payment.tier = list(sale.prices.products), best.tier.name
+    if transitions.spend_refund_due(payment, now=timezone.now()):
+        return receipt_of(payment)
+    payment.refresh_from_db()
+    # Another request has spent it, or its time to be spent is over.
+    return Step.RETURN if payment.state in (State.REFUND_DUE, State.REFUNDED) else Step.FIND
+
+
+def refuse_returned(checkout: Checkout) -> Receipt:
+    """Refuse money that goes back to its sender."""
+    payment = checkout.payment
+    raise checkout.sale.payment_error(
+        PaymentAlreadyUsed,
+        "The money of this transaction goes back to its sender, or was sent back.",
+        reason=payment.state,
+        refund=payment.public_id,
+    )
+
+
+def new_payment(sale: Sale, transfer: Transfer, *, tier: Tier, problem: str | None) -> Payment:
+    """Return the payment of one transfer of the transaction, not saved."""
+    proof_key = f"tx:{transfer.tx_hash}:{transfer.log_index}"
+    return prior_transfers.new_payment(
+        sale, transfer, tier=tier, problem=problem, form=Payment.Form.TX, proof_key=proof_key
+    )
+
+
+# Each state: its handler, and the states that may follow. A handler may also end with a receipt or raise an error.
+TRANSITIONS: state_machine.Transitions[Step, Checkout] = {
+    Step.FIND: (find, {Step.READ_CHAIN, Step.REPLAY}),
+    # The ledger does not know the transaction
+    Step.READ_CHAIN: (read_chain, {Step.RECORD}),
+    Step.RECORD: (record, {Step.FIND}),
+    # The ledger knows it
+    Step.REPLAY: (replay, {Step.SPEND, Step.RETURN}),
+    Step.SPEND: (spend, {Step.RETURN, Step.FIND}),
+    Step.RETURN: (refuse_returned, set()),
+}

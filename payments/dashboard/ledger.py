@@ -39,7 +39,7 @@ WORDS = {
     "expired": ("Never moved", "soft"),
 }
 COLUMNS = (
-    *("id", "created_at", "state", "amount_usdc", "products", "door", "resource", "payer", "pay_to", "network"),
+    *("id", "created_at", "state", "amount_usdc", "products", "channel", "resource", "payer", "pay_to", "network"),
     *("tx_hash", "settled_at", "delivered_at", "refund_usdc", "refund_tx_hash"),
 )
 
@@ -145,7 +145,7 @@ def cells(rows: Iterator[Payment]) -> Iterator[tuple[object, ...]]:
         refund = getattr(row, "refund", None)
         yield (
             *(row.public_id, row.created_at.isoformat(), payment_history.NAMES[Payment.State(row.state)]),
-            *(f"{row.amount_usdc.normalize():f}", " + ".join(row.products), row.door, row.resource),
+            *(f"{row.amount_usdc.normalize():f}", " + ".join(row.products), row.channel, row.resource),
             *(row.payer, row.pay_to, row.network, row.tx_hash),
             *(moment and moment.isoformat() for moment in (row.settled_at, row.delivered_at)),
             *((f"{refund.amount_usdc.normalize():f}", refund.tx_hash) if refund else (None, None)),

@@ -9,8 +9,8 @@ from payments.facilitator_server.policy import Policy
 from payments.facilitator_server.server import Facilitator
 
 # Far more than anything costs there.
-MOST_GAS_PRICE = 10**9
-MOST_GAS = 1_000_000
+MAX_GAS_PRICE = 10**9
+MAX_GAS = 1_000_000
 
 
 def application() -> Facilitator:
@@ -24,7 +24,7 @@ def application() -> Facilitator:
             tokens=frozenset(),
             pay_to=None,
             assets=frozenset({network.asset}),
-            most_gas_price=MOST_GAS_PRICE,
-            most_gas=MOST_GAS,
+            max_gas_price=MAX_GAS_PRICE,
+            max_gas=MAX_GAS,
         )
     )

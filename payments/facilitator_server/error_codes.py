@@ -1,6 +1,6 @@
-"""Why our facilitator has sent nothing, in the words by which the seller knows that nothing has moved."""
+"""Error reasons of facilitators, grouped by what is certain of the payment."""
 
-# What it says before it has sent anything, and what time heals: the same payment is good later.
+# Given before anything is sent, and temporary: the same payment may succeed later.
 BUSY = "facilitator_busy"
 CHAIN_UNAVAILABLE = "chain_unavailable"
 GAS_PRICE_TOO_HIGH = "gas_price_too_high"
@@ -8,15 +8,15 @@ NO_GAS_LEFT = "facilitator_has_no_gas"
 FAILED = "facilitator_failed"
 LATER = frozenset({BUSY, CHAIN_UNAVAILABLE, GAS_PRICE_TOO_HIGH, NO_GAS_LEFT, FAILED})
 
-# What no time heals: the payment is not for us to settle, or costs too much.
+# Permanent: our facilitator does not settle this payment, or it costs too much gas.
 WRONG_ASSET = "invalid_asset"
 WRONG_PAY_TO = "invalid_pay_to"
 WRONG_TRANSFER = "invalid_transfer_method"
 TOO_MUCH_GAS = "invalid_settlement_needs_too_much_gas"
 WOULD_FAIL = "invalid_settlement_would_fail"
 
-# By which any facilitator has refused before it sent anything: ours, those with an SDK of x402, by its specification,
-# and hosted ones. Each is here by its whole name, for many others that begin alike are said of what was sent.
+# Reasons that facilitators give before they send anything: ours, those of the x402 SDKs and its specification, and
+# hosted ones. Complete names, because similar reasons are given for payments that were sent.
 REFUSED = frozenset(
     {
         WRONG_ASSET,
@@ -57,13 +57,8 @@ REFUSED = frozenset(
 )
 PENDING = "settlement_pending"
 
-# The authorization is used already, or may be: then the money is here or on its way, and a node that does not see it
-# lags behind.
+# The authorization is used already, or may be: then the money is here or on its way, and a node that does not show it
+# lags.
 USED = "invalid_exact_evm_nonce_already_used"
 SIMULATION_FAILED = "invalid_exact_evm_transaction_simulation_failed"
 MAYBE_USED = frozenset({USED, SIMULATION_FAILED, "duplicate_settlement", "nonce_already_used"})
-
-
-def sends_nothing(reason: str) -> bool:
-    """Whether a facilitator that gives this reason, and names no transaction, has surely sent nothing."""
-    return reason in REFUSED

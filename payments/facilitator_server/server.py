@@ -1,4 +1,4 @@
-"""A facilitator as a WSGI application: routes, bodies and answers of the x402 specification."""
+"""The facilitator as a WSGI application: routes, bodies and answers of the x402 specification."""
 
 import json
 import logging
@@ -7,31 +7,31 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 from wsgiref.types import StartResponse, WSGIEnvironment
 
-from payments.facilitator_server.policy import POLICY, Policy, policy_of
-from payments.facilitator_server.settlement import Settler, made
+from payments.facilitator_server.policy import POLICY, Policy, load_policy
+from payments.facilitator_server.settlement import Settler, build_sdk
 
 logger = logging.getLogger("tablewire.facilitator")
 
-MOST_BYTES = 1 << 18
+MAX_BYTES = 1 << 18
 ROUTES = {"/livez": "GET", "/supported": "GET", "/verify": "POST", "/settle": "POST"}
 
 
 class MalformedError(ValueError):
-    """The request is no question to a facilitator; the message says why."""
+    """The request is not a request to a facilitator; the message says why."""
 
 
 class Facilitator:
-    """Answers by one policy."""
+    """The WSGI application of one policy."""
 
     def __init__(self, policy: Policy) -> None:
         self._policy = policy
-        self._settler = Settler(policy, made)
+        self._settler = Settler(policy, build_sdk)
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         """GET /supported, POST /verify, POST /settle, GET /livez; errors as {"error": ...}."""
         headers: list[tuple[str, str]] = []
         try:
-            status, answer = self._answer(environ, headers)
+            status, answer = self._handle(environ, headers)
         except MalformedError as error:
             status, answer = "400 Bad Request", {"error": str(error)}
         except Exception:
@@ -42,45 +42,45 @@ class Facilitator:
         start_response(status, [*sizes, ("Cache-Control", "no-store"), *headers])
         return [content]
 
-    def _answer(self, environ: WSGIEnvironment, headers: list[tuple[str, str]]) -> tuple[str, Mapping[str, Any]]:
+    def _handle(self, environ: WSGIEnvironment, headers: list[tuple[str, str]]) -> tuple[str, Mapping[str, Any]]:
         method, path = environ["REQUEST_METHOD"], environ["PATH_INFO"]
         if ROUTES.get(path) != method:
             return "404 Not Found", {"error": "there are GET /supported, POST /verify and POST /settle"}
         if path == "/livez":
             return "200 OK", {"status": "ok", **({"gas": "low"} if self._settler.is_low() else {})}
         if path == "/supported":
-            return "200 OK", written(self._settler.supported())
+            return "200 OK", to_json(self._settler.supported())
         if not self._policy.admits(environ.get("HTTP_AUTHORIZATION", "")):
             headers.append(("WWW-Authenticate", "Bearer"))
             return "401 Unauthorized", {"error": "this facilitator wants its token: Authorization: Bearer"}
-        content = environ["wsgi.input"].read(MOST_BYTES + 1)
-        if len(content) > MOST_BYTES:
-            return "413 Content Too Large", {"error": f"more than {MOST_BYTES} bytes"}
-        payload, requirements = read(content)
-        answer = self._settler.verify if path == "/verify" else self._settler.settle
-        return "200 OK", written(answer(payload, requirements))
+        content = environ["wsgi.input"].read(MAX_BYTES + 1)
+        if len(content) > MAX_BYTES:
+            return "413 Content Too Large", {"error": f"more than {MAX_BYTES} bytes"}
+        payload, requirements = parse(content)
+        handler = self._settler.verify if path == "/verify" else self._settler.settle
+        return "200 OK", to_json(handler(payload, requirements))
 
 
 def application() -> Facilitator:
-    """The facilitator of the policy that the environment names (`manage.py facilitator`)."""
-    return Facilitator(policy_of(json.loads(os.environ[POLICY])))
+    """Return the facilitator of the policy in the environment (`manage.py facilitator`)."""
+    return Facilitator(load_policy(json.loads(os.environ[POLICY])))
 
 
-def read(content: bytes) -> tuple[Any, Any]:
-    """The payment and what it is to meet, in the schemas of their version. Raises MalformedError."""
+def parse(content: bytes) -> tuple[Any, Any]:
+    """Return the payment and its requirements, in the schemas of their version. Raises MalformedError."""
     from pydantic import ValidationError
     from x402.schemas import PaymentPayload, PaymentRequirements, detect_version
     from x402.schemas.v1 import PaymentPayloadV1, PaymentRequirementsV1
 
     try:
-        asked = json.loads(content)
-        if not isinstance(asked, dict) or not isinstance(asked.get("paymentPayload"), dict):
+        body = json.loads(content)
+        if not isinstance(body, dict) or not isinstance(body.get("paymentPayload"), dict):
             raise MalformedError("the body is {x402Version, paymentPayload, paymentRequirements}")
-        if detect_version(asked["paymentPayload"]) == 1:
+        if detect_version(body["paymentPayload"]) == 1:
             kinds: tuple[Any, Any] = (PaymentPayloadV1, PaymentRequirementsV1)
         else:
             kinds = (PaymentPayload, PaymentRequirements)
-        parts = (asked["paymentPayload"], asked.get("paymentRequirements"))
+        parts = (body["paymentPayload"], body.get("paymentRequirements"))
         payload, requirements = (kind.model_validate(part) for kind, part in zip(kinds, parts, strict=True))
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
@@ -94,18 +94,18 @@ def read(content: bytes) -> tuple[Any, Any]:
 
 
 def is_readable(payment: Mapping[str, Any]) -> bool:
-    """Whether the signed part can be read; what is not an authorization at all, the policy judges."""
-    words = payment.get("authorization")
-    if words is None:
+    """Whether the authorization is complete and well-formed; the policy judges a payment without one."""
+    fields = payment.get("authorization")
+    if fields is None:
         return True
     names = ("from", "to", "value", "validAfter", "validBefore", "nonce")
-    if not isinstance(words, dict) or not all(isinstance(words.get(name), str) for name in names):
+    if not isinstance(fields, dict) or not all(isinstance(fields.get(name), str) for name in names):
         return False
-    numbers = (words["value"], words["validAfter"], words["validBefore"])
+    numbers = (fields["value"], fields["validAfter"], fields["validBefore"])
     return isinstance(payment.get("signature"), str) and all(text.isdecimal() and len(text) < 79 for text in numbers)
 
 
-def written(answer: Any) -> Mapping[str, Any]:
-    """An answer of the SDK as it goes over the wire."""
-    told: Mapping[str, Any] = answer.model_dump(by_alias=True, exclude_none=True)
-    return told
+def to_json(answer: Any) -> Mapping[str, Any]:
+    """Return an answer of the SDK as JSON."""
+    content: Mapping[str, Any] = answer.model_dump(by_alias=True, exclude_none=True)
+    return content

@@ -1,4 +1,4 @@
-"""Verifies and settles by the official SDK, within a time, and says of each settlement what is certain of it."""
+"""Verifies and settles with the official SDK, within a time limit, and reports only what is certain."""
 
 import contextlib
 import logging
@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from concurrent.futures import TimeoutError as NotYet
+from concurrent.futures import TimeoutError as FutureTimeout
 from typing import TYPE_CHECKING, Any
 
 from payments.facilitator_server import error_codes
@@ -22,31 +22,31 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("tablewire.facilitator")
 
-# Less than the time after which who asks gives up.
+# Less than the timeout of our client (payments/x402/facilitator_client.py).
 ANSWERED_WITHIN_S = 6.5
-# Each waits for its block most of its time.
-MOST_AT_ONCE = 16
+# Each waits for its block most of the time.
+MAX_THREADS = 16
 
 
 class Settler:
     """The SDK's facilitator under a policy. Its imports take seconds and happen in the background."""
 
-    def __init__(self, policy: Policy, made: "Callable[[Policy], tuple[x402FacilitatorSync, Signer]]") -> None:
+    def __init__(self, policy: Policy, build_sdk: "Callable[[Policy], tuple[x402FacilitatorSync, Signer]]") -> None:
         self.policy = policy
         self._loaded: Future[tuple[x402FacilitatorSync, Signer]] = Future()
-        # Its threads end what they are at before the process does.
-        self._threads = ThreadPoolExecutor(MOST_AT_ONCE, thread_name_prefix="settling")
+        # The process ends after its threads have finished their settlements.
+        self._threads = ThreadPoolExecutor(MAX_THREADS, thread_name_prefix="settling")
         self._payers: dict[str, Attempt] = {}
         self._changed = threading.Condition()
-        # Nobody should wait for the imports, neither now nor at the first payment.
-        threading.Thread(target=self._load, args=(made,), daemon=True).start()
+        # Neither the start nor the first payment waits for the imports.
+        threading.Thread(target=self._load, args=(build_sdk,), daemon=True).start()
 
     def supported(self) -> Any:
-        """What it settles (x402, GET /supported)."""
+        """Return what it settles (x402, GET /supported)."""
         return self._loaded.result()[0].get_supported()
 
     def is_low(self) -> bool:
-        """Whether the ether for gas runs out, as the last settlement has seen it."""
+        """Whether the ether for gas was low at the last settlement."""
         return self._loaded.done() and self._loaded.exception() is None and self._loaded.result()[1].is_low
 
     def is_idle(self) -> bool:
@@ -54,7 +54,7 @@ class Settler:
         return not self._payers
 
     def verify(self, payload: Any, requirements: Any) -> Any:
-        """Whether the payment could be settled now; moves nothing. The answer of x402's POST /verify."""
+        """Return whether the payment could be settled now (x402, POST /verify); moves nothing."""
         from x402.schemas import SchemeNotFoundError, VerifyResponse
 
         reason = self.policy.objection(payload, requirements)
@@ -62,7 +62,7 @@ class Settler:
             sdk, _ = self._loaded.result()
             attempt = Attempt(payer="", key="", until=time.monotonic() + ANSWERED_WITHIN_S)
             try:
-                with at(attempt):
+                with working_on(attempt):
                     answer = sdk.verify(payload, requirements)
                 if not attempt.chain_failed:
                     return answer
@@ -75,41 +75,43 @@ class Settler:
         return VerifyResponse(is_valid=False, invalid_reason=reason)
 
     def settle(self, payload: Any, requirements: Any) -> Any:
-        """Settle, once. The answer of x402's POST /settle, within ANSWERED_WITHIN_S: settled, refused or pending."""
+        """Settle once and return, within ANSWERED_WITHIN_S, settled, refused or pending (x402, POST /settle)."""
         reason = self.policy.objection(payload, requirements)
         if reason is not None:
             return refusal(reason, requirements)
-        words = payload.payload.get("authorization")
-        payer, nonce = (str(words.get(name, "")).lower() for name in ("from", "nonce"))
+        fields = payload.payload.get("authorization")
+        payer, nonce = (str(fields.get(name, "")).lower() for name in ("from", "nonce"))
         attempt = Attempt(payer=payer, key=f"{payer}:{nonce}", until=time.monotonic() + ANSWERED_WITHIN_S)
-        work = self._threads.submit(self._settled, attempt, payload, requirements)
+        work = self._threads.submit(self._settle, attempt, payload, requirements)
         try:
             return work.result(timeout=ANSWERED_WITHIN_S)
-        except NotYet:
+        except FutureTimeout:
             work.cancel()
-            transaction = attempt.give_up()
+            transaction = attempt.cancel()
         if transaction is None:
             return refusal(error_codes.CHAIN_UNAVAILABLE if attempt.chain_failed else error_codes.BUSY, requirements)
         return refusal(error_codes.PENDING, requirements, transaction=transaction, payer=payer)
 
-    def _settled(self, attempt: Attempt, payload: Any, requirements: Any) -> Any:
-        """What has come of it. One payer's payments one by one: the second of two copies, or what the first has left
-        no money for, is then refused by the simulation, and not by a transaction that fails and costs gas.
+    def _settle(self, attempt: Attempt, payload: Any, requirements: Any) -> Any:
+        """Settle the payments of one payer one by one.
+
+        The simulation then refuses the second of two copies, and a payment for which the first has left no money: a
+        failing transaction would cost gas.
         """
         try:
             sdk, _ = self._loaded.result(timeout=max(0.0, attempt.until - time.monotonic()))
-        except NotYet:
+        except FutureTimeout:
             return refusal(error_codes.BUSY, requirements)
-        with self._turn(attempt) as before:
-            if before is not None:
-                is_copy = before.key == attempt.key
+        with self._payer_lock(attempt) as running:
+            if running is not None:
+                is_copy = running.key == attempt.key
                 reason = error_codes.PENDING if is_copy else error_codes.BUSY
-                return refusal(reason, requirements, transaction=before.transaction if is_copy else None)
-            with at(attempt):
-                return self._judged(attempt, requirements, lambda: sdk.settle(payload, requirements))
+                return refusal(reason, requirements, transaction=running.transaction if is_copy else None)
+            with working_on(attempt):
+                return self._classify(attempt, requirements, lambda: sdk.settle(payload, requirements))
 
-    def _judged(self, attempt: Attempt, requirements: Any, settle: Callable[[], Any]) -> Any:
-        """The SDK's answer, but for what it cannot know: whether a transaction is on its way."""
+    def _classify(self, attempt: Attempt, requirements: Any, settle: Callable[[], Any]) -> Any:
+        """Return the SDK's answer, corrected by what it cannot know: whether a transaction was sent."""
         from x402.schemas import SchemeNotFoundError
 
         try:
@@ -123,50 +125,51 @@ class Settler:
             return answer
         if attempt.transaction is not None:
             return refusal(error_codes.PENDING, requirements, transaction=attempt.transaction, payer=attempt.payer)
-        if attempt.held is not None:
-            return refusal(attempt.held, requirements)
+        if attempt.not_sent_reason is not None:
+            return refusal(attempt.not_sent_reason, requirements)
         if attempt.chain_failed:
             return refusal(error_codes.CHAIN_UNAVAILABLE, requirements)
-        # It was not sent by us, so the SDK's words for what may have been are no reason here; but others may have.
+        # We have not sent it, so the SDK's reasons for payments that may have been sent do not apply. USED does:
+        # another sender may have sent it.
         if answer.error_reason not in error_codes.REFUSED | error_codes.LATER | {error_codes.USED}:
             return answer.model_copy(update={"error_reason": error_codes.WOULD_FAIL})
         return answer
 
     @contextlib.contextmanager
-    def _turn(self, attempt: Attempt) -> Iterator[Attempt | None]:
-        """This payer's turn, or the settlement of the same payer for which there was no time to wait."""
+    def _payer_lock(self, attempt: Attempt) -> Iterator[Attempt | None]:
+        """Hold the payer's lock; yield None, or the running settlement of this payer when the time to wait is over."""
         with self._changed:
             free = self._changed.wait_for(
                 lambda: attempt.payer not in self._payers, timeout=max(0.0, attempt.until - time.monotonic())
             )
-            before = None if free else self._payers[attempt.payer]
-            if before is None:
+            running = None if free else self._payers[attempt.payer]
+            if running is None:
                 self._payers[attempt.payer] = attempt
         try:
-            yield before
+            yield running
         finally:
-            if before is None:
+            if running is None:
                 with self._changed:
                     del self._payers[attempt.payer]
                     self._changed.notify_all()
 
-    def _load(self, made: "Callable[[Policy], tuple[x402FacilitatorSync, Signer]]") -> None:
+    def _load(self, build_sdk: "Callable[[Policy], tuple[x402FacilitatorSync, Signer]]") -> None:
         if sys.platform == "linux":
-            # After what else starts now. There, the number of a thread means the thread.
+            # Other things that start now come first. On Linux a thread's id sets the priority of that thread.
             os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), 10)
-        deepest = sys.getrecursionlimit()
+        recursion_limit = sys.getrecursionlimit()
         try:
-            loaded = made(self.policy)
-            # One of its packages raises the limit beyond what the stack holds: deep JSON would end the process.
-            sys.setrecursionlimit(deepest)
+            loaded = build_sdk(self.policy)
+            # One of the SDK's packages raises the limit above what the stack holds: deep JSON would crash the process.
+            sys.setrecursionlimit(recursion_limit)
             self._loaded.set_result(loaded)
-        except BaseException as error:  # noqa: BLE001 - whatever it is, it is for who asks
+        except BaseException as error:  # noqa: BLE001 - re-raised by every `result()`
             self._loaded.set_exception(error)
 
 
 @contextlib.contextmanager
-def at(attempt: Attempt) -> Iterator[None]:
-    """This thread is at this settlement."""
+def working_on(attempt: Attempt) -> Iterator[None]:
+    """Set the settlement that this thread works on."""
     current.attempt = attempt
     try:
         yield
@@ -175,7 +178,7 @@ def at(attempt: Attempt) -> Iterator[None]:
 
 
 def refusal(reason: str, requirements: Any, *, transaction: str | None = None, payer: str | None = None) -> Any:
-    """It was not settled, or not yet."""
+    """Return the answer for a payment that was not settled, or not yet."""
     from x402.schemas import SettleResponse
 
     return SettleResponse(
@@ -187,10 +190,10 @@ def refusal(reason: str, requirements: Any, *, transaction: str | None = None, p
     )
 
 
-def made(policy: Policy) -> "tuple[x402FacilitatorSync, Signer]":
-    """The SDK's facilitator of the policy's network, in both versions of the protocol. Costs seconds of imports.
+def build_sdk(policy: Policy) -> "tuple[x402FacilitatorSync, Signer]":
+    """Build the SDK's facilitator for the policy's network, in both versions of the protocol. Imports take seconds.
 
-    Each settlement is simulated before it is sent: who cannot pay costs no gas.
+    Each settlement is simulated before it is sent: a payer without money costs no gas.
     """
     from x402 import x402FacilitatorSync
     from x402.mechanisms.evm.exact import ExactEvmFacilitatorScheme, ExactEvmSchemeConfig

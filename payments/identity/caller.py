@@ -271,7 +271,7 @@ def bearer(request: HttpRequest | Request) -> str | None:
 def payment_of(request: HttpRequest, *, meta: Mapping[str, Any] | None, now: datetime) -> x402.Authorization | None:
     """The payment that came along, where it could pay us now and its payer has signed it, told without the chain."""
     try:
-        payment = x402.proof(request.headers) if meta is None else x402.proof_in(meta)
+        payment = x402.parse_proof(request.headers) if meta is None else x402.parse_mcp_proof(meta)
     except x402.InvalidPayment:
         # On a free request a payment header means nothing; the others will refuse it themselves.
         return None

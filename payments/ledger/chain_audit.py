@@ -30,7 +30,7 @@ FINAL = timedelta(minutes=30)
 # On another chain than ours every line would differ: one audit tells of so many.
 MOST_DIFFERENCES = 200
 # Payments that nobody has claimed: all that the chain tells of them.
-UNCLAIMED = {"purchase": "", "resource": "", "products": [], "tier": FREE.name, "deed": ""}
+UNCLAIMED = {"purchase": "", "resource": "", "products": [], "tier": FREE.name, "signature_digest": ""}
 
 # What the lines say without the chain: each move of one has written an event, and money that went back has its row.
 EVENTS = """
@@ -175,7 +175,7 @@ def confirm_those_without_block(first: int, last: int, *, findings: Findings, no
         state__in=Payment.PAID, block__isnull=True, settled_at__lte=reads.mined_at(last), **since
     )
     for row in believed.order_by("settled_at", "pk").iterator():
-        against = reconcile.confirm(row, now=now)
+        against = reconcile.confirm_settlement(row, now=now)
         row.refresh_from_db()
         if against or row.block is None:
             findings.differs(row, against or "the chain does not show it")
@@ -195,7 +195,7 @@ def compare(arrived: Sequence[Moved], first: int, last: int, *, findings: Findin
     for tx_hash, payer in sorted(told.keys() - shown.keys()):
         for row in booked(first, last).filter(tx_hash=tx_hash, payer=payer):
             look_elsewhere(row, findings=findings)
-    for row in booked(first, last).filter(state__in=Payment.TAKEN).exclude(error=""):
+    for row in booked(first, last).filter(state__in=Payment.EARNED).exclude(error=""):
         findings.differs(row, row.error)
     more = Refund.objects.filter(payment__in=booked(first, last), amount_usdc__gt=F("payment__amount_usdc"))
     for each_refund in more.select_related("payment"):
@@ -223,9 +223,9 @@ def mend(tx_hash: str, *, findings: Findings, now: datetime) -> None:
             continue
         known.append(row.pk)
         # Of a line that was left open or given up this is the end.
-        transitions.book(row, transfer, now=now)
+        transitions.record_transfer(row, transfer, now=now)
         if row.block is None:
-            reconcile.confirm(row, now=now)
+            reconcile.confirm_settlement(row, now=now)
             row.refresh_from_db()
         if (row.tx_hash, row.amount_usdc) != (tx_hash, transfer.amount):
             findings.differs(
@@ -249,7 +249,7 @@ def line_of(transfer: Transfer, *, proof_key: str, is_plain: bool) -> Payment | 
     of its proof, and may be another since the chain was reorganised, also one where another payer's was before.
     """
     if not is_plain:
-        return transitions.find(network=ours().caip2, proof_key=proof_key)
+        return transitions.find_by_proof(network=ours().caip2, proof_key=proof_key)
     return lines().filter(form=Payment.Form.TX, tx_hash=transfer.tx_hash, payer=transfer.payer).first()
 
 
@@ -297,7 +297,7 @@ def orphan(transfer: Transfer, *, proof_key: str, is_plain: bool, now: datetime)
         created_at=now,
         claimed_at=now,
         settled_at=now,
-        **transitions.seen(transfer),
+        **transitions.transfer_fields(transfer),
         **UNCLAIMED,
     )
 
@@ -307,7 +307,7 @@ def enter(orphans: Sequence[Payment], *, tx_hash: str) -> None:
 
     Together, so that whoever presents the transaction's hash finds all of its lines, or none.
     """
-    if not transitions.enter(*orphans):
+    if not transitions.insert(*orphans):
         for row in orphans:
-            transitions.enter(row)
+            transitions.insert(row)
     logger.warning("%s has brought money that bought nothing: it is owed back", tx_hash)

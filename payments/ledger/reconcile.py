@@ -1,4 +1,7 @@
-"""Finds out on the chain what became of payments: of those that were left open, and whether the others are true."""
+"""Reconciles payments with the chain: open ones, and settled ones that only a facilitator has reported.
+
+`sweep` runs every 15 seconds; the daily audit (chain_audit.py) compares whole spans of blocks.
+"""
 
 import logging
 from datetime import datetime, timedelta
@@ -17,160 +20,167 @@ from payments.models import Payment
 logger = logging.getLogger("tablewire.payments")
 
 State = Payment.State
-# Blocks have clocks of their own, and nodes a delay.
-LATE = timedelta(seconds=60)
-AT_ONCE = 50
-# So far back one window of the chain's logs reaches.
-SEEN_WITHIN = timedelta(hours=5)
-# An end that was written down is looked at again for a day, as nodes and facilitators err; for longer what we owe
-# without having seen it come.
-AGAIN = timedelta(minutes=10)
-DAY = timedelta(hours=24)
-WEEK = timedelta(days=7)
-# What is open is looked at when it is older by this part of its age, and every ten minutes at least.
-PART = 4
+# Blocks have clocks of their own, and nodes lag.
+CHAIN_DELAY = timedelta(seconds=60)
+BATCH_SIZE = 50
+# One window of the chain's logs reaches back this far.
+LOG_WINDOW = timedelta(hours=5)
+# A payment that has ended is checked again for a day, because nodes and facilitators err, and for a week where a
+# refund is due for money that the chain has not shown.
+RECHECK_INTERVAL = timedelta(minutes=10)
+RECHECK_PERIOD = timedelta(hours=24)
+REFUND_RECHECK_PERIOD = timedelta(days=7)
+# An open payment is checked when a quarter of its age has passed since the last check, and every ten minutes at least.
+BACKOFF_DIVISOR = 4
 
 
-class Fate(Enum):
-    """What the chain says of an authorization."""
+class AuthorizationStatus(Enum):
+    """What the chain shows of an authorization."""
 
-    ARRIVED = auto()  # also when it is too little
-    LOST = auto()  # the chain shows that it was cancelled, or paid somebody else, or its time is over
+    ARRIVED = auto()  # it has paid us, if only too little
+    VOID = auto()  # it was cancelled, has paid another address, or its time is over
     UNUSED = auto()
-    UNCLEAR = auto()  # it is spent, and what for is not to be seen yet
+    UNCONFIRMED = auto()  # it is spent, and the chain does not show yet for what
 
 
-def look(row: Payment, *, now: datetime) -> Fate:
-    """Ask the chain about a payment that has not arrived as far as we know, and write down what is certain.
+def check_chain(payment: Payment, *, now: datetime) -> AuthorizationStatus:
+    """Ask the chain about a payment that is not known to have arrived, and record what is certain.
 
     One trip to the node while the authorization is unused. Raises RpcUnavailable.
     """
-    nonce = nonce_of(row)
-    if row.valid_before is None or now <= row.valid_before + LATE:
-        is_spent = reads.authorization_is_spent(row.payer, nonce)
+    nonce = nonce_of(payment)
+    if payment.valid_before is None or now <= payment.valid_before + CHAIN_DELAY:
+        is_spent = reads.authorization_is_spent(payment.payer, nonce)
     else:
-        is_spent, chains_now = reads.authorization_at(row.payer, nonce)
-        # A node that lags behind has not seen the end of its time, nor a use just before that.
-        if not is_spent and chains_now > row.valid_before:
-            transitions.expire(row, why="Its time has passed and it was not used.")
-            return Fate.LOST
+        is_spent, chain_time = reads.authorization_at(payment.payer, nonce)
+        # A node that lags has not seen the end of the authorization's time, nor a use just before it.
+        if not is_spent and chain_time > payment.valid_before:
+            transitions.mark_expired(payment, reason="Its time has passed and it was not used.")
+            return AuthorizationStatus.VOID
     if not is_spent:
-        return Fate.UNUSED
+        return AuthorizationStatus.UNUSED
     try:
-        found = reads.authorization_used(row.payer, nonce, windows=windows_since(row.created_at, now=now))
+        windows = log_windows_since(payment.created_at, now=now)
+        transfer = reads.authorization_used(payment.payer, nonce, windows=windows)
     except NotAPayment as error:
-        transitions.expire(row, why=error.reason)
-        return Fate.LOST
-    if found is None:
-        return Fate.UNCLEAR
-    transitions.book(row, found, now=now)
-    return Fate.ARRIVED
+        transitions.mark_expired(payment, reason=error.reason)
+        return AuthorizationStatus.VOID
+    if transfer is None:
+        return AuthorizationStatus.UNCONFIRMED
+    transitions.record_transfer(payment, transfer, now=now)
+    return AuthorizationStatus.ARRIVED
 
 
-def windows_since(moment: datetime, *, now: datetime) -> int:
-    """How many windows of the chain's logs reach back so far: an authorization is valid for a day at most."""
-    return 1 + min((now - moment) // SEEN_WITHIN, 5)
+def log_windows_since(moment: datetime, *, now: datetime) -> int:
+    """How many log windows reach back to this moment; at most 6, because an authorization is valid for a day."""
+    return 1 + min((now - moment) // LOG_WINDOW, 5)
 
 
-def nonce_of(row: Payment) -> bytes:
-    """The nonce of the authorization that this line is about."""
-    return bytes.fromhex(row.proof_key.rpartition(":")[2].removeprefix("0x"))
+def nonce_of(payment: Payment) -> bytes:
+    """The nonce of the payment's authorization."""
+    return bytes.fromhex(payment.proof_key.rpartition(":")[2].removeprefix("0x"))
 
 
 def sweep(*, now: datetime, is_urgent: bool = False) -> int:
-    """Look after the payments that nobody is looking after; return how many open ones have come to an end.
+    """Check the payments that no request is working on; return how many open ones have ended.
 
-    What nobody has answered for a day is owed back. Any number may sweep at once. The network is asked outside of the
-    transactions that claim the rows. The older a payment is, the more seldom it is looked at: every ten minutes in
-    the end, unless it `is_urgent`.
+    Payments that were not answered for a day become refund due. Any number of sweeps may run at once. The network is
+    asked outside of the transactions that claim the rows. The older a payment is, the less often it is checked, down
+    to every ten minutes, unless the sweep `is_urgent`.
     """
-    # An answer may be on its way that was begun in time.
-    transitions.owe_undelivered(before=now - Payment.READ_AT_ALL - LATE)
-    ended, is_away = 0, False
-    for row in claimed(now=now, is_urgent=is_urgent):
-        try:
-            # Each question to a node that is away costs seconds, and the rows wait in our hands.
-            fate = Fate.UNCLEAR if is_away else look(row, now=now)
-        except RpcUnavailable:
-            fate, is_away = Fate.UNCLEAR, True
-        if fate in (Fate.ARRIVED, Fate.LOST):
+    # The extra minute is for answers that were begun in time.
+    transitions.mark_undelivered_refund_due(before=now - Payment.READABLE_UNDELIVERED - CHAIN_DELAY)
+    ended, is_unavailable = 0, False
+    for payment in claim_due(now=now, is_urgent=is_urgent):
+        status = AuthorizationStatus.UNCONFIRMED
+        # Each question to an unavailable node costs seconds while the rows are claimed: only the first is asked.
+        if not is_unavailable:
+            try:
+                status = check_chain(payment, now=now)
+            except RpcUnavailable:
+                is_unavailable = True
+        if status in (AuthorizationStatus.ARRIVED, AuthorizationStatus.VOID):
             ended += 1
-        elif row.state == State.CLAIMED:
-            transitions.leave_open(row, why=row.error or "Nobody saw how the settlement ended.")
-    if not is_away:
-        look_again(now=now)
+        elif payment.state == State.CLAIMED:
+            transitions.mark_unknown(payment, reason=payment.error or "How the settlement ended is not known.")
+    if not is_unavailable:
+        recheck_ended(now=now)
     return ended
 
 
-def claimed(*, now: datetime, is_urgent: bool = False) -> list[Payment]:
-    """Claim some open payments that are due for a look, the oldest first.
+def claim_due(*, now: datetime, is_urgent: bool = False) -> list[Payment]:
+    """Claim some open payments that are due for a check, the oldest first.
 
-    Who was settling one is gone, and must not let it go any more if they come back: it is taken over. One that is
-    known to be left alone is only marked as looked at, which is no move: its payer may take it over meanwhile, and
-    what we write of it then holds for money that the chain shows, and for nothing else (ledger.book, ledger.expire).
+    A claimed payment is taken over: the request that was settling it has died, and must not release it should it come
+    back. An unknown payment is only marked as checked, which is no transition: its payer may take it over at any time,
+    and what the sweep then writes applies only to money that the chain shows (transitions.record_transfer,
+    transitions.mark_expired).
     """
-    left = Payment.objects.filter(state__in=transitions.OPEN, claimed_at__lt=now - transitions.STALE)
+    due = Payment.objects.filter(state__in=transitions.OPEN, claimed_at__lt=now - transitions.CLAIM_TIMEOUT)
     if not is_urgent:
         age = Greatest(F("claimed_at") - F("created_at"), timedelta(0))
-        left = left.filter(Q(state=State.CLAIMED) | Q(claimed_at__lte=now - Least(age / PART, AGAIN)))
+        is_due = Q(claimed_at__lte=now - Least(age / BACKOFF_DIVISOR, RECHECK_INTERVAL))
+        due = due.filter(Q(state=State.CLAIMED) | is_due)
     with transaction.atomic():
-        rows = list(left.select_for_update(skip_locked=True).order_by("claimed_at", "pk")[:AT_ONCE])
-        known = [row.pk for row in rows if row.state == State.UNKNOWN]
-        Payment.objects.filter(pk__in=known).update(claimed_at=now)
-        return [row for row in rows if row.state == State.UNKNOWN or transitions.take_over(row, now=now)]
+        payments = list(due.select_for_update(skip_locked=True).order_by("claimed_at", "pk")[:BATCH_SIZE])
+        unknown = [payment.pk for payment in payments if payment.state == State.UNKNOWN]
+        Payment.objects.filter(pk__in=unknown).update(claimed_at=now)
+        return [
+            payment
+            for payment in payments
+            if payment.state == State.UNKNOWN or transitions.take_over(payment, now=now)
+        ]
 
 
-# Ends that were written down
-def look_again(*, now: datetime) -> None:
-    """Ask the chain about what we gave up, and about what was settled by the word of the facilitator alone."""
-    given_up = Payment.objects.filter(state=State.EXPIRED, created_at__gt=now - DAY)
-    is_believed = Q(state__in=Payment.TAKEN, error="", settled_at__gt=now - DAY)
-    is_owed = Q(state__in=[State.REFUND_DUE, State.REFUNDED], settled_at__gt=now - WEEK)
-    believed = Payment.objects.filter(is_believed | is_owed, block__isnull=True, settled_at__lte=now - LATE)
+def recheck_ended(*, now: datetime) -> None:
+    """Ask the chain again about payments that expired, and about those that were settled by the facilitator's word."""
+    expired = Payment.objects.filter(state=State.EXPIRED, created_at__gt=now - RECHECK_PERIOD)
+    is_earned = Q(state__in=Payment.EARNED, error="", settled_at__gt=now - RECHECK_PERIOD)
+    is_refund = Q(state__in=[State.REFUND_DUE, State.REFUNDED], settled_at__gt=now - REFUND_RECHECK_PERIOD)
+    unconfirmed = Payment.objects.filter(is_earned | is_refund, block__isnull=True, settled_at__lte=now - CHAIN_DELAY)
     try:
-        for row in taken(given_up, now=now):
-            look(row, now=now)
-        for row in taken(believed, now=now):
-            confirm(row, now=now)
+        for payment in claim_recheck(expired, now=now):
+            check_chain(payment, now=now)
+        for payment in claim_recheck(unconfirmed, now=now):
+            confirm_settlement(payment, now=now)
     except RpcUnavailable:
-        # Another look is due in ten minutes.
-        logger.warning("payments could not be looked at again: the chain is away")
+        # The next recheck is due in ten minutes.
+        logger.warning("payments could not be rechecked: the chain is unavailable")
 
 
-def taken(rows: QuerySet[Payment], *, now: datetime) -> list[Payment]:
-    """Some of these that are due for another look, which is ours then; those first that had none."""
-    due = rows.filter(Q(looked_at=None) | Q(looked_at__lt=now - AGAIN))
+def claim_recheck(payments: QuerySet[Payment], *, now: datetime) -> list[Payment]:
+    """Claim some of these payments that are due for a recheck, those first that had none."""
+    due = payments.filter(Q(rechecked_at=None) | Q(rechecked_at__lt=now - RECHECK_INTERVAL))
+    order = (F("rechecked_at").asc(nulls_first=True), "pk")
     with transaction.atomic():
-        mine = list(
-            due.select_for_update(skip_locked=True).order_by(F("looked_at").asc(nulls_first=True), "pk")[:AT_ONCE]
-        )
-        Payment.objects.filter(pk__in=[row.pk for row in mine]).update(looked_at=now)
-    return mine
+        claimed = list(due.select_for_update(skip_locked=True).order_by(*order)[:BATCH_SIZE])
+        Payment.objects.filter(pk__in=[payment.pk for payment in claimed]).update(rechecked_at=now)
+    return claimed
 
 
-def confirm(row: Payment, *, now: datetime) -> str:
-    """See on the chain what the facilitator has told us; returns what speaks against it, nothing where all is well.
+def confirm_settlement(payment: Payment, *, now: datetime) -> str:
+    """Look on the chain for a settlement that a facilitator reported; return what is wrong with it, else "".
 
     Up to five trips to the node, one more for each five hours that have passed. Raises RpcUnavailable.
     """
-    if row.form == Payment.Form.TX:
-        # It was written down as the chain showed it.
+    if payment.form == Payment.Form.TX:
+        # It was recorded from the chain.
         return ""
-    nonce, since = nonce_of(row), row.settled_at or row.created_at
-    error, found, is_news = "", None, False
+    nonce, since = nonce_of(payment), payment.settled_at or payment.created_at
+    error, transfer, is_new = "", None, False
     try:
-        found = reads.authorization_used(row.payer, nonce, windows=windows_since(since, now=now))
+        transfer = reads.authorization_used(payment.payer, nonce, windows=log_windows_since(since, now=now))
     except NotAPayment as refusal:
         error = refusal.reason
     else:
-        if found is not None and found.amount < row.amount_usdc:
-            error = f"Settled for {row.amount_usdc.normalize():f}, it says; less has arrived."
-        elif found is None and not reads.authorization_is_spent(row.payer, nonce):
+        if transfer is not None and transfer.amount < payment.amount_usdc:
+            error = f"Settled for {payment.amount_usdc.normalize():f}, it says; less has arrived."
+        elif transfer is None and not reads.authorization_is_spent(payment.payer, nonce):
             error = "The facilitator says that it is settled; the chain does not know of it."
-    if found is not None:
-        is_news = transitions.confirm(row, found, error=error)
+    if transfer is not None:
+        is_new = transitions.confirm_transfer(payment, transfer, error=error)
     elif error:
-        is_news = transitions.doubt(row, why=error)
-    if error and is_news:
-        logger.error("the settlement of payment %s is not what the facilitator said: %s", row.pk, error)
+        is_new = transitions.record_missing_transfer(payment, reason=error)
+    if error and is_new:
+        logger.error("the settlement of payment %s is not what the facilitator said: %s", payment.pk, error)
     return error

@@ -1,6 +1,6 @@
-"""Money that is sent back: staff send it elsewhere and note the transaction, and the chain confirms it.
+"""Refunds: staff send the money with a wallet of their own and record the transaction, and the chain confirms it.
 
-The key of the address to which is paid is never here, so nothing in this product can send anything back by itself.
+The key of the address that receives payments is never here, so nothing in this product can send money back by itself.
 """
 
 import logging
@@ -19,30 +19,30 @@ from payments.models import Payment, Refund
 
 logger = logging.getLogger("tablewire.payments")
 
-AT_ONCE = 50
-# A transaction that no block holds by then was likely never sent.
-SEEN_WITHIN = timedelta(hours=1)
-NOT_SEEN = "The chain does not know this transaction, an hour after it was noted."
-UNSEEN = "The chain has not shown this payment itself: there is nothing to send back yet."
-# So long one is looked for that may have been sent after all.
-LOOKED_FOR = timedelta(days=7)
+BATCH_SIZE = 50
+# A transaction that is in no block after this time was probably never sent.
+EXPECTED_WITHIN = timedelta(hours=1)
+TRANSACTION_NOT_FOUND = "The chain does not know this transaction, an hour after it was noted."
+PAYMENT_NOT_SHOWN = "The chain has not shown this payment itself: there is nothing to send back yet."
+# A transaction that may have been sent after all is looked for during this time.
+CONFIRMATION_PERIOD = timedelta(days=7)
 
 
-class NotSentBack(Refusal):
-    """The chain shows that a transaction has not sent back what is owed."""
+class RefundNotOnChain(Refusal):
+    """The chain shows that a transaction has not refunded the payment."""
 
 
-class NotOwed(Refusal):
-    """Nothing is to be sent back for a payment: it is not owed, may still be spent, or was sent back already."""
+class PaymentNotRefundable(Refusal):
+    """Nothing can be refunded for a payment: no refund is due, it may still be spent, or it was refunded already."""
 
 
-class NotSeen(Refusal):
-    """The chain does not show a payment that is to be owed back: it may never have arrived."""
+class PaymentNotOnChain(Refusal):
+    """The chain does not show a payment that is to be refunded: it may never have arrived."""
 
 
 @dataclass(frozen=True, slots=True)
-class SentBack:
-    """What a transaction has moved of our asset, in whole units, and whose it was, by who has received it."""
+class RefundTransfer:
+    """What a transaction has moved of our asset, in whole units, and who sent it, both by receiver."""
 
     by_receiver: Mapping[str, Decimal]
     senders: Mapping[str, Sequence[str]]
@@ -50,182 +50,188 @@ class SentBack:
 
 
 @dataclass(frozen=True, slots=True)
-class Noted:
-    """What came of noting one payment as sent back: `refusal` says why it was not."""
+class RefundResult:
+    """The result of recording the refund of one payment; `refusal` says why it was not recorded."""
 
     payment: UUID
     is_confirmed: bool = False
     refusal: str | None = None
 
 
-def owe_back(payment: UUID, *, reason: Payment.OwedFor, words: str = "", by: str, now: datetime) -> bool:
-    """Staff owe money back that was taken (ledger.owe_back), once the chain shows that it has arrived.
+def mark_refund_due(payment: UUID, *, reason: Payment.RefundReason, words: str = "", by: str, now: datetime) -> bool:
+    """Mark a payment refund due for staff (transitions.mark_refund_due), once the chain shows that it has arrived.
 
-    Up to ten trips to the node where nobody has seen it there before. Raises NotSeen.
+    Up to ten trips to the node if the payment was not seen there before. Raises PaymentNotOnChain.
     """
-    row = Payment.objects.filter(pk=payment, state__in=Payment.TAKEN).first()
+    row = Payment.objects.filter(pk=payment, state__in=Payment.EARNED).first()
     if row is None:
         return False
     try:
-        if not is_seen(row, now=now):
-            raise NotSeen("The chain does not show that this payment has arrived: nothing is owed back for it.")
+        if not is_on_chain(row, now=now):
+            raise PaymentNotOnChain("The chain does not show that this payment has arrived: no refund is due for it.")
     except RpcUnavailable as error:
-        raise NotSeen("The chain cannot be read, and has not shown that this payment has arrived.") from error
-    return transitions.owe_back(row.pk, reason=reason, words=words, by=by)
+        message = "The chain cannot be read, and has not shown that this payment has arrived."
+        raise PaymentNotOnChain(message) from error
+    return transitions.mark_refund_due(row.pk, reason=reason, words=words, by=by)
 
 
-def is_seen(row: Payment, *, now: datetime) -> bool:
-    """Whether the chain has shown this payment; it is asked where it has not. Raises RpcUnavailable."""
-    if row.block is None:
-        reconcile.confirm(row, now=now)
-        row.refresh_from_db()
-    return row.block is not None
+def is_on_chain(payment: Payment, *, now: datetime) -> bool:
+    """Whether the chain has shown this payment; asks the chain if it has not. Raises RpcUnavailable."""
+    if payment.block is None:
+        reconcile.confirm_settlement(payment, now=now)
+        payment.refresh_from_db()
+    return payment.block is not None
 
 
 @reads.sensible
-def sent_back(tx_hash: str) -> SentBack | None:
-    """What the transaction has moved, None where the chain does not know it yet. One trip to the node.
+def read_transfer(tx_hash: str) -> RefundTransfer | None:
+    """Return what the transaction has moved, None while the chain does not know it. One trip to the node.
 
-    What somebody sends to themselves has not moved, and what was minted nobody has sent. Raises NotSentBack for one
-    that was reverted, and RpcUnavailable.
+    Transfers of an address to itself, and minted money, do not count. Raises RefundNotOnChain for a transaction that
+    was reverted, and RpcUnavailable.
     """
-    sent = receipts.find(tx_hash)
-    if sent is None:
+    receipt = receipts.find(tx_hash)
+    if receipt is None:
         return None
-    if sent.is_reverted:
-        raise NotSentBack("The transaction was reverted: it has moved nothing.")
+    if receipt.is_reverted:
+        raise RefundNotOnChain("The transaction was reverted: it has moved nothing.")
     received: dict[str, int] = {}
     senders: dict[str, list[str]] = {}
-    for log in sent.logs:
+    for log in receipt.logs:
         if not usdc.moves_asset(log) or not usdc.value(log):
             continue
         sender, receiver = usdc.sender(log), usdc.receiver(log)
         if sender not in (evm.NOBODY, receiver):
             received[receiver] = received.get(receiver, 0) + usdc.value(log)
-            theirs = senders.setdefault(receiver, [])
-            theirs += [sender] if sender not in theirs else []
+            if sender not in senders.setdefault(receiver, []):
+                senders[receiver].append(sender)
     by_receiver = {receiver: ours().decimal(value) for receiver, value in received.items()}
-    return SentBack(by_receiver=by_receiver, senders=senders, block=sent.block)
+    return RefundTransfer(by_receiver=by_receiver, senders=senders, block=receipt.block)
 
 
-def enough(row: Payment, sent: SentBack, *, beyond: Decimal = Decimal(0)) -> Decimal:
-    """What the transaction has moved to the payer of this payment, where it covers it. Raises NotSentBack.
+def amount_received(payment: Payment, transfer: RefundTransfer, *, offset: Decimal = Decimal(0)) -> Decimal:
+    """Return what the transaction has moved to the payer, if it covers the payment. Raises RefundNotOnChain.
 
-    `beyond` is what others have claimed of it.
+    `offset` is what other refunds claim of it.
     """
-    received = sent.by_receiver.get(row.payer, Decimal(0))
-    if row.block is None:
-        raise NotSentBack(UNSEEN)
-    if sent.block < row.block:
-        raise NotSentBack("The transaction is older than the payment.")
-    if received < beyond + row.amount_usdc:
+    received = transfer.by_receiver.get(payment.payer, Decimal(0))
+    if payment.block is None:
+        raise RefundNotOnChain(PAYMENT_NOT_SHOWN)
+    if transfer.block < payment.block:
+        raise RefundNotOnChain("The transaction is older than the payment.")
+    if received < offset + payment.amount_usdc:
         asset = ours().asset_name
-        others = f", and other refunds claim {beyond.normalize():f} of it" if beyond else ""
-        raise NotSentBack(
+        others = f", and other refunds claim {offset.normalize():f} of it" if offset else ""
+        raise RefundNotOnChain(
             f"The transaction has moved {received.normalize():f} {asset} to the payer{others};"
-            f" {row.amount_usdc.normalize():f} is owed."
+            f" {payment.amount_usdc.normalize():f} is due."
         )
     return received
 
 
-def note(payments: Collection[UUID], *, tx_hash: str, by: str, now: datetime) -> Sequence[Noted]:
-    """Note that this transaction has sent back what we owe for these payments, each by itself.
+def record(payments: Collection[UUID], *, tx_hash: str, by: str, now: datetime) -> Sequence[RefundResult]:
+    """Record that this transaction has refunded these payments, each by itself.
 
-    Anybody may have sent it. While it is not mined, or the chain is away, it is noted unconfirmed, and `confirm_noted`
-    looks again. One trip to the chain, outside of any transaction, and five statements for each payment; more trips
-    for one that nobody has seen on the chain itself. Raises NotSentBack for a transaction that was reverted.
+    Any wallet may have sent it. While it is not mined, or the chain is unavailable, the refunds are recorded
+    unconfirmed, and `confirm_recorded` checks them later. One trip to the chain, outside of any transaction, and five
+    statements for each payment; more trips for a payment that was not seen on the chain itself. Raises
+    RefundNotOnChain for a transaction that was reverted.
     """
     try:
-        sent = sent_back(tx_hash)
+        transfer = read_transfer(tx_hash)
     except RpcUnavailable:
-        sent = None
-    noted = []
-    for row in Payment.objects.filter(pk__in=payments).order_by("pk"):
+        transfer = None
+    results = []
+    for payment in Payment.objects.filter(pk__in=payments).order_by("pk"):
         try:
-            is_confirmed = _note(row, tx_hash=tx_hash, sent=sent, by=by, now=now)
-        except (NotOwed, NotSentBack, transitions.AllClaimed) as refusal:
-            noted.append(Noted(payment=row.pk, refusal=refusal.message))
+            is_confirmed = _record_one(payment, tx_hash=tx_hash, transfer=transfer, by=by, now=now)
+        except (PaymentNotRefundable, RefundNotOnChain, transitions.TransferFullyClaimed) as refusal:
+            results.append(RefundResult(payment=payment.pk, refusal=refusal.message))
         else:
-            noted.append(Noted(payment=row.pk, is_confirmed=is_confirmed))
-    return noted
+            results.append(RefundResult(payment=payment.pk, is_confirmed=is_confirmed))
+    return results
 
 
-def _note(row: Payment, *, tx_hash: str, sent: SentBack | None, by: str, now: datetime) -> bool:
-    if row.state == Payment.State.REFUND_DUE:
-        _look_for(row, now=now)
-    if not row.is_to_be_sent_back(now):
-        raise NotOwed(_why_not(row))
-    received = enough(row, sent) if sent else None
-    senders = sent.senders.get(row.payer, []) if sent else []
-    if not transitions.refund(row.pk, tx_hash=tx_hash, by=by, now=now, moved=received, senders=senders):
-        row.refresh_from_db()
-        raise NotOwed(_why_not(row))
+def _record_one(payment: Payment, *, tx_hash: str, transfer: RefundTransfer | None, by: str, now: datetime) -> bool:
+    """Record one refund; return whether the chain confirms it."""
+    if payment.state == Payment.State.REFUND_DUE:
+        _try_to_confirm(payment, now=now)
+    if not payment.is_refundable(now):
+        raise PaymentNotRefundable(_why_not_refundable(payment))
+    received = amount_received(payment, transfer) if transfer else None
+    senders = transfer.senders.get(payment.payer, []) if transfer else []
+    if not transitions.record_refund(payment.pk, tx_hash=tx_hash, by=by, now=now, moved=received, senders=senders):
+        payment.refresh_from_db()
+        raise PaymentNotRefundable(_why_not_refundable(payment))
     return received is not None
 
 
-def _look_for(row: Payment, *, now: datetime) -> None:
-    """Ask the chain about a payment that it has not shown; while it is away that stays so."""
+def _try_to_confirm(payment: Payment, *, now: datetime) -> None:
+    """Ask the chain about a payment that it has not shown; while it is unavailable the payment stays as it is."""
     try:
-        is_seen(row, now=now)
+        is_on_chain(payment, now=now)
     except RpcUnavailable:
-        logger.warning("payment %s could not be looked for: the chain is away", row.pk)
+        logger.warning("payment %s could not be confirmed: the chain is unavailable", payment.pk)
 
 
-def _why_not(row: Payment) -> str:
-    if row.state == Payment.State.REFUNDED:
+def _why_not_refundable(payment: Payment) -> str:
+    if payment.state == Payment.State.REFUNDED:
         return "It is noted as sent back already."
-    if row.state == Payment.State.REFUND_DUE and row.block is None:
-        return UNSEEN
-    if row.state == Payment.State.REFUND_DUE:
+    if payment.state == Payment.State.REFUND_DUE and payment.block is None:
+        return PAYMENT_NOT_SHOWN
+    if payment.state == Payment.State.REFUND_DUE:
         return "It may still be spent for a few minutes."
-    return "Nothing is owed back."
+    return "No refund is due."
 
 
-def confirm_noted(*, now: datetime) -> int:
-    """Look for refunds on the chain that were noted and not seen there yet; return how many are confirmed now.
+def confirm_recorded(*, now: datetime) -> int:
+    """Look on the chain for refunds that are recorded and not confirmed; return how many are confirmed now.
 
     One trip to the chain for each transaction, and more for a payment that was not seen there itself. What the chain
-    shows otherwise is written on the row, for staff.
+    shows instead is written on the row, for staff.
     """
-    waiting = Refund.objects.filter(
-        error__in=["", NOT_SEEN, UNSEEN], confirmed_at=None, created_at__gt=now - LOOKED_FOR
-    ).select_related("payment")
+    unconfirmed = Refund.objects.filter(
+        error__in=["", TRANSACTION_NOT_FOUND, PAYMENT_NOT_SHOWN],
+        confirmed_at=None,
+        created_at__gt=now - CONFIRMATION_PERIOD,
+    )
     by_transaction: dict[str, list[Refund]] = {}
-    for row in waiting.order_by("error", "-created_at")[: AT_ONCE * 4]:
-        by_transaction.setdefault(row.tx_hash, []).append(row)
+    for refund in unconfirmed.select_related("payment").order_by("error", "-created_at")[: BATCH_SIZE * 4]:
+        by_transaction.setdefault(refund.tx_hash, []).append(refund)
     confirmed = 0
-    for tx_hash, rows in list(by_transaction.items())[:AT_ONCE]:
+    for tx_hash, refunds in list(by_transaction.items())[:BATCH_SIZE]:
         try:
-            sent = sent_back(tx_hash)
-        except NotSentBack as refusal:
-            for row in rows:
-                _write(row, error=refusal.message)
+            transfer = read_transfer(tx_hash)
+        except RefundNotOnChain as refusal:
+            for refund in refunds:
+                _update(refund, error=refusal.message)
             continue
         except RpcUnavailable:
-            logger.warning("refunds could not be confirmed: the chain is away")
+            logger.warning("refunds could not be confirmed: the chain is unavailable")
             break
-        confirmed += sum(_confirm(row, sent, now=now) for row in rows)
+        confirmed += sum(_confirm(refund, transfer, now=now) for refund in refunds)
     return confirmed
 
 
-def _confirm(row: Refund, sent: SentBack | None, *, now: datetime) -> bool:
-    """Write down what the chain shows of one refund, and say whether it is confirmed by that."""
-    if sent is None:
-        if row.created_at <= now - SEEN_WITHIN:
-            _write(row, error=NOT_SEEN)
+def _confirm(refund: Refund, transfer: RefundTransfer | None, *, now: datetime) -> bool:
+    """Record what the chain shows of one refund; return whether that confirms it."""
+    if transfer is None:
+        if refund.created_at <= now - EXPECTED_WITHIN:
+            _update(refund, error=TRANSACTION_NOT_FOUND)
         return False
-    _look_for(row.payment, now=now)
+    _try_to_confirm(refund.payment, now=now)
     try:
-        received = enough(row.payment, sent, beyond=row.beyond_usdc)
-    except NotSentBack as refusal:
-        _write(row, error=refusal.message)
+        received = amount_received(refund.payment, transfer, offset=refund.offset_usdc)
+    except RefundNotOnChain as refusal:
+        _update(refund, error=refusal.message)
         return False
-    senders = sent.senders[row.payment.payer]
-    return _write(row, confirmed_at=now, moved_usdc=received, senders=senders, error="")
+    senders = transfer.senders[refund.payment.payer]
+    return _update(refund, confirmed_at=now, moved_usdc=received, senders=senders, error="")
 
 
-def _write(row: Refund, **told: object) -> bool:
-    """Only what is not confirmed may still be told otherwise."""
-    if "error" in told and told["error"] and told["error"] != row.error:
-        logger.error("the refund of payment %s is not what was noted: %s", row.payment_id, told["error"])
-    return bool(Refund.objects.filter(pk=row.pk, confirmed_at=None, tx_hash=row.tx_hash).update(**told))
+def _update(refund: Refund, **values: object) -> bool:
+    """Update a refund unless it is confirmed; log a new error."""
+    if values.get("error") and values["error"] != refund.error:
+        logger.error("the refund of payment %s is not what was recorded: %s", refund.payment_id, values["error"])
+    unconfirmed = Refund.objects.filter(pk=refund.pk, confirmed_at=None, tx_hash=refund.tx_hash)
+    return bool(unconfirmed.update(**values))

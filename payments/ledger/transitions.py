@@ -1,4 +1,7 @@
-"""The moves of a payment through its states: each is one conditional statement, so of two at once one wins."""
+"""The transitions of a payment. Each is one conditional UPDATE, so of two at once only one takes place.
+
+ALLOWED lists them; docs/checkout.md draws them.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
@@ -18,190 +21,211 @@ from payments.models import Payment, Refund
 
 State = Payment.State
 OPEN = (State.CLAIMED, State.UNKNOWN)
-# Longer than one settlement and the question after it may take: who has not come back by then is gone.
-STALE = timedelta(seconds=15)
-READ_AGAIN, SPENDABLE = Payment.READ_AGAIN, Payment.SPENDABLE
-# Whoever notes a refund of the same transaction meanwhile takes a stretch of it, and the next tries again.
-TRIES = 20
+# Each state, and the states that may follow it. "" is no row: before the insert, and after a claim was released.
+ALLOWED: Mapping[str, frozenset[str]] = {
+    "": frozenset({State.CLAIMED, State.SETTLED, State.REFUND_DUE}),
+    State.CLAIMED: frozenset(
+        {State.CLAIMED, State.UNKNOWN, State.SETTLED, State.EXPIRED, State.REFUND_DUE, ""}  # claimed again: taken over
+    ),
+    State.UNKNOWN: frozenset({State.CLAIMED, State.SETTLED, State.EXPIRED, State.REFUND_DUE}),
+    State.SETTLED: frozenset({State.DELIVERED, State.REFUND_DUE}),
+    State.DELIVERED: frozenset({State.REFUND_DUE}),
+    State.EXPIRED: frozenset({State.SETTLED, State.REFUND_DUE}),  # the chain has shown it after all
+    State.REFUND_DUE: frozenset({State.SETTLED, State.DELIVERED, State.REFUNDED}),
+    State.REFUNDED: frozenset({State.REFUND_DUE}),
+}
+# Longer than a settlement and the question to the chain after it take: a claim that is older was abandoned.
+CLAIM_TIMEOUT = timedelta(seconds=15)
+# A concurrent refund by the same transaction may claim the same part of its amount; then the next part is tried.
+MAX_TRIES = 20
+# The constraints by which a payment is not recorded twice.
+UNIQUENESS_CONSTRAINTS = {"a_proof_pays_once", "a_payment_identifier_names_one_payment_of_its_payer"}
 
 
-class AllClaimed(Refusal):
-    """A transaction has moved less to a payer than what would be noted as sent back by it."""
+class TransferFullyClaimed(Refusal):
+    """A transaction has moved less to a payer than the refunds that would be recorded for it."""
 
 
 def constraint_of(error: IntegrityError) -> str | None:
-    """The name of the constraint that a statement would have broken."""
+    """The name of the constraint that a statement would have violated."""
     diag = getattr(error.__cause__, "diag", None)
     return diag.constraint_name if diag else None
 
 
-# The constraints of the ledger by which a payment is not entered twice.
-ONCE = {"a_proof_pays_once", "a_payment_identifier_names_one_payment_of_its_payer"}
-
-
-def find(*, network: str, proof_key: str) -> Payment | None:
-    """The line of this proof."""
+def find_by_proof(*, network: str, proof_key: str) -> Payment | None:
+    """Return the payment of this proof."""
     return Payment.objects.filter(network=network, proof_key=proof_key).first()
 
 
-def named(*, payer: str, identifier: str) -> Payment | None:
-    """The line that this payer calls so; None also without an identifier."""
+def find_by_identifier(*, payer: str, identifier: str) -> Payment | None:
+    """Return the payer's payment with this payment identifier; None for an empty one."""
     return Payment.objects.filter(payer=payer, payment_identifier=identifier).first() if identifier else None
 
 
-def knows(*, network: str, proof_key: str, deed: str) -> bool:
-    """Whether just this was shown to us before, with the same signature, and not let go."""
-    return Payment.objects.filter(network=network, proof_key=proof_key, deed=deed).exists()
+def is_recorded(*, network: str, proof_key: str, signature_digest: str) -> bool:
+    """Whether the ledger holds this proof with this very signature."""
+    return Payment.objects.filter(network=network, proof_key=proof_key, signature_digest=signature_digest).exists()
 
 
-def enter(row: Payment, *others: Payment) -> bool:
-    """Write a new line, or several together, and say whether they were the first of their proofs and identifiers.
+def insert(payment: Payment, *others: Payment) -> bool:
+    """Insert a new payment, or several together; False if one of their proofs or identifiers is in the ledger already.
 
     One statement, committed at once; several are written in one transaction.
     """
     try:
         if not others:
-            row.save(force_insert=True)
+            payment.save(force_insert=True)
         else:
             with transaction.atomic():
-                Payment.objects.bulk_create([row, *others])
+                Payment.objects.bulk_create([payment, *others])
     except IntegrityError as error:
-        if constraint_of(error) in ONCE:
+        if constraint_of(error) in UNIQUENESS_CONSTRAINTS:
             return False
         raise
     return True
 
 
-def take_over(row: Payment, *, now: datetime) -> bool:
-    """Claim an open line that nobody is settling, and say whether we are the one who did."""
-    mine = Payment.objects.filter(pk=row.pk, state=row.state, attempts=row.attempts)
-    if not mine.update(state=State.CLAIMED, claimed_at=now, attempts=F("attempts") + 1):
+# Settlement
+def take_over(payment: Payment, *, now: datetime) -> bool:
+    """Claim an open payment that no request is settling; False if another request was first."""
+    unchanged = Payment.objects.filter(pk=payment.pk, state=payment.state, attempts=payment.attempts)
+    if not unchanged.update(state=State.CLAIMED, claimed_at=now, attempts=F("attempts") + 1):
         return False
-    row.state, row.claimed_at, row.attempts = State.CLAIMED, now, row.attempts + 1
+    payment.state, payment.claimed_at, payment.attempts = State.CLAIMED, now, payment.attempts + 1
     return True
 
 
-def note_facilitator(row: Payment, asked: str) -> None:
-    """Name who was asked in the end, where it was not the one that the line was claimed for."""
-    if row.facilitator != asked:
-        Payment.objects.filter(pk=row.pk).update(facilitator=asked)
-        row.facilitator = asked
+def set_facilitator(payment: Payment, facilitator: str) -> None:
+    """Record which facilitator was asked in the end, if it is not the one that the payment was claimed for."""
+    if payment.facilitator != facilitator:
+        Payment.objects.filter(pk=payment.pk).update(facilitator=facilitator)
+        payment.facilitator = facilitator
 
 
-def settle(row: Payment, *, tx_hash: str, now: datetime) -> None:
-    """The facilitator says that the money has arrived: whoever learns it first writes it."""
-    told = {"state": State.SETTLED, "tx_hash": tx_hash, "settled_at": now, "error": ""}
-    if Payment.objects.filter(pk=row.pk, state__in=[*OPEN, State.EXPIRED]).update(**told):
-        row.state, row.tx_hash, row.settled_at = State.SETTLED, tx_hash, now
+def mark_settled(payment: Payment, *, tx_hash: str, now: datetime) -> None:
+    """Record that the money has arrived, as the facilitator says, unless that is recorded already."""
+    values = {"state": State.SETTLED, "tx_hash": tx_hash, "settled_at": now, "error": ""}
+    if Payment.objects.filter(pk=payment.pk, state__in=[*OPEN, State.EXPIRED]).update(**values):
+        payment.state, payment.tx_hash, payment.settled_at = State.SETTLED, tx_hash, now
     else:
-        row.refresh_from_db()
+        payment.refresh_from_db()
 
 
-def book(row: Payment, found: Transfer, *, now: datetime) -> None:
-    """The chain shows what has arrived, also after others have given up: less than the line is of is owed back."""
-    is_enough = found.amount >= row.amount_usdc
-    told = {
-        **seen(found),
+def record_transfer(payment: Payment, transfer: Transfer, *, now: datetime) -> None:
+    """Record money that the chain shows, also for an expired payment; a refund is due if less than claimed arrived."""
+    is_enough = transfer.amount >= payment.amount_usdc
+    values = {
+        **transfer_fields(transfer),
         "state": State.SETTLED if is_enough else State.REFUND_DUE,
         "error": "" if is_enough else "wrong_amount",
         "settled_at": now,
     }
-    Payment.objects.filter(pk=row.pk, state__in=[*OPEN, State.EXPIRED]).update(**told)
-    row.refresh_from_db()
+    Payment.objects.filter(pk=payment.pk, state__in=[*OPEN, State.EXPIRED]).update(**values)
+    payment.refresh_from_db()
 
 
-def seen(found: Transfer) -> dict[str, Any]:
-    """What a line says of money that the chain shows: the amount is always what has arrived."""
+def transfer_fields(transfer: Transfer) -> dict[str, Any]:
+    """The fields of a payment that the chain shows: the amount is always what has arrived."""
     return {
-        "amount_usdc": found.amount,
-        "tx_hash": found.tx_hash,
-        "log_index": found.log_index,
-        "block": found.block,
+        "amount_usdc": transfer.amount,
+        "tx_hash": transfer.tx_hash,
+        "log_index": transfer.log_index,
+        "block": transfer.block,
     }
 
 
-def confirm(row: Payment, found: Transfer, *, error: str = "") -> bool:
-    """The chain shows the money of a settlement that the facilitator has told us; False where that was seen before.
+def confirm_transfer(payment: Payment, transfer: Transfer, *, error: str = "") -> bool:
+    """Record that the chain shows a settlement that a facilitator reported; False if that was recorded before.
 
-    Nobody is charged for a difference: the line stays in its state, and `error` says that less has arrived. What is
-    owed back, or was sent back, keeps the reason for that.
+    The state stays, because nobody is charged for a difference; `error` says that less has arrived. A payment that is
+    refund due or refunded keeps the reason of its refund.
     """
-    unseen = Payment.objects.filter(pk=row.pk, state__in=Payment.PAID, block__isnull=True)
-    kept = Case(When(state__in=Payment.TAKEN, then=Value(error[:500])), default=F("error"))
-    return bool(unseen.update(error=kept, **seen(found)))
+    unconfirmed = Payment.objects.filter(pk=payment.pk, state__in=Payment.PAID, block__isnull=True)
+    error_field = Case(When(state__in=Payment.EARNED, then=Value(error[:500])), default=F("error"))
+    return bool(unconfirmed.update(error=error_field, **transfer_fields(transfer)))
 
 
-def doubt(row: Payment, *, why: str) -> bool:
-    """The chain shows nothing of a settlement that the facilitator has told us; False where that is known, or owed."""
-    unseen = Payment.objects.filter(pk=row.pk, state__in=Payment.TAKEN, block__isnull=True)
-    return bool(unseen.exclude(error=why[:500]).update(error=why[:500]))
+def record_missing_transfer(payment: Payment, *, reason: str) -> bool:
+    """Record that the chain does not show a settlement that a facilitator reported.
+
+    False if that is recorded already, or the payment is refund due.
+    """
+    unconfirmed = Payment.objects.filter(pk=payment.pk, state__in=Payment.EARNED, block__isnull=True)
+    return bool(unconfirmed.exclude(error=reason[:500]).update(error=reason[:500]))
 
 
-def release(row: Payment) -> bool:
-    """Nothing was sent: the line goes, if it is still our first claim of it; False where another has taken it over."""
-    gone, _ = Payment.objects.filter(pk=row.pk, state=State.CLAIMED, attempts=row.attempts).delete()
-    return bool(gone)
+def release_claim(payment: Payment) -> bool:
+    """Delete a payment for which nothing was sent; False if another request has taken it over."""
+    deleted, _ = Payment.objects.filter(pk=payment.pk, state=State.CLAIMED, attempts=payment.attempts).delete()
+    return bool(deleted)
 
 
-def leave_open(row: Payment, *, why: str, tx_hash: str | None = None) -> None:
-    """The outcome is not known: the next who comes asks the chain."""
-    told = {"state": State.UNKNOWN, "error": why[:500], **({"tx_hash": tx_hash} if tx_hash else {})}
-    Payment.objects.filter(pk=row.pk, state=State.CLAIMED, attempts=row.attempts).update(**told)
+def mark_unknown(payment: Payment, *, reason: str, tx_hash: str | None = None) -> None:
+    """Record that the outcome is not known: the next request for the payment, or the next sweep, asks the chain."""
+    values = {"state": State.UNKNOWN, "error": reason[:500], **({"tx_hash": tx_hash} if tx_hash else {})}
+    Payment.objects.filter(pk=payment.pk, state=State.CLAIMED, attempts=payment.attempts).update(**values)
 
 
-def expire(row: Payment, *, why: str) -> None:
-    """Nothing has arrived and nothing can any more: the payer may pay anew under the same identifier."""
-    ended = {"state": State.EXPIRED, "error": why, "payment_identifier": ""}
-    Payment.objects.filter(pk=row.pk, state__in=OPEN, attempts=row.attempts).update(**ended)
-    row.state, row.error, row.payment_identifier = State.EXPIRED, why, ""
+def mark_expired(payment: Payment, *, reason: str) -> None:
+    """Record that nothing has arrived and nothing can any more: the payer may use the identifier again."""
+    values = {"state": State.EXPIRED, "error": reason, "payment_identifier": ""}
+    Payment.objects.filter(pk=payment.pk, state__in=OPEN, attempts=payment.attempts).update(**values)
+    payment.state, payment.error, payment.payment_identifier = State.EXPIRED, reason, ""
 
 
-def deliver(payment: UUID, *, now: datetime) -> None:
-    """The answer was made, and its writing to the caller has ended, well or not; the first time counts."""
+# Delivery
+def mark_delivered(payment: UUID, *, now: datetime) -> None:
+    """Record that the answer was made and written to the caller, completely or not; the first time counts."""
     Payment.objects.filter(pk=payment, state=State.SETTLED).update(state=State.DELIVERED, delivered_at=now)
 
 
-def spend_after_all(row: Payment, *, now: datetime) -> bool:
-    """Money that we owe buys what the row now says, unless it is to be sent back (`refund`)."""
-    owed = Payment.objects.filter(pk=row.pk).spendable(now=now)
-    names = ("purchase", "method", "door", "resource", "products", "tier")
-    bought = {name: getattr(row, name) for name in names}
-    return bool(owed.update(**bought, state=State.SETTLED, error="", delivered_at=None))
+def is_readable(payment: Payment, *, now: datetime) -> bool:
+    """Whether the answer that this payment bought is still served for it."""
+    return payment.readable_until is not None and now < payment.readable_until
 
 
+def spend_refund_due(payment: Payment, *, now: datetime) -> bool:
+    """Let money that is refund due buy the purchase that `payment` names now; False once it can only be refunded."""
+    spendable = Payment.objects.filter(pk=payment.pk).spendable(now=now)
+    names = ("purchase", "method", "channel", "resource", "products", "tier")
+    purchase = {name: getattr(payment, name) for name in names}
+    return bool(spendable.update(**purchase, state=State.SETTLED, error="", delivered_at=None))
+
+
+# Refunds
 @transaction.atomic
-def owe_back(payment: UUID, *, reason: Payment.OwedFor, words: str = "", by: str) -> bool:
-    """Money that was taken is owed back, for a reason and in words that the payer reads; False where it is not ours.
+def mark_refund_due(payment: UUID, *, reason: Payment.RefundReason, words: str = "", by: str) -> bool:
+    """Record that a payment must be refunded, with `words` for the payer; False if its money is not ours.
 
-    One conditional UPDATE, so it may be said twice: what is owed already, or was sent back, stays as it is. Such money
-    buys nothing more. Of a settlement that the chain does not bear out nothing is owed.
+    Idempotent: a payment that is refund due or refunded stays as it is. Its money buys nothing more. A settlement that
+    the chain contradicts is not refunded.
     """
     actor.by(by)
-    is_believed = Q(block__isnull=False) | Q(error="")
-    taken = Payment.objects.filter(is_believed, pk=payment, state__in=Payment.TAKEN)
-    return bool(taken.update(state=State.REFUND_DUE, error=f"{reason}: {words}"[:500] if words else reason))
+    is_not_contradicted = Q(block__isnull=False) | Q(error="")
+    earned = Payment.objects.filter(is_not_contradicted, pk=payment, state__in=Payment.EARNED)
+    return bool(earned.update(state=State.REFUND_DUE, error=f"{reason}: {words}"[:500] if words else reason))
 
 
-def take_again(payment: UUID, *, reason: Payment.OwedFor, by: str) -> bool:
-    """What is owed back for this reason is ours again, as it buys what it was paid for after all.
+def cancel_refund_due(payment: UUID, *, reason: Payment.RefundReason, by: str) -> bool:
+    """Keep money that was refund due for this reason, because what it paid for is made after all.
 
-    False where it is owed for another one, or was sent back: of this and a refund that is noted at once one wins.
-    Call it in the transaction that makes the goods; one conditional UPDATE.
+    False if the refund is due for another reason or was sent: of this and a concurrent `record_refund` one takes
+    place. Call it in the transaction that makes the goods.
     """
     actor.by(by)
-    owed = Payment.objects.filter(Q(error=reason) | Q(error__startswith=f"{reason}: "), pk=payment)
-    again = owed.filter(state=State.REFUND_DUE)
+    with_reason = Payment.objects.filter(Q(error=reason) | Q(error__startswith=f"{reason}: "), pk=payment)
     delivered_at = Coalesce(F("delivered_at"), F("settled_at"))
-    return bool(again.update(state=State.DELIVERED, error="", delivered_at=delivered_at))
+    refund_due = with_reason.filter(state=State.REFUND_DUE)
+    return bool(refund_due.update(state=State.DELIVERED, error="", delivered_at=delivered_at))
 
 
-def owe_undelivered(*, before: datetime) -> int:
-    """What arrived up to this moment and was never delivered is owed back; returns how many payments. One UPDATE."""
-    late = Payment.objects.undelivered(before=before)
-    return late.update(state=State.REFUND_DUE, error=Payment.OwedFor.NOT_DELIVERED)
+def mark_undelivered_refund_due(*, before: datetime) -> int:
+    """Mark the payments refund due that arrived up to `before` and were never delivered; return how many."""
+    undelivered = Payment.objects.undelivered(before=before)
+    return undelivered.update(state=State.REFUND_DUE, error=Payment.RefundReason.NOT_DELIVERED)
 
 
-def refund(
+def record_refund(
     payment: UUID,
     *,
     tx_hash: str,
@@ -210,12 +234,13 @@ def refund(
     moved: Decimal | None = None,
     senders: Sequence[str] = (),
 ) -> bool:
-    """We have sent back what was owed; False where nothing was owed, may still be spent, or was never seen to come.
+    """Record that a transaction has refunded the payment.
 
-    `moved` is what the chain shows that the transaction has moved to the payer, None where it shows nothing yet, and
-    `senders` are those whose money that was. Of two at once one notes it. Raises AllClaimed.
+    False if no refund is due, the money may still be spent, or the chain has not shown that it arrived. `moved` is
+    what the transaction has moved to the payer as the chain shows, None if it shows nothing yet; `senders` are the
+    addresses whose money that was. Of two at once one takes place. Raises TransferFullyClaimed.
     """
-    told = {
+    values = {
         "tx_hash": tx_hash,
         "by": by,
         "created_at": now,
@@ -223,39 +248,39 @@ def refund(
         "confirmed_at": None if moved is None else now,
         "senders": list(senders),
     }
-    for tries_left in reversed(range(TRIES)):
+    for tries_left in reversed(range(MAX_TRIES)):
         try:
-            return _noted(payment, told)
+            return _insert_refund(payment, values)
         except IntegrityError as error:
             if constraint_of(error) == "refunds_claim_no_more_than_was_moved":
-                raise AllClaimed("This transaction has moved less to the payer than is noted for it.") from error
+                message = "This transaction has moved less to the payer than is noted for it."
+                raise TransferFullyClaimed(message) from error
             if constraint_of(error) != "nothing_that_was_moved_is_claimed_twice" or not tries_left:
                 raise
     return False
 
 
 @transaction.atomic
-def _noted(payment: UUID, told: Mapping[str, Any]) -> bool:
-    actor.by(told["by"])
-    now = told["created_at"]
-    owed = Payment.objects.filter(pk=payment).to_be_sent_back(now=now)
-    if not owed.update(state=State.REFUNDED, refunded_at=now):
+def _insert_refund(payment: UUID, values: Mapping[str, Any]) -> bool:
+    actor.by(values["by"])
+    now = values["created_at"]
+    if not Payment.objects.filter(pk=payment).refundable(now=now).update(state=State.REFUNDED, refunded_at=now):
         return False
     row = Payment.objects.get(pk=payment)
-    others = Refund.objects.filter(tx_hash=told["tx_hash"], to=row.payer).order_by("beyond_usdc")
-    beyond = first_free(row.amount_usdc, others.values_list("beyond_usdc", "amount_usdc"))
-    Refund.objects.create(payment=row, amount_usdc=row.amount_usdc, to=row.payer, beyond_usdc=beyond, **told)
+    others = Refund.objects.filter(tx_hash=values["tx_hash"], to=row.payer).order_by("offset_usdc")
+    offset = first_gap(row.amount_usdc, others.values_list("offset_usdc", "amount_usdc"))
+    Refund.objects.create(payment=row, amount_usdc=row.amount_usdc, to=row.payer, offset_usdc=offset, **values)
     return True
 
 
-def first_free(amount: Decimal, claimed: Iterable[tuple[Decimal, Decimal]]) -> Decimal:
-    """Where the first stretch of this length begins beside those that are claimed: (beginning, length), in order.
+def first_gap(amount: Decimal, claimed: Iterable[tuple[Decimal, Decimal]]) -> Decimal:
+    """Return the first offset at which `amount` fits between the claimed parts, given as (offset, amount) in order.
 
-    A note that was taken back leaves a gap. In whole numbers: a Decimal's 28 digits would round.
+    A refund that was withdrawn leaves a gap. Computed in atomic units: a Decimal's 28 digits would round.
     """
     wanted, free = ours().atomic(amount), 0
-    for beginning, length in claimed:
-        begins = ours().atomic(beginning)
+    for offset, length in claimed:
+        begins = ours().atomic(offset)
         if begins - free >= wanted:
             break
         free = begins + ours().atomic(length)
@@ -263,15 +288,10 @@ def first_free(amount: Decimal, claimed: Iterable[tuple[Decimal, Decimal]]) -> D
 
 
 @transaction.atomic
-def take_back(payment: UUID, *, by: str) -> bool:
-    """Forget what was noted as sent back and never seen on the chain: it is owed again; False for any other."""
+def withdraw_refund(payment: UUID, *, by: str) -> bool:
+    """Delete a refund that the chain has never shown: it is due again. False for any other."""
     actor.by(by)
     if not Refund.objects.filter(payment=payment, confirmed_at=None).delete()[0]:
         return False
-    noted = Payment.objects.filter(pk=payment, state=State.REFUNDED)
-    return bool(noted.update(state=State.REFUND_DUE, refunded_at=None))
-
-
-def is_readable(row: Payment, *, now: datetime) -> bool:
-    """Whether the answer that this payment bought is still served for it."""
-    return row.readable_until is not None and now < row.readable_until
+    refunded = Payment.objects.filter(pk=payment, state=State.REFUNDED)
+    return bool(refunded.update(state=State.REFUND_DUE, refunded_at=None))

@@ -190,7 +190,7 @@ class Migration(migrations.Migration):
                 ("amount_usdc", models.DecimalField(decimal_places=6, max_digits=78, verbose_name="amount in USDC")),
                 ("proof_key", models.CharField(max_length=200)),
                 ("purchase", models.CharField(max_length=64)),
-                ("resource", models.TextField(help_text="What was asked for, as an address")),
+                ("resource", models.TextField(help_text="The address of the request")),
                 (
                     "products",
                     django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=40), size=None),
@@ -204,7 +204,7 @@ class Migration(migrations.Migration):
                             ("premium", "Premium"),
                             ("enterprise", "Enterprise"),
                         ],
-                        help_text="Of the payer when paying",
+                        help_text="The payer's tier when paying",
                         max_length=20,
                     ),
                 ),
@@ -216,43 +216,43 @@ class Migration(migrations.Migration):
                 ("error", models.CharField(blank=True, max_length=500)),
                 ("attempts", models.PositiveIntegerField(default=0)),
                 ("created_at", models.DateTimeField()),
-                ("claimed_at", models.DateTimeField(help_text="When somebody last set out to settle it")),
+                ("claimed_at", models.DateTimeField(help_text="When a request last began to settle it")),
                 ("settled_at", models.DateTimeField(blank=True, null=True)),
                 ("delivered_at", models.DateTimeField(blank=True, null=True)),
                 ("refunded_at", models.DateTimeField(blank=True, null=True)),
                 (
-                    "deed",
+                    "signature_digest",
                     models.CharField(
-                        blank=True, help_text="SHA-256 of what was signed, with its signature", max_length=64
+                        blank=True, help_text="SHA-256 of the signed message and its signature", max_length=64
                     ),
                 ),
                 (
-                    "looked_at",
+                    "rechecked_at",
                     models.DateTimeField(
                         blank=True,
-                        help_text="When the chain was last asked again about an end that was written down",
+                        help_text="When the chain was last asked again about a payment that has ended",
                         null=True,
                     ),
                 ),
                 (
                     "payment_identifier",
                     models.CharField(
-                        blank=True, help_text="By which the payer knows it (x402, payment-identifier)", max_length=128
+                        blank=True, help_text="The payer's own id for it (x402, payment-identifier)", max_length=128
                     ),
                 ),
                 (
                     "method",
                     models.CharField(
-                        db_default="GET", default="GET", help_text="By which it was asked for", max_length=10
+                        db_default="GET", default="GET", help_text="The method of the request", max_length=10
                     ),
                 ),
                 (
-                    "door",
+                    "channel",
                     models.CharField(
                         choices=[("rest", "REST"), ("mcp", "MCP")],
                         db_default="rest",
                         default="rest",
-                        help_text="Through which it was asked for",
+                        help_text="The API through which it was requested",
                         max_length=4,
                     ),
                 ),
@@ -278,7 +278,7 @@ class Migration(migrations.Migration):
                         name="payment_undelivered_of_payer",
                     ),
                     models.Index(
-                        condition=models.Q(("state", "refund_due")), fields=["settled_at"], name="payment_owed"
+                        condition=models.Q(("state", "refund_due")), fields=["settled_at"], name="payment_refund_due"
                     ),
                     models.Index(
                         condition=models.Q(("settled_at__isnull", False)),
@@ -609,7 +609,7 @@ class Migration(migrations.Migration):
                 ("amount_usdc", models.DecimalField(decimal_places=6, max_digits=78, verbose_name="amount in USDC")),
                 ("tx_hash", models.CharField(blank=True, max_length=66, verbose_name="transaction")),
                 ("error", models.CharField(blank=True, max_length=500)),
-                ("actor", models.CharField(help_text="The product itself, or who of the staff", max_length=80)),
+                ("actor", models.CharField(help_text="The system, or the member of staff", max_length=80)),
                 (
                     "payment",
                     models.ForeignKey(
@@ -682,7 +682,7 @@ class Migration(migrations.Migration):
                 ("amount_usdc", models.DecimalField(decimal_places=6, max_digits=78, verbose_name="amount in USDC")),
                 ("to", models.CharField(help_text="The payer", max_length=42)),
                 ("tx_hash", models.CharField(max_length=66, verbose_name="transaction")),
-                ("by", models.CharField(help_text="Who has noted it", max_length=80)),
+                ("by", models.CharField(help_text="Who recorded it", max_length=80)),
                 ("created_at", models.DateTimeField()),
                 (
                     "confirmed_at",
@@ -696,13 +696,13 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 (
-                    "beyond_usdc",
+                    "offset_usdc",
                     models.DecimalField(
                         decimal_places=6,
                         default=0,
                         help_text="What other refunds claim of the same transaction and payer",
                         max_digits=78,
-                        verbose_name="beyond, in USDC",
+                        verbose_name="offset, in USDC",
                     ),
                 ),
                 (
@@ -722,7 +722,7 @@ class Migration(migrations.Migration):
                         base_field=models.CharField(max_length=42),
                         blank=True,
                         default=list,
-                        help_text="Whose USDC it was that the payer received, as the chain shows",
+                        help_text="The addresses that sent the USDC, as the chain shows",
                         size=None,
                     ),
                 ),
@@ -741,13 +741,13 @@ class Migration(migrations.Migration):
                     ),
                     models.CheckConstraint(
                         condition=models.Q(
-                            ("beyond_usdc__gte", 0),
+                            ("offset_usdc__gte", 0),
                             models.Q(
                                 ("moved_usdc", None),
                                 (
                                     "moved_usdc__gte",
                                     django.db.models.expressions.CombinedExpression(
-                                        models.F("beyond_usdc"), "+", models.F("amount_usdc")
+                                        models.F("offset_usdc"), "+", models.F("amount_usdc")
                                     ),
                                 ),
                                 _connector="OR",
@@ -765,9 +765,9 @@ class Migration(migrations.Migration):
                             ("to", "="),
                             (
                                 models.Func(
-                                    "beyond_usdc",
+                                    "offset_usdc",
                                     django.db.models.expressions.CombinedExpression(
-                                        models.F("beyond_usdc"), "+", models.F("amount_usdc")
+                                        models.F("offset_usdc"), "+", models.F("amount_usdc")
                                     ),
                                     function="NUMRANGE",
                                     output_field=django.contrib.postgres.fields.ranges.DecimalRangeField(),

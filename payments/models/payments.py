@@ -16,39 +16,39 @@ PREFIX = "pay"
 
 
 class Payments(models.QuerySet["Payment"]):
-    """Lines of the ledger, narrowed."""
+    """Filters of the ledger."""
 
     def of(self, payers: Collection[str]) -> Self:
-        """Those that these wallets have paid; addresses are in small letters."""
+        """Payments by these wallets; addresses are in lower case."""
         return self.filter(payer__in=payers)
 
     def known_as(self, public_id: str) -> Self:
-        """Keep the one of this public id; none for an id that is malformed."""
+        """The payment with this public id; none for a malformed id."""
         key = decode(PREFIX, public_id)
         return self.filter(pk=key) if key else self.none()
 
     def spendable(self, *, now: datetime) -> Self:
-        """What we owe and its payer may still buy something with: money that has bought nothing yet, for a while."""
+        """Payments that are refund due and may still be spent: their money has bought nothing yet."""
         return self.filter(Payment.still_spendable(now), state=Payment.State.REFUND_DUE)
 
-    def to_be_sent_back(self, *, now: datetime) -> Self:
-        """What we owe and nothing can be bought with any more, of money that the chain has shown."""
+    def refundable(self, *, now: datetime) -> Self:
+        """Payments that are refund due, can be spent no more, and that the chain has shown."""
         return self.filter(~Payment.still_spendable(now), state=Payment.State.REFUND_DUE, block__isnull=False)
 
-    def owed_unseen(self) -> Self:
-        """What we would owe, of money that the chain has not shown: it may never have come."""
+    def refund_due_unconfirmed(self) -> Self:
+        """Payments that are refund due and that the chain has not shown: the money may never have arrived."""
         return self.filter(state=Payment.State.REFUND_DUE, block__isnull=True)
 
     def undelivered(self, *, before: datetime) -> Self:
-        """What arrived up to this moment, was seen on the chain, and has never been answered."""
+        """Payments that arrived up to this moment, that the chain has shown, and that were never delivered."""
         return self.filter(state=Payment.State.SETTLED, delivered_at=None, settled_at__lte=before, block__isnull=False)
 
 
 class Payment(models.Model):
-    """One line of the ledger: one proof of payment, and the one purchase that it pays for.
+    """One proof of payment, and the one purchase that it pays for.
 
-    A row is written before anything is settled. `proof_key` is `3009:{asset}:{payer}:{nonce}` or `tx:{hash}:{log}`;
-    `purchase` is the SHA-256 of what was asked for. Amounts are in whole USDC.
+    The row is inserted before anything is settled. `proof_key` is `3009:{asset}:{payer}:{nonce}` or `tx:{hash}:{log}`;
+    `purchase` is the SHA-256 of the request. Amounts are in whole USDC.
     """
 
     class Form(models.TextChoices):
@@ -65,28 +65,28 @@ class Payment(models.Model):
         REFUND_DUE = "refund_due", "Refund due"
         REFUNDED = "refunded", "Refunded"
 
-    class Door(models.TextChoices):
+    class Channel(models.TextChoices):
         REST = "rest", "REST"
         MCP = "mcp", "MCP"
 
-    class OwedFor(models.TextChoices):
+    class RefundReason(models.TextChoices):
         GOODWILL = "goodwill", "Goodwill"
         FAILED_JOB = "failed_job", "A job that failed"
         NOT_DELIVERED = "not_delivered", "An answer that was never made"
 
     # States in which the money has arrived.
     PAID: ClassVar[tuple[str, ...]] = (State.SETTLED, State.DELIVERED, State.REFUND_DUE, State.REFUNDED)
-    # States in which it is ours, and none of it is owed back.
-    TAKEN: ClassVar[tuple[str, ...]] = (State.SETTLED, State.DELIVERED)
+    # States in which it is ours, and no refund is due.
+    EARNED: ClassVar[tuple[str, ...]] = (State.SETTLED, State.DELIVERED)
 
-    # How long money that has bought nothing may still buy something; it is sent back after that.
-    SPENDABLE: ClassVar[timedelta] = timedelta(minutes=15)
-    # How long an answer that was paid for is served again after it was made, and where none was made.
-    READ_AGAIN: ClassVar[timedelta] = timedelta(minutes=10)
-    READ_AT_ALL: ClassVar[timedelta] = timedelta(hours=24)
-    # Why money that arrived has bought nothing, where it may do so later. What was too old would be young again, and
-    # what was owed back after it had bought something has done so.
-    MAY_STILL_BUY: ClassVar[tuple[str, ...]] = (
+    # How long money that has bought nothing may be spent; after that it is refunded.
+    SPENDABLE_FOR: ClassVar[timedelta] = timedelta(minutes=15)
+    # How long an answer is served again after its delivery, and how long it is served if it was never delivered.
+    READABLE_AFTER_DELIVERY: ClassVar[timedelta] = timedelta(minutes=10)
+    READABLE_UNDELIVERED: ClassVar[timedelta] = timedelta(hours=24)
+    # Reasons of refunds whose money may still be spent. Not money that was too old when it arrived, and not money that
+    # has bought something before.
+    SPENDABLE_REASONS: ClassVar[tuple[str, ...]] = (
         "wrong_amount",
         "tier_required",
         "anonymous_proof_too_large",
@@ -100,33 +100,39 @@ class Payment(models.Model):
     asset = models.CharField(max_length=42)
     payer = models.CharField(max_length=42)
     pay_to = models.CharField(max_length=42)
-    # As many digits as the token has: what has arrived must not be too much to be written down.
+    # As many digits as a uint256 has, so that every amount that arrives can be recorded.
     amount_usdc = models.DecimalField("amount in USDC", max_digits=78, decimal_places=6)
     proof_key = models.CharField(max_length=200)
-    deed = models.CharField(max_length=64, blank=True, help_text="SHA-256 of what was signed, with its signature")
+    signature_digest = models.CharField(
+        max_length=64, blank=True, help_text="SHA-256 of the signed message and its signature"
+    )
     payment_identifier = models.CharField(
-        max_length=128, blank=True, help_text="By which the payer knows it (x402, payment-identifier)"
+        max_length=128, blank=True, help_text="The payer's own id for it (x402, payment-identifier)"
     )
     purchase = models.CharField(max_length=64)
-    method = models.CharField(max_length=10, default="GET", db_default="GET", help_text="By which it was asked for")
-    door = models.CharField(
-        max_length=4, choices=Door, default=Door.REST, db_default="rest", help_text="Through which it was asked for"
+    method = models.CharField(max_length=10, default="GET", db_default="GET", help_text="The method of the request")
+    channel = models.CharField(
+        max_length=4,
+        choices=Channel,
+        default=Channel.REST,
+        db_default="rest",
+        help_text="The API through which it was requested",
     )
-    resource = models.TextField(help_text="What was asked for, as an address")
+    resource = models.TextField(help_text="The address of the request")
     products = ArrayField(models.CharField(max_length=40))
-    tier = models.CharField(max_length=20, choices=TIER_CHOICES, help_text="Of the payer when paying")
+    tier = models.CharField(max_length=20, choices=TIER_CHOICES, help_text="The payer's tier when paying")
     valid_before = models.DateTimeField(null=True, blank=True)
     tx_hash = models.CharField("transaction", max_length=66, null=True, blank=True)
     log_index = models.PositiveIntegerField(null=True, blank=True)
     block = models.BigIntegerField(null=True, blank=True)
     facilitator = models.CharField(max_length=200, blank=True)
     error = models.CharField(max_length=500, blank=True)
-    looked_at = models.DateTimeField(
-        null=True, blank=True, help_text="When the chain was last asked again about an end that was written down"
+    rechecked_at = models.DateTimeField(
+        null=True, blank=True, help_text="When the chain was last asked again about a payment that has ended"
     )
     attempts = models.PositiveIntegerField(default=0)
     created_at = models.DateTimeField()
-    claimed_at = models.DateTimeField(help_text="When somebody last set out to settle it")
+    claimed_at = models.DateTimeField(help_text="When a request last began to settle it")
     settled_at = models.DateTimeField(null=True, blank=True)
     delivered_at = models.DateTimeField(null=True, blank=True)
     refunded_at = models.DateTimeField(null=True, blank=True)
@@ -176,7 +182,7 @@ class Payment(models.Model):
                 condition=Q(state__in=["claimed", "unknown", "settled", "expired", "refund_due", "refunded"]),
                 name="payment_undelivered_of_payer",
             ),
-            models.Index(fields=["settled_at"], condition=Q(state="refund_due"), name="payment_owed"),
+            models.Index(fields=["settled_at"], condition=Q(state="refund_due"), name="payment_refund_due"),
             models.Index(fields=["settled_at", "id"], condition=Q(settled_at__isnull=False), name="payment_arrived"),
             models.Index(fields=["tx_hash"], name="payment_by_transaction"),
             models.Index(fields=["block"], name="payment_by_block"),
@@ -187,39 +193,39 @@ class Payment(models.Model):
 
     @property
     def public_id(self) -> str:
-        """What it is called outside."""
+        """The id that callers see."""
         return encode(PREFIX, self.pk)
 
     @property
     def readable_until(self) -> datetime | None:
-        """Until when the answer that it bought is served again for it; None where it buys no answer."""
+        """Until when the answer that it bought is served for it; None if it buys no answer."""
         if self.state not in (Payment.State.SETTLED, Payment.State.DELIVERED) or self.settled_at is None:
             return None
         if self.delivered_at is not None:
-            return self.delivered_at + self.READ_AGAIN
-        return self.settled_at + self.READ_AT_ALL
+            return self.delivered_at + self.READABLE_AFTER_DELIVERY
+        return self.settled_at + self.READABLE_UNDELIVERED
 
     @classmethod
     def still_spendable(cls, now: datetime) -> Q:
-        """The condition on which money that we owe may still buy something."""
-        return Q(settled_at__gt=now - cls.SPENDABLE, error__in=cls.MAY_STILL_BUY, delivered_at=None)
+        """The condition under which money that is refund due may still be spent."""
+        return Q(settled_at__gt=now - cls.SPENDABLE_FOR, error__in=cls.SPENDABLE_REASONS, delivered_at=None)
 
-    def is_to_be_sent_back(self, now: datetime) -> bool:
-        """Whether it has arrived, is owed, and nothing can be bought with it any more (Payments.to_be_sent_back)."""
+    def is_refundable(self, now: datetime) -> bool:
+        """Whether it is refund due, can be spent no more, and was shown by the chain (Payments.refundable)."""
         if self.state != Payment.State.REFUND_DUE or self.settled_at is None or self.block is None:
             return False
         return (
-            self.settled_at <= now - self.SPENDABLE
-            or self.error not in self.MAY_STILL_BUY
+            self.settled_at <= now - self.SPENDABLE_FOR
+            or self.error not in self.SPENDABLE_REASONS
             or self.delivered_at is not None
         )
 
 
 class PaymentEvent(models.Model):
-    """One move of a payment, written by a trigger in the transaction of the move and never changed.
+    """One transition of a payment, written by a trigger in the same transaction and never changed.
 
-    `before` is empty where a line was entered, `after` where it was let go because nothing was sent: of such a
-    payment only its events are left.
+    `before` is empty for an insert, `after` for a claim that was released because nothing was sent: only the events of
+    such a payment remain.
     """
 
     payment = models.ForeignKey(
@@ -233,7 +239,7 @@ class PaymentEvent(models.Model):
     amount_usdc = models.DecimalField("amount in USDC", max_digits=78, decimal_places=6)
     tx_hash = models.CharField("transaction", max_length=66, blank=True)
     error = models.CharField(max_length=500, blank=True)
-    actor = models.CharField(max_length=80, help_text="The product itself, or who of the staff")
+    actor = models.CharField(max_length=80, help_text="The system, or the member of staff")
 
     class Meta:
         indexes = [
@@ -247,10 +253,10 @@ class PaymentEvent(models.Model):
 
 
 class Refund(models.Model):
-    """Money that was sent back for a payment: noted by staff, and then seen on the chain.
+    """The refund of a payment: recorded by staff, then confirmed by the chain.
 
-    One transaction may send back what is owed for several payments of a payer: each row claims its own stretch of
-    what the transaction moves to them, the one that begins at `beyond_usdc`.
+    One transaction may refund several payments of a payer: each refund claims its own part of the amount that the
+    transaction moves to them, beginning at `offset_usdc`.
     """
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
@@ -258,8 +264,8 @@ class Refund(models.Model):
     amount_usdc = models.DecimalField("amount in USDC", max_digits=78, decimal_places=6)
     to = models.CharField(max_length=42, help_text="The payer")
     tx_hash = models.CharField("transaction", max_length=66)
-    beyond_usdc = models.DecimalField(
-        "beyond, in USDC",
+    offset_usdc = models.DecimalField(
+        "offset, in USDC",
         max_digits=78,
         decimal_places=6,
         default=0,
@@ -277,9 +283,9 @@ class Refund(models.Model):
         models.CharField(max_length=42),
         default=list,
         blank=True,
-        help_text="Whose USDC it was that the payer received, as the chain shows",
+        help_text="The addresses that sent the USDC, as the chain shows",
     )
-    by = models.CharField(max_length=80, help_text="Who has noted it")
+    by = models.CharField(max_length=80, help_text="Who recorded it")
     created_at = models.DateTimeField()
     confirmed_at = models.DateTimeField(null=True, blank=True, help_text="When it was seen on the chain")
     error = models.CharField(max_length=500, blank=True, help_text="What the chain shows instead")
@@ -290,8 +296,8 @@ class Refund(models.Model):
             models.CheckConstraint(name="refund_names_a_transaction", condition=Q(tx_hash__regex="^0x[0-9a-f]{64}$")),
             models.CheckConstraint(
                 name="refunds_claim_no_more_than_was_moved",
-                condition=Q(beyond_usdc__gte=0)
-                & (Q(moved_usdc=None) | Q(moved_usdc__gte=F("beyond_usdc") + F("amount_usdc"))),
+                condition=Q(offset_usdc__gte=0)
+                & (Q(moved_usdc=None) | Q(moved_usdc__gte=F("offset_usdc") + F("amount_usdc"))),
             ),
             models.CheckConstraint(
                 name="a_confirmed_refund_was_moved", condition=Q(confirmed_at=None) | Q(moved_usdc__isnull=False)
@@ -303,8 +309,8 @@ class Refund(models.Model):
                     ("to", "="),
                     (
                         Func(
-                            "beyond_usdc",
-                            F("beyond_usdc") + F("amount_usdc"),
+                            "offset_usdc",
+                            F("offset_usdc") + F("amount_usdc"),
                             function="NUMRANGE",
                             output_field=DecimalRangeField(),
                         ),

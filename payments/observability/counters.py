@@ -28,7 +28,7 @@ registry = CollectorRegistry()
 CHALLENGES = Counter(
     "tablewire_payment_challenges",
     "Answers that told a price to who had not paid.",
-    ["product", "door"],
+    ["product", "channel"],
     registry=registry,
 )
 REFUSALS = Counter("tablewire_payment_refusals", "Payments that bought nothing.", ["reason"], registry=registry)
@@ -69,7 +69,7 @@ def counting_sales(collect: Function) -> Function:
         except Refusal as refusal:
             if proof is None and refusal.code == Code.PAYMENT_REQUIRED:
                 for product in products:
-                    CHALLENGES.labels(product, purchase.door).inc()
+                    CHALLENGES.labels(product, purchase.channel).inc()
             else:
                 REFUSALS.labels(reason_of(refusal)).inc()
             raise

@@ -1,4 +1,4 @@
-"""What payments have come to over some days: counted by day, product, tier, form, door and network at once."""
+"""What payments have come to over some days: counted by day, product, tier, form, channel and network at once."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -17,13 +17,13 @@ MOST_STEPS = 400
 LINES_AT_ONCE = 2_000
 # Days that can be asked for: around the ends of the calendar there is no day before or after.
 FIRST_DAY, LAST_DAY = date(2000, 1, 1), date(2099, 12, 31)
-TABLES = ("moment", "product", "tier", "form", "door", "network")
+TABLES = ("moment", "product", "tier", "form", "channel", "network")
 
 # A line counts in the moment in which its money arrived; one whose outcome is open when it was last sent. Grouped
 # once by everything, and the few hundred groups again by each: a third of the time of grouping all lines by each.
 COUNTED = """
 WITH lines AS (
-    SELECT date_trunc(%(per)s, settled_at, 'UTC') AS moment, products, tier, form, door, network,
+    SELECT date_trunc(%(per)s, settled_at, 'UTC') AS moment, products, tier, form, channel, network,
         count(*) FILTER (WHERE state IN ('settled', 'delivered')) AS payments,
         sum(amount_usdc) FILTER (WHERE state IN ('settled', 'delivered')) AS usdc,
         count(*) FILTER (WHERE state = 'refund_due') AS owed,
@@ -35,19 +35,19 @@ WITH lines AS (
     WHERE settled_at >= %(since)s AND settled_at < %(until)s
     GROUP BY 1, 2, 3, 4, 5, 6
     UNION ALL
-    SELECT date_trunc(%(per)s, claimed_at, 'UTC'), products, tier, form, door, network, 0, 0, 0, 0, 0, 0, count(*)
+    SELECT date_trunc(%(per)s, claimed_at, 'UTC'), products, tier, form, channel, network, 0, 0, 0, 0, 0, 0, count(*)
     FROM payments_payment
     WHERE state IN ('claimed', 'unknown') AND claimed_at >= %(since)s AND claimed_at < %(until)s
     GROUP BY 1, 2, 3, 4, 5, 6
 ), named AS (
     SELECT *, array_to_string(ARRAY(SELECT unnest(products) ORDER BY 1), ' + ') AS product FROM lines
 )
-SELECT moment, product, tier, form, door, network,
+SELECT moment, product, tier, form, channel, network,
     coalesce(sum(payments), 0), coalesce(sum(usdc), 0), coalesce(sum(owed), 0), coalesce(sum(owed_usdc), 0),
     coalesce(sum(refunded), 0), coalesce(sum(refunded_usdc), 0), coalesce(sum(unknown), 0),
-    GROUPING(moment, product, tier, form, door, network)
+    GROUPING(moment, product, tier, form, channel, network)
 FROM named
-GROUP BY GROUPING SETS ((moment), (product), (tier), (form), (door), (network), ())
+GROUP BY GROUPING SETS ((moment), (product), (tier), (form), (channel), (network), ())
 """
 
 

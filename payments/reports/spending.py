@@ -64,7 +64,7 @@ class Month:
 def by_day(wallets: Collection[str], month: Month) -> list[Spent]:
     """Each day of a month. One query, by the index of each payer."""
     taken = Payment.objects.of(wallets).filter(
-        state__in=Payment.TAKEN, created_at__gte=month.since, created_at__lt=month.until
+        state__in=Payment.EARNED, created_at__gte=month.since, created_at__lt=month.until
     )
     found = _summed(taken, TruncDay("created_at", tzinfo=month.zone))
     days = [month.first + timedelta(days=number) for number in range((month.following - month.first).days)]
@@ -75,7 +75,7 @@ def by_month(wallets: Collection[str], last: Month) -> list[Spent]:
     """The twelve months that end with this one, the newest first. One query, by the index of each payer."""
     first = last.earlier(MONTHS - 1)
     taken = Payment.objects.of(wallets).filter(
-        state__in=Payment.TAKEN, created_at__gte=first.since, created_at__lt=last.until
+        state__in=Payment.EARNED, created_at__gte=first.since, created_at__lt=last.until
     )
     found = _summed(taken, TruncMonth("created_at", tzinfo=last.zone))
     return [Spent(day, *found.get(day, NOTHING)) for day in (last.earlier(number).first for number in range(MONTHS))]

@@ -41,12 +41,12 @@ class ResourceRecord(serializers.Serializer[Payment]):
     url = serializers.CharField(source="resource")
 
 
-class Door(serializers.ChoiceField):
+class Channel(serializers.ChoiceField):
     """Through which it was asked for; null where nobody had asked."""
 
     def get_attribute(self, instance: Payment) -> str | None:
-        """The door."""
-        return instance.door if instance.resource else None
+        """The API through which the payment came; null for money that bought nothing."""
+        return instance.channel if instance.resource else None
 
 
 class RefundRecord(serializers.Serializer[Refund]):
@@ -87,7 +87,9 @@ class PaymentRecord(serializers.Serializer[Payment]):
     payer = Address()
     pay_to = Address()
     products = serializers.ListField(child=serializers.CharField())
-    door = Door(choices=Payment.Door.values, allow_null=True, help_text="Through which it was asked for.")
+    channel = Channel(
+        choices=Payment.Channel.values, allow_null=True, help_text="The API through which it was requested."
+    )
     resource = ResourceRecord(source="*", allow_null=True)
     tier = serializers.ChoiceField(choices=TIER_NAMES, help_text="Of the payer when paying.")
     form = serializers.ChoiceField(

@@ -1,12 +1,12 @@
-"""How payments are spoken of over HTTP: the seed's way and both versions of x402, on one endpoint.
+"""The HTTP formats of payments: the bare transaction hash and both versions of x402, on one endpoint.
 
-proofs      what a caller sends       X-Payment, PAYMENT-SIGNATURE
-challenges  what a 402 says           x402, PAYMENT-REQUIRED, the body
-receipts    what a paid answer says   PAYMENT-RESPONSE, X-PAYMENT-RESPONSE, X-Receipt
+proofs      parses what a caller sends      X-Payment, PAYMENT-SIGNATURE
+challenges  writes a 402                    x402, PAYMENT-REQUIRED, the body
+receipts    writes a paid answer            PAYMENT-RESPONSE, X-PAYMENT-RESPONSE, X-Receipt
 """
 
 from payments.x402.challenges import (
-    CALLER,
+    CALLER_HEADERS,
     PaymentAlreadyUsed,
     PaymentRejected,
     PaymentRequired,
@@ -14,25 +14,33 @@ from payments.x402.challenges import (
     requirement,
     resource,
 )
-from payments.x402.proofs import Authorization, InvalidPayment, Proof, Sent, header_of, proof, proof_in
-from payments.x402.receipts import Paid, Receipt, deliver, receipt_of
+from payments.x402.proofs import (
+    Authorization,
+    InvalidPayment,
+    Proof,
+    TransactionProof,
+    parse_mcp_proof,
+    parse_proof,
+    payment_header,
+)
+from payments.x402.receipts import PaidResponse, Receipt, mark_delivered, receipt_of
 
 __all__ = [
-    "CALLER",
+    "CALLER_HEADERS",
     "Authorization",
     "InvalidPayment",
-    "Paid",
+    "PaidResponse",
     "PaymentAlreadyUsed",
     "PaymentRejected",
     "PaymentRequired",
     "Proof",
     "Receipt",
-    "Sent",
     "TransactionNotFound",
-    "deliver",
-    "header_of",
-    "proof",
-    "proof_in",
+    "TransactionProof",
+    "mark_delivered",
+    "parse_mcp_proof",
+    "parse_proof",
+    "payment_header",
     "receipt_of",
     "requirement",
     "resource",

@@ -1,4 +1,4 @@
-"""Words a 402: the seed's header, the header of x402 version 2, and the body of version 1."""
+"""Writes a 402: the `x402` header, the header of x402 version 2, and the body of version 1."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -19,16 +19,16 @@ from payments.tiers.definitions import FREE
 from payments.x402.purchase import Purchase
 
 EXPIRES_IN_S = int(HONOURED.total_seconds())
-# Proxies refuse headers beyond 4 to 8 KB: of a longer address only the part before the query is told.
-LONGEST_URL = 1000
+# Proxies refuse headers beyond 4 to 8 KB: a longer address is cut to the part before its query.
+MAX_URL_LENGTH = 1000
 JSON_TYPE = "application/json"
-# The headers by which callers differ: what is told to one is not for another.
-CALLER = ("Authorization", "SIGN-IN-WITH-X", "X-Payment", "PAYMENT-SIGNATURE")
+# The headers that identify a caller: caches must not serve the answer to one caller to another.
+CALLER_HEADERS = ("Authorization", "SIGN-IN-WITH-X", "X-Payment", "PAYMENT-SIGNATURE")
 checksummed = cache(evm.checksummed)
 
 
 class PaymentRequired(Refusal):
-    """This costs something. `reason` says why a payment that came does not pay; `refund` is a payment that we owe."""
+    """This must be paid for. `reason` says why a payment does not pay; `refund` names one to be refunded."""
 
     code = Code.PAYMENT_REQUIRED
     title = "Payment required"
@@ -43,14 +43,14 @@ class PaymentRequired(Refusal):
         refund: str | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> None:
-        self.required = required(quote, purchase, error=self.code)
-        super().__init__(message, headers={**challenge(self.required, quote), **(headers or {})})
+        self.required = build_required(quote, purchase, error=self.code)
+        super().__init__(message, headers={**challenge_headers(self.required, quote), **(headers or {})})
         self.reason = reason
         self.refund = refund
         self.own_body = {
             "x402Version": 1,
             "error": self.code.value,
-            "accepts": [version_1(quote, purchase).model_dump(mode="json", exclude_none=True)],
+            "accepts": [build_requirement_v1(quote, purchase).model_dump(mode="json", exclude_none=True)],
             "title": self.title,
             "status": self.status,
             "detail": message,
@@ -81,22 +81,22 @@ class TransactionNotFound(PaymentRequired):
     title = "Transaction not found"
 
 
-def required(quote: Quote, purchase: Purchase, *, error: str) -> RequiredV2:
-    """The challenge of version 2."""
+def build_required(quote: Quote, purchase: Purchase, *, error: str) -> RequiredV2:
+    """Return the challenge of version 2."""
     network = ours()
     return RequiredV2(
         error=error,
         resource=resource(purchase, description=quote.description),
         accepts=[requirement(network, network.atomic(quote.amount))],
-        # More of them would not fit: proxies refuse long headers.
+        # Further extensions would not fit: proxies refuse long headers.
         extensions={PAYMENT_IDENTIFIER: declare_payment_identifier_extension()},
     )
 
 
-def challenge(required: RequiredV2, quote: Quote) -> dict[str, str]:
-    """The headers of a 402."""
+def challenge_headers(required: RequiredV2, quote: Quote) -> dict[str, str]:
+    """Return the headers of a 402."""
     network = ours()
-    seeds = {
+    bare = {
         "asset": network.asset_name,
         "amount": f"{quote.amount.normalize():f}",
         "pay_to": checksummed(settings.PAY_TO),
@@ -107,15 +107,15 @@ def challenge(required: RequiredV2, quote: Quote) -> dict[str, str]:
         "expires_in": EXPIRES_IN_S,
     }
     return {
-        "x402": orjson.dumps(seeds).decode(),
+        "x402": orjson.dumps(bare).decode(),
         "PAYMENT-REQUIRED": encode_payment_required_header(required),
         "Cache-Control": "no-store",
-        "Vary": ", ".join(CALLER),
+        "Vary": ", ".join(CALLER_HEADERS),
     }
 
 
 def requirement(network: Network, value: int) -> PaymentRequirements:
-    """What we take, as version 2 words it: `value` of the network's USDC in its smallest unit, to our address."""
+    """Return what we accept, as version 2 writes it: `value` of the network's USDC in atomic units, to our address."""
     return PaymentRequirements(
         scheme="exact",
         network=network.caip2,
@@ -123,20 +123,20 @@ def requirement(network: Network, value: int) -> PaymentRequirements:
         amount=str(value),
         pay_to=checksummed(settings.PAY_TO),
         max_timeout_seconds=EXPIRES_IN_S,
-        # Of the EIP-712 domain: wallets sign it.
+        # The EIP-712 domain, which wallets sign.
         extra={"name": network.domain_name, "version": network.domain_version},
     )
 
 
-def version_1(quote: Quote, purchase: Purchase) -> PaymentRequirementsV1:
-    """The same as version 1 words it."""
+def build_requirement_v1(quote: Quote, purchase: Purchase) -> PaymentRequirementsV1:
+    """Return what we accept, as version 1 writes it."""
     network = ours()
     current = requirement(network, network.atomic(quote.amount))
     return PaymentRequirementsV1(
         scheme=current.scheme,
         network=network.name,
         max_amount_required=current.amount,
-        resource=url(purchase),
+        resource=resource_url(purchase),
         description=quote.description,
         mime_type=JSON_TYPE,
         pay_to=current.pay_to,
@@ -148,12 +148,12 @@ def version_1(quote: Quote, purchase: Purchase) -> PaymentRequirementsV1:
 
 
 def resource(purchase: Purchase, *, description: str | None = None) -> ResourceInfo:
-    """What is sold."""
-    return ResourceInfo(url=url(purchase), description=description, mime_type=JSON_TYPE)
+    """Return what is sold, as x402 writes it."""
+    return ResourceInfo(url=resource_url(purchase), description=description, mime_type=JSON_TYPE)
 
 
-def url(purchase: Purchase) -> str:
-    """The address of what is sold, short enough for a header."""
-    if purchase.told is not None:
-        return purchase.told
-    return purchase.url if len(purchase.url) <= LONGEST_URL else purchase.url.partition("?")[0][:LONGEST_URL]
+def resource_url(purchase: Purchase) -> str:
+    """Return the address of what is sold, short enough for a header."""
+    if purchase.advertised_url is not None:
+        return purchase.advertised_url
+    return purchase.url if len(purchase.url) <= MAX_URL_LENGTH else purchase.url.partition("?")[0][:MAX_URL_LENGTH]

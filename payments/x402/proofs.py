@@ -1,4 +1,4 @@
-"""Reads what a caller sends as payment."""
+"""Parses the payment that a caller sends."""
 
 import base64
 import binascii
@@ -20,31 +20,31 @@ from payments.chain import evm
 from payments.chain.networks import NETWORKS, ours
 from payments.models import Payment
 
-MOST_BYTES = 8 * 1024
-# Where a message of MCP has it, in its `_meta` (x402, transport MCP).
+MAX_BYTES = 8 * 1024
+# The key of the payment in the `_meta` of an MCP message (x402, transport MCP).
 PAYMENT_META = "x402/payment"
 HASH = re.compile(r"0x[0-9a-fA-F]{64}")
 ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}")
 BYTES = re.compile(r"0x(?:[0-9a-fA-F]{2})+")
-# As a uint256 has at most.
+# A uint256 has at most 78 digits.
 NUMBER = re.compile(r"[0-9]{1,78}")
 IDENTIFIER = re.compile(rf"[a-zA-Z0-9_-]{{{PAYMENT_ID_MIN_LENGTH},{PAYMENT_ID_MAX_LENGTH}}}")
 BY_NAME = {network.name: network.caip2 for network in NETWORKS.values()}
 
 
 class InvalidPayment(Refusal):
-    """A payment header that cannot be read."""
+    """A payment that cannot be parsed."""
 
     code = Code.INVALID_PAYMENT
 
 
 @dataclass(frozen=True, slots=True)
 class Authorization:
-    """A signed authorization to move USDC (EIP-3009), not settled yet. What it says is not checked here.
+    """A signed authorization to move USDC (EIP-3009), parsed and not verified.
 
-    `network` is a CAIP-2 name; `asset` is None where the form does not name one (version 1); `value` is in the
-    asset's smallest unit; times are Unix seconds; addresses are in small letters. `payment_identifier` is what the
-    caller calls the payment, which nobody has signed; empty where it has no name.
+    `network` is a CAIP-2 name; `asset` is None where the form does not name one (version 1); `value` is in atomic
+    units; times are Unix seconds; addresses are in lower case. `payment_identifier` is the payer's id for the payment,
+    which is not signed; empty without one.
     """
 
     form: Payment.Form
@@ -62,7 +62,7 @@ class Authorization:
 
     @property
     def digest(self) -> bytes:
-        """What the payer signs of it, for USDC on our network."""
+        """The EIP-712 digest that the payer signs, for USDC on our network."""
         return evm.transfer_digest(
             ours(),
             sender=self.payer,
@@ -75,87 +75,87 @@ class Authorization:
 
     @property
     def proof_key(self) -> str:
-        """What it is known by in the ledger: the token takes each nonce of a payer once."""
+        """The key of the payment in the ledger: the token accepts each nonce of a payer once."""
         return f"3009:{ours().asset}:{self.payer}:0x{self.nonce.hex()}"
 
     @property
-    def deed(self) -> str:
-        """What tells this from all else that the payer may sign with the same nonce: SHA-256, in hexadecimal."""
+    def signature_digest(self) -> str:
+        """The SHA-256 of digest and signature, in hexadecimal: a payer may sign several messages with one nonce."""
         return hashlib.sha256(self.digest + self.signature).hexdigest()
 
     def is_valid_at(self, moment: float) -> bool:
-        """Whether the token would take it at that moment, in Unix seconds, as far as its times go."""
+        """Whether the authorization's time window contains this moment, in Unix seconds."""
         return self.valid_after < moment < self.valid_before
 
     def is_signed(self) -> bool:
-        """Whether the payer's own key has signed this, on our network. A contract wallet's signature is no key's."""
+        """Whether the payer's own key has signed this for our network; False for a contract wallet's signature."""
         return evm.recover(self.digest, self.signature) == self.payer
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
-    """A transaction that the caller says to have paid with: its hash in small letters."""
+class TransactionProof:
+    """A transaction that the caller claims to have paid with: its hash in lower case."""
 
     tx_hash: str
 
 
-Proof = Authorization | Sent
+Proof = Authorization | TransactionProof
 
 
-def proof(headers: Mapping[str, str]) -> Proof | None:
-    """The payment that came with a request, None where there is none. `headers` are found in any case.
+def parse_proof(headers: Mapping[str, str]) -> Proof | None:
+    """Return the payment of a request, None without one. `headers` must be case-insensitive.
 
-    PAYMENT-SIGNATURE counts before X-Payment. Call it for what is to be paid only: on a free request a payment header
-    means nothing. Raises InvalidPayment.
+    PAYMENT-SIGNATURE takes precedence over X-Payment. Call it for paid content only: on a free request a payment
+    header means nothing. Raises InvalidPayment.
     """
-    name = header_of(headers)
-    return Reader(name).read(headers[name].strip()) if name else None
+    name = payment_header(headers)
+    return Parser(name).parse(headers[name].strip()) if name else None
 
 
-def proof_in(meta: Mapping[str, Any]) -> Proof | None:
-    """The payment that came with a message of MCP, in its `_meta`; None where there is none.
+def parse_mcp_proof(meta: Mapping[str, Any]) -> Proof | None:
+    """Return the payment in the `_meta` of an MCP message, None without one.
 
     A payment of version 2 or 1, or `{"transaction": "0x..."}` for one that was sent already. Raises InvalidPayment.
     """
     content = meta.get(PAYMENT_META)
     if content is None:
         return None
-    reader = Reader(PAYMENT_META)
+    parser = Parser(PAYMENT_META)
     if isinstance(content, str):
-        return reader.read(content.strip())
-    # As long as a header may be: it goes on to the facilitator, and the signature to the chain.
-    if len(json.dumps(content)) > MOST_BYTES:
-        raise reader.too_long()
-    return reader.of_json(content)
+        return parser.parse(content.strip())
+    # The limit of a header: the payment is sent on to the facilitator, and its signature to the chain.
+    if len(json.dumps(content)) > MAX_BYTES:
+        raise parser.too_long()
+    return parser.parse_json(content)
 
 
-def header_of(headers: Mapping[str, str]) -> str | None:
-    """The name of the header that a payment came in, whatever it holds; None where none came."""
+def payment_header(headers: Mapping[str, str]) -> str | None:
+    """Return the name of the header that holds a payment, valid or not; None without one."""
     return next((name for name in ("PAYMENT-SIGNATURE", "X-Payment") if headers.get(name, "").strip()), None)
 
 
-class Reader:
-    """Reads one payment, and names where it stood where it cannot be read."""
+class Parser:
+    """Parses one payment; its errors name the header or `_meta` key that holds it."""
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.called = f'`_meta["{name}"]`' if name == PAYMENT_META else f"The header {name}"
+        self.source = f'`_meta["{name}"]`' if name == PAYMENT_META else f"The header {name}"
 
-    def read(self, text: str) -> Proof:
-        """A transaction's hash, or JSON, or JSON in base64."""
-        if len(text) > MOST_BYTES:
+    def parse(self, text: str) -> Proof:
+        """Parse a transaction hash, JSON, or JSON in base64."""
+        if len(text) > MAX_BYTES:
             raise self.too_long()
         if HASH.fullmatch(text):
-            return Sent(text.lower())
-        return self.of_json(self.content(text))
+            return TransactionProof(text.lower())
+        return self.parse_json(self.decode(text))
 
-    def of_json(self, content: Any) -> Proof:
-        """A payment in JSON that was read."""
+    def parse_json(self, content: Any) -> Proof:
+        """Parse decoded JSON."""
         if not isinstance(content, dict):
             raise self.invalid("is not a JSON object")
-        told = content.get("transaction")
-        if isinstance(told, str) and HASH.fullmatch(told):
-            return Sent(told.lower())
+        transaction = content.get("transaction")
+        if isinstance(transaction, str) and HASH.fullmatch(transaction):
+            return TransactionProof(transaction.lower())
         version = content.get("x402Version")
         try:
             if version == 2:
@@ -163,12 +163,12 @@ class Reader:
             if version == 1:
                 return self.version_1(PaymentPayloadV1.model_validate(content))
         except ValidationError as error:
-            where = ".".join(str(step) for step in error.errors()[0]["loc"])
-            raise self.invalid(f"is no payment of x402 version {version}: see `{where}`") from error
+            path = ".".join(str(step) for step in error.errors()[0]["loc"])
+            raise self.invalid(f"is no payment of x402 version {version}: see `{path}`") from error
         raise self.invalid("holds neither a transaction nor a payment of x402 version 1 or 2")
 
-    def content(self, text: str) -> Any:
-        """The JSON."""
+    def decode(self, text: str) -> Any:
+        """Decode JSON, plain or in base64."""
         if not text.startswith("{"):
             padded = text.translate(str.maketrans("-_", "+/")) + "=" * (-len(text) % 4)
             try:
@@ -176,13 +176,12 @@ class Reader:
             except (binascii.Error, ValueError) as error:
                 raise self.invalid("is neither a transaction's hash nor JSON nor base64 of it") from error
         try:
-            content = orjson.loads(text)
+            return orjson.loads(text)
         except orjson.JSONDecodeError as error:
             raise self.invalid("is neither a transaction's hash nor JSON nor base64 of it") from error
-        return content
 
     def version_2(self, payload: PaymentPayload) -> Authorization:
-        """A payment of version 2, which names what it accepts."""
+        """Return a payment of version 2, which names what it accepts."""
         accepted = payload.accepted
         return self.authorization(
             payload.payload,
@@ -194,27 +193,27 @@ class Reader:
         )
 
     def version_1(self, payload: PaymentPayloadV1) -> Authorization:
-        """A payment of version 1: the same signature, a network by its name."""
+        """Return a payment of version 1: the same signature, with the network by its name."""
         network = BY_NAME.get(payload.network, payload.network)
         return self.authorization(
             payload.payload, form=Payment.Form.V1, scheme=payload.scheme, network=network, asset=None
         )
 
     def payment_identifier(self, extensions: Mapping[str, Any]) -> str:
-        """The name of the payment, by the extension payment-identifier; clients send back what we said without one."""
-        told: Any = extensions
+        """Return the id in the extension payment-identifier; empty where a client only echoes our declaration."""
+        value: Any = extensions
         for step in (PAYMENT_IDENTIFIER, "info", "id"):
-            if not isinstance(told, Mapping):
+            if not isinstance(value, Mapping):
                 raise self.invalid(f"has an `extensions.{PAYMENT_IDENTIFIER}` that cannot be read")
-            told = told.get(step)
-            if told is None:
+            value = value.get(step)
+            if value is None:
                 return ""
-        if not isinstance(told, str) or not IDENTIFIER.fullmatch(told):
+        if not isinstance(value, str) or not IDENTIFIER.fullmatch(value):
             raise self.invalid(
                 f"has an `extensions.{PAYMENT_IDENTIFIER}.info.id` that is not"
                 f" {PAYMENT_ID_MIN_LENGTH} to {PAYMENT_ID_MAX_LENGTH} letters, digits, hyphens and underscores"
             )
-        return told
+        return value
 
     def authorization(
         self,
@@ -226,7 +225,7 @@ class Reader:
         asset: str | None,
         payment_identifier: str = "",
     ) -> Authorization:
-        """What was signed, and the signature."""
+        """Return the signed authorization of a payload."""
         signed = payload.get("authorization")
         if not isinstance(signed, dict):
             raise self.invalid("holds no `payload.authorization` (EIP-3009), the one way to pay that is offered")
@@ -246,7 +245,7 @@ class Reader:
         )
 
     def matching(self, pattern: re.Pattern[str], fields: Mapping[str, Any], name: str) -> str:
-        """A field's text; a whole number counts as its digits."""
+        """Return a field's text if it matches; an integer counts as its digits."""
         value = fields.get(name)
         text = str(value) if isinstance(value, str | int) else ""
         if not pattern.fullmatch(text):
@@ -254,16 +253,16 @@ class Reader:
         return text
 
     def number(self, fields: Mapping[str, Any], name: str) -> int:
-        """A field that holds a uint256."""
+        """Return a field that holds a uint256."""
         number = int(self.matching(NUMBER, fields, name))
         if number >= 2**256:
             raise self.invalid(f"has a `{name}` that cannot be read")
         return number
 
     def too_long(self) -> InvalidPayment:
-        """The refusal of what is not read."""
-        return self.invalid(f"is longer than {MOST_BYTES} bytes")
+        """Return the error for a payment beyond MAX_BYTES."""
+        return self.invalid(f"is longer than {MAX_BYTES} bytes")
 
     def invalid(self, what: str) -> InvalidPayment:
-        """The refusal, with the name of what was read."""
-        return InvalidPayment(f"{self.called} {what}.", param=self.name)
+        """Return the error, with the name of the source."""
+        return InvalidPayment(f"{self.source} {what}.", param=self.name)

@@ -1,4 +1,4 @@
-"""What is bought: one request, told apart from every other."""
+"""What a payment buys: one request, identified by a key."""
 
 import hashlib
 from collections.abc import Mapping
@@ -13,27 +13,27 @@ from rest_framework.request import Request
 
 from payments.models import Payment
 
-# The method by which MCP asks for what a tool gives.
+# The method of MCP that calls a tool.
 TOOL_CALL = "tools/call"
 
 
 @dataclass(frozen=True, slots=True)
 class Purchase:
-    """One thing that can be bought: `key` is the SHA-256 of method, path, query in order, and body; of a tool, of its
-    name and arguments.
+    """One thing that can be bought.
 
-    `url` is its absolute address, for people and for the ledger; `told` is what a challenge calls it.
+    `key` is the SHA-256 of the method, path, sorted query and body of a request, or of the name and arguments of a
+    tool call. `url` is the absolute address that the ledger shows; `advertised_url` replaces it in challenges.
     """
 
     method: str
     url: str
     key: str
-    door: str = Payment.Door.REST
-    told: str | None = None
+    channel: str = Payment.Channel.REST
+    advertised_url: str | None = None
 
     @classmethod
-    def of(cls, request: HttpRequest | Request) -> Self:
-        """What this request asks for. HEAD asks for what GET would bring."""
+    def for_request(cls, request: HttpRequest | Request) -> Self:
+        """Return the purchase of this request. HEAD buys what GET would."""
         method = "GET" if request.method == "HEAD" else str(request.method)
         path = request.path.rstrip("/") or "/"
         query = urlencode(sorted(parse_qsl(request.META.get("QUERY_STRING", ""), keep_blank_values=True)))
@@ -42,21 +42,21 @@ class Purchase:
         return cls(method=method, url=settings.PUBLIC_BASE_URL.rstrip("/") + request.get_full_path(), key=key)
 
     @classmethod
-    def of_tool(cls, name: str, arguments: Mapping[str, Any]) -> Self:
-        """What this call of a tool of the MCP endpoint asks for; `arguments` are plain values of JSON."""
+    def for_tool_call(cls, name: str, arguments: Mapping[str, Any]) -> Self:
+        """Return the purchase of this call of an MCP tool; `arguments` are plain JSON values."""
         address = f"mcp://tool/{name}"
-        given = orjson.dumps(arguments, option=orjson.OPT_SORT_KEYS)
-        key = hashlib.sha256(b"\n".join((TOOL_CALL.encode(), name.encode(), given))).hexdigest()
+        sorted_arguments = orjson.dumps(arguments, option=orjson.OPT_SORT_KEYS)
+        key = hashlib.sha256(b"\n".join((TOOL_CALL.encode(), name.encode(), sorted_arguments))).hexdigest()
         query = urlencode(
             {
-                word: value if isinstance(value, str) else orjson.dumps(value).decode()
-                for word, value in sorted(arguments.items())
+                key: value if isinstance(value, str) else orjson.dumps(value).decode()
+                for key, value in sorted(arguments.items())
             }
         )
         return cls(
             method=TOOL_CALL,
             url=f"{address}?{query}" if query else address,
             key=key,
-            door=Payment.Door.MCP,
-            told=address,
+            channel=Payment.Channel.MCP,
+            advertised_url=address,
         )

@@ -1,4 +1,4 @@
-"""Says with an answer that it is paid, and notes that it was made."""
+"""Writes the receipts of a paid answer, and records its delivery."""
 
 import logging
 from dataclasses import dataclass
@@ -36,12 +36,12 @@ class Receipt:
 
     @property
     def token(self) -> str:
-        """The payment's id, signed: who shows it as X-Receipt is served again."""
+        """The payment's id, signed: a caller that sends it as X-Receipt is served again."""
         return signer.sign(public_ids.encode(PREFIX, self.payment))
 
     @property
     def settled(self) -> SettleResponse:
-        """The settlement, as version 2 words it."""
+        """The settlement, as version 2 writes it."""
         network = NETWORKS[self.network]
         return SettleResponse(
             success=True,
@@ -53,7 +53,7 @@ class Receipt:
 
     @property
     def headers(self) -> dict[str, str]:
-        """The headers of a paid answer, which no shared cache may keep."""
+        """The headers of a paid answer, which no shared cache may store."""
         settled = self.settled
         version_1 = settled.model_copy(update={"network": NETWORKS[self.network].name, "amount": None})
         return {
@@ -65,7 +65,7 @@ class Receipt:
 
 
 def receipt_of(row: Payment) -> Receipt:
-    """The receipt of a payment that has arrived."""
+    """Return the receipt of a payment that has arrived."""
     return Receipt(
         payment=row.pk,
         payer=row.payer,
@@ -75,30 +75,30 @@ def receipt_of(row: Payment) -> Receipt:
     )
 
 
-def deliver(receipt: Receipt) -> None:
-    """Note that the answer was made. What is not marked may be asked for again for a day instead of ten minutes."""
+def mark_delivered(receipt: Receipt) -> None:
+    """Record that the answer was made. An answer without this record is served again for a day, not ten minutes."""
     try:
-        transitions.deliver(receipt.payment, now=timezone.now())
+        transitions.mark_delivered(receipt.payment, now=timezone.now())
     except DatabaseError:
-        logger.warning("delivery is not noted: %s", public_ids.encode(PREFIX, receipt.payment), exc_info=True)
+        logger.warning("delivery is not recorded: %s", public_ids.encode(PREFIX, receipt.payment), exc_info=True)
 
 
-def is_receipt(token: str | None, payment: UUID) -> bool:
-    """Whether this token was given out with an answer to this payment."""
+def is_receipt_token(token: str | None, payment: UUID) -> bool:
+    """Whether this token is the receipt of this payment."""
     try:
         return token is not None and signer.unsign(token) == public_ids.encode(PREFIX, payment)
     except BadSignature:
         return False
 
 
-class Paid(Response):
-    """A paid answer: it carries its receipts, and counts as delivered once the server is done with it."""
+class PaidResponse(Response):
+    """A paid answer: it carries its receipts, and counts as delivered when the server closes it."""
 
     def __init__(self, data: Any, receipt: Receipt, **rest: Any) -> None:
         super().__init__(data, headers={**(rest.pop("headers", None) or {}), **receipt.headers}, **rest)
         self.receipt = receipt
 
     def close(self) -> None:
-        """Called by the server when the answer was made and handed on; whether the caller got it, nobody can know."""
-        deliver(self.receipt)
+        """Called by the server when the answer was handed on; whether it reached the caller is not known."""
+        mark_delivered(self.receipt)
         super().close()

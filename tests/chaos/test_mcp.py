@@ -29,7 +29,11 @@ from tests.support.live_server import THREADS, served
 from tests.support.live_stack import eventually
 from tests.support.wallets import fresh_wallet, usdc_balance
 
-pytestmark = [pytest.mark.chaos, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("books")]
+pytestmark = [
+    pytest.mark.chaos,
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.usefixtures("ledger_matches_chain"),
+]
 
 SLOWEST_S = 0.2
 MOST_MB = 50
@@ -148,7 +152,7 @@ def test_after_2000_calls_of_16_callers_each_thread_has_one_idle_connection_and_
 
 # Payments
 @pytest.fixture
-def shop(books: None, tmp_path: Path) -> Iterator[Shop]:
+def shop(ledger_matches_chain: None, tmp_path: Path) -> Iterator[Shop]:
     """Two processes at one address, started again when they die."""
     stocked()
     respawn = {"GRANIAN_RESPAWN_FAILED_WORKERS": "true", "GRANIAN_RESPAWN_INTERVAL": "0.1"}
@@ -204,9 +208,9 @@ def test_processes_that_are_killed_under_paid_calls_lose_no_payment_and_charge_n
     # Each payer has paid for what they got, once, and the ledger says so.
     spent = [Decimal(1) - usdc_balance(payer.address) for payer in payers]
     assert spent == [Decimal(PRICE) * len(each) for each in bought]
-    rows = list(Payment.objects.values_list("door", "state"))
+    rows = list(Payment.objects.values_list("channel", "state"))
     assert len(rows) == sum(map(len, bought))
-    assert {door for door, _ in rows} == {"mcp"}
+    assert {channel for channel, _ in rows} == {"mcp"}
     assert {state for _, state in rows} <= {Payment.State.DELIVERED, Payment.State.SETTLED}
     # Who lost the answer may ask again, and gets what was bought.
     for payment, result in (each[-1] for each in bought):
@@ -218,7 +222,7 @@ def test_processes_that_are_killed_under_paid_calls_lose_no_payment_and_charge_n
 
 
 @pytest.fixture
-def counted_apart(books: None, valkey: Valkey, tmp_path: Path) -> Iterator[tuple[str, Valkey]]:  # noqa: F811
+def counted_apart(ledger_matches_chain: None, valkey: Valkey, tmp_path: Path) -> Iterator[tuple[str, Valkey]]:  # noqa: F811
     """A process that counts in a store of its own, which may be frozen."""
     stocked()
     with served(tmp_path / "web.log", TRUSTED_PROXIES="1", REDIS_URL=valkey.url) as base_url:

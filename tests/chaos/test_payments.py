@@ -17,7 +17,11 @@ from tests.security.live_product import CONTEXT, PRICE, Shop, opened, stocked, w
 from tests.support.live_stack import eventually
 from tests.support.wallets import fresh_wallet, usdc_balance
 
-pytestmark = [pytest.mark.chaos, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("books")]
+pytestmark = [
+    pytest.mark.chaos,
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.usefixtures("ledger_matches_chain"),
+]
 
 CALLERS = 6
 KILLS = 5
@@ -25,7 +29,7 @@ GIVE_UP_S = 60.0
 
 
 @pytest.fixture
-def shop(books: None, tmp_path: Path) -> Iterator[Shop]:
+def shop(ledger_matches_chain: None, tmp_path: Path) -> Iterator[Shop]:
     """Two processes at one address, started again when they die."""
     stocked()
     respawn = {"GRANIAN_RESPAWN_FAILED_WORKERS": "true", "GRANIAN_RESPAWN_INTERVAL": "0.1"}

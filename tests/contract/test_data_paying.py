@@ -27,7 +27,7 @@ from tests.payments.signing import client_of as session_of
 from tests.support.wallets import transfer_usdc, usdc_balance
 
 # A payment is written down before it is settled, in a transaction of its own.
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("books")]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("ledger_matches_chain")]
 
 RECORD = "/v1/restaurants/kodbyens-fiskebar"
 

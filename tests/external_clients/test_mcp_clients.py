@@ -96,20 +96,22 @@ def kit(tmp_path_factory: pytest.TempPathFactory) -> Kit:
 
 
 def payments(up: Up) -> dict[str, tuple[str, str, tuple[str, ...], Decimal]]:
-    """The ledger: door, state, products and USDC by key."""
+    """The ledger: channel, state, products and USDC by key."""
     with psycopg.connect(up.said["database_url"]) as database:
-        rows = database.execute("SELECT id::text, door, state, products, amount_usdc FROM payments_payment").fetchall()
-    return {key: (door, state, tuple(products), amount) for key, door, state, products, amount in rows}
+        rows = database.execute(
+            "SELECT id::text, channel, state, products, amount_usdc FROM payments_payment"
+        ).fetchall()
+    return {key: (channel, state, tuple(products), amount) for key, channel, state, products, amount in rows}
 
 
 def bought_since(up: Up, before: Mapping[str, Any], *, times: int) -> list[tuple[str, tuple[str, ...], Decimal]]:
-    """Door, products and USDC of what was bought since, when all of it is delivered."""
+    """Channel, products and USDC of what was bought since, when all of it is delivered."""
 
     def new() -> list[tuple[str, str, tuple[str, ...], Decimal]]:
         return [row for key, row in payments(up).items() if key not in before]
 
     assert eventually(lambda: [state for _, state, _, _ in new()] == ["delivered"] * times), new()
-    return sorted((door, products, amount) for door, _, products, amount in new())
+    return sorted((channel, products, amount) for channel, _, products, amount in new())
 
 
 def first_slug(shop: Shop) -> str:

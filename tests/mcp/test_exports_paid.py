@@ -22,7 +22,7 @@ from tests.payments import buyer as payments_buyer
 from tests.payments.signing import client_of
 from tests.support.wallets import usdc_balance
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("books")]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("ledger_matches_chain")]
 
 PRICE = Decimal("0.5")
 TOOL = "start_export"
@@ -40,7 +40,7 @@ def key(wallets: Mapping[str, Key]) -> Key:
 
 
 @pytest.fixture
-def buyer(books: None, key: Key) -> Client:
+def buyer(ledger_matches_chain: None, key: Key) -> Client:
     return client_of(key)
 
 
@@ -66,7 +66,7 @@ def test_the_official_client_buys_one_and_a_repeat_of_its_call_shows_it(buyer: C
         assert receipt.success
         assert {RECEIPT, TOKEN} <= set(result["_meta"])
     row = Payment.objects.get()
-    assert (row.door, row.state, export.payment, export.status) == ("mcp", "delivered", row, "queued")
+    assert (row.channel, row.state, export.payment, export.status) == ("mcp", "delivered", row, "queued")
     assert before - usdc_balance(key.address) == PRICE
     # Over REST the same order shows what is under way, and charges nothing.
     assert export_builders.ask(buyer).json()["id"] == export.public_id

@@ -32,7 +32,7 @@ from tests.support import builders as house
 from tests.support.live_server import served
 from tests.support.wallets import fresh_wallet, usdc_balance
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("books")]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("ledger_matches_chain")]
 
 SEED = 7
 SHORT, FULL = 300, 20_000
@@ -49,7 +49,7 @@ class World:
 
 
 @pytest.fixture
-def world(books: None, settings: Settings) -> Iterator[World]:
+def world(ledger_matches_chain: None, settings: Settings) -> Iterator[World]:
     """Restaurants with all that is sold and a table that can be booked, and somebody who may do everything."""
     settings.TRUSTED_PROXIES = 1
     tomorrow = timezone.now() + timedelta(days=1)

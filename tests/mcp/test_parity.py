@@ -176,7 +176,7 @@ def steady(value: Any) -> Any:
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.usefixtures("books")
+@pytest.mark.usefixtures("ledger_matches_chain")
 def test_what_is_sold_is_the_same_at_both_doors(wallets: Mapping[str, Wallet]) -> None:
     place = world()
     with transaction.atomic():

@@ -31,14 +31,14 @@ from tests.payments.tiers.test_plans import agreed_with
 from tests.security.live_product import stocked, the_one_payment
 from tests.support.wallets import fresh_wallet, transfer_usdc, usdc_balance
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("books", "_goods")]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("ledger_matches_chain", "_goods")]
 
 State = Payment.State
 NOWHERE = "http://127.0.0.1:1"
 
 
 @pytest.fixture
-def _goods(books: None) -> None:
+def _goods(ledger_matches_chain: None) -> None:
     """What is sold."""
     stocked()
 
@@ -90,7 +90,7 @@ def test_a_paid_call_gives_what_rest_gives_with_a_receipt_and_one_line_of_the_le
     assert rest.status_code == 200
     assert result["structuredContent"] == rest.json()
     assert before - usdc_balance(wallet.address) == 2 * PRICE
-    row = Payment.objects.get(door="mcp")
+    row = Payment.objects.get(channel="mcp")
     assert (row.method, row.resource, row.products, row.payer) == (
         "tools/call",
         f"mcp://tool/{AROUND}?limit=5&slug=noma",
@@ -286,7 +286,7 @@ def test_one_payment_buys_at_rest_or_at_mcp(client: Client, wallets: Mapping[str
     else:
         assert at_rest() == (200, None)
         assert refusal_of(again(client, payment))["code"] == "payment_already_used"
-    assert the_one_payment().door == ("mcp" if is_mcp_first else "rest")
+    assert the_one_payment().channel == ("mcp" if is_mcp_first else "rest")
 
 
 def test_a_payment_identifier_names_one_payment_over_both_doors(client: Client) -> None:

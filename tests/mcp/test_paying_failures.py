@@ -23,14 +23,14 @@ from tests.security.live_product import stocked, the_one_payment
 from tests.support.builders import staff as make_staff
 from tests.support.wallets import fresh_wallet, transfer_usdc, usdc_balance
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("books", "_goods")]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("ledger_matches_chain", "_goods")]
 
 State = Payment.State
 NOWHERE = "http://127.0.0.1:1"
 
 
 @pytest.fixture
-def _goods(books: None) -> None:
+def _goods(ledger_matches_chain: None) -> None:
     """What is sold."""
     stocked()
 
@@ -179,7 +179,7 @@ def test_what_breaks_on_our_side_after_the_money_has_moved_is_served_by_the_same
 def test_the_payer_sees_the_call_among_their_payments(client: Client, wallets: Mapping[str, Wallet]) -> None:
     paid(client, wallets["free"], AROUND, slug="noma", kinds=["park", "museum"])
     (told,) = client_of(wallets["free"]).get("/v1/payments").json()["data"]
-    assert (told["door"], told["resource"], told["state"]) == (
+    assert (told["channel"], told["resource"], told["state"]) == (
         "mcp",
         {
             "method": "tools/call",
@@ -192,18 +192,19 @@ def test_the_payer_sees_the_call_among_their_payments(client: Client, wallets: M
 def test_staff_see_through_which_door_it_came_and_prices_are_counted_by_door(
     client: Client, wallets: Mapping[str, Wallet]
 ) -> None:
-    def told(door: str) -> float:
-        return counted("tablewire_payment_challenges_total", product="context", door=door)
+    def told(channel: str) -> float:
+        return counted("tablewire_payment_challenges_total", product="context", channel=channel)
 
     before = told("mcp"), told("rest")
     paid(client, wallets["free"], AROUND, slug="noma")
     assert (told("mcp") - before[0], told("rest") - before[1]) == (1, 0)
     staff = make_staff()
     shown = {
-        door: staff.get(f"/admin/payments/payment/?door__exact={door}").content.decode() for door in ("mcp", "rest")
+        channel: staff.get(f"/admin/payments/payment/?channel__exact={channel}").content.decode()
+        for channel in ("mcp", "rest")
     }
-    assert ["field-door" in page for page in shown.values()] == [True, False]
-    assert '<td class="field-door">MCP</td>' in shown["mcp"]
+    assert ["field-channel" in page for page in shown.values()] == [True, False]
+    assert '<td class="field-channel">MCP</td>' in shown["mcp"]
 
 
 def test_what_a_guest_says_to_book_stands_in_no_ledger_whatever_comes_with_it(

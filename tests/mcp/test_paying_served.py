@@ -66,7 +66,7 @@ def test_100_copies_at_once_on_two_processes_are_charged_once(attacked: Shop) ->
         assert refusal_of(call(attacked, payment, slug="geranium", web=web))["code"] == "payment_already_used"
     assert Decimal(1) - usdc_balance(wallet.address) == PRICE
     assert eventually(lambda: the_one_payment().state == Payment.State.DELIVERED)
-    assert (the_one_payment().attempts, the_one_payment().door) == (1, "mcp")
+    assert (the_one_payment().attempts, the_one_payment().channel) == (1, "mcp")
 
 
 @pytest.mark.parametrize("has_settled", [True, False], ids=["after settling", "before settling"])

@@ -29,7 +29,7 @@ from tests.mcp.client import RECEIPT, TOKEN
 from tests.support.live_server import served
 from tests.support.wallets import usdc_balance
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("books")]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("ledger_matches_chain")]
 
 GUEST = {"customer_name": "Ada Lovelace", "customer_email": "ada@example.com"}
 PRICE = Decimal("0.004")
@@ -92,7 +92,7 @@ def test_an_agent_finds_reads_pays_and_books(
     # What it has read, and what that cost.
     assert [one["text"] for one in content(reviews)["data"]] == list(reversed(REVIEWS))
     payment = Payment.objects.get()
-    assert (payment.state, payment.door, payment.method) == ("delivered", "mcp", "tools/call")
+    assert (payment.state, payment.channel, payment.method) == ("delivered", "mcp", "tools/call")
     assert (payment.products, payment.amount_usdc, payment.tier) == (["reviews"], PRICE, "pro")
     assert payment.resource == "mcp://tool/list_reviews?slug=fiskebar&sort=newest"
     assert payment.payer == wallets["pro"].address.lower()

@@ -28,7 +28,7 @@ from payments.chain import evm
 from payments.chain.networks import ours
 from payments.checkout import Purchase
 from payments.checkout.context import Sale
-from payments.checkout.signed_authorization import claim, payload
+from payments.checkout.signed_authorization import new_claim, to_payload
 from payments.devchain.wallets import Wallet
 from payments.identity.caller import Caller
 from payments.models import Payment
@@ -40,7 +40,7 @@ from payments.x402 import facilitator_client
 from tests.payments.transfers import authorize
 
 Found = TypeVar("Found")
-ANYBODY = Caller(bucket="somebody", terms=STANDARD)
+ANONYMOUS = Caller(bucket="somebody", terms=STANDARD)
 CONTEXT = ("context",)
 REVIEWS = ("reviews",)
 
@@ -52,9 +52,9 @@ def proven(wallet: Wallet, tier: Tier) -> Caller:
     )
 
 
-def asked(slug: str = "noma", fields: str = "context") -> Purchase:
+def purchase_for(slug: str = "noma", fields: str = "context") -> Purchase:
     """What a request for these fields of a restaurant buys."""
-    return Purchase.of(RequestFactory().get(f"/v1/restaurants/{slug}?fields={fields}"))
+    return Purchase.for_request(RequestFactory().get(f"/v1/restaurants/{slug}?fields={fields}"))
 
 
 def buy(
@@ -62,16 +62,16 @@ def buy(
     purchase: Purchase | None = None,
     *,
     products: Sequence[str] = CONTEXT,
-    caller: Caller = ANYBODY,
+    caller: Caller = ANONYMOUS,
     receipt_token: str | None = None,
     now: datetime | None = None,
 ) -> x402.Receipt:
     """Ask with these payment headers, as a view does when the answer is ready."""
     return checkout.collect(
-        purchase or asked(),
+        purchase or purchase_for(),
         products=products,
         caller=caller,
-        proof=x402.proof(CaseInsensitiveMapping(headers)),
+        proof=x402.parse_proof(CaseInsensitiveMapping(headers)),
         receipt_token=receipt_token,
         now=now or timezone.now(),
     )
@@ -102,13 +102,13 @@ def paid_by(
     purchase: Purchase | None = None,
     *,
     products: Sequence[str] = CONTEXT,
-    caller: Caller = ANYBODY,
+    caller: Caller = ANONYMOUS,
     version: int = 2,
 ) -> Mapping[str, str]:
     """The header that pays what a request without payment is asked for."""
     told = answer(refused({}, purchase, products=products, caller=caller), request_id="req_1")
     read = dict(told.headers) if version == 2 else {}
-    headers, _ = x402HTTPClientSync(client_of(wallet)).handle_402_response(read, told.content, asked().url)
+    headers, _ = x402HTTPClientSync(client_of(wallet)).handle_402_response(read, told.content, purchase_for().url)
     return headers
 
 
@@ -136,7 +136,7 @@ def tampered(headers: Mapping[str, str], *, accepted: Mapping[str, Any] | None =
     return {"PAYMENT-SIGNATURE": json.dumps(payment)}
 
 
-def signed_anew(
+def resigned(
     wallet: Wallet, headers: Mapping[str, str], *, value: int, to: str | None = None, valid_after: int = 0
 ) -> dict[str, str]:
     """Another payment with the nonce of this one, signed as well."""
@@ -158,26 +158,29 @@ def signed_anew(
 
 def abandoned(headers: Mapping[str, str], *, ago: timedelta = timedelta(seconds=20)) -> Payment:
     """The line of a process that claimed this payment and died before it asked the facilitator."""
-    signed = x402.proof(CaseInsensitiveMapping(headers))
+    signed = x402.parse_proof(CaseInsensitiveMapping(headers))
     assert isinstance(signed, x402.Authorization)
     then = timezone.now() - ago
     sale = Sale(
-        purchase=asked(), prices=price_list.listed(CONTEXT, now=timezone.now()), caller=ANYBODY, now=timezone.now()
+        purchase=purchase_for(),
+        prices=price_list.listed(CONTEXT, now=timezone.now()),
+        caller=ANONYMOUS,
+        now=timezone.now(),
     )
-    row = claim(sale, signed, tier=FREE)
+    row = new_claim(sale, signed, tier=FREE)
     row.created_at = row.claimed_at = then
     row.save(force_insert=True)
     return row
 
 
-def sent_by_somebody(headers: Mapping[str, str]) -> str:
+def settled_by_third_party(headers: Mapping[str, str]) -> str:
     """Have the payment settled past us, and return the transaction."""
-    signed = x402.proof(headers)
+    signed = x402.parse_proof(headers)
     assert isinstance(signed, x402.Authorization)
     outcome = facilitator_client.settle(
-        payload=payload(signed),
+        payload=to_payload(signed),
         requirement=x402.requirement(ours(), signed.value),
-        resource=x402.resource(asked()),
+        resource=x402.resource(purchase_for()),
         payer=signed.payer,
     )
     assert isinstance(outcome, facilitator_client.Settled)

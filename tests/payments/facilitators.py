@@ -109,7 +109,7 @@ def never_answers(over: threading.Event) -> Script:
     return script
 
 
-def node_that_says(told: Mapping[str, Any]) -> Script:
+def node_answering(told: Mapping[str, Any]) -> Script:
     """A node of the real chain, but for some methods, to which it answers this."""
     real = settings.RPC_URL
 

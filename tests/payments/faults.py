@@ -22,8 +22,8 @@ from payments.chain import reads
 from payments.devchain.wallets import Wallet
 from payments.models import Payment
 from tests.payments.buyer import signed_by
-from tests.payments.facilitators import Script, cuts_short, hangs_up, node_that_says, refuses, says
-from tests.payments.short_timeouts import PATIENCE_S
+from tests.payments.facilitators import Script, cuts_short, hangs_up, node_answering, refuses, says
+from tests.payments.short_timeouts import TIMEOUT_S
 from tests.payments.transfers import front_run
 from tests.security.live_product import CONTEXT, ELSEWHERE, Shop, passed_on
 from tests.support.wallets import transfer_usdc
@@ -53,7 +53,7 @@ class Paid:
     @property
     def proof(self) -> x402.Proof:
         """What it proves."""
-        proof = x402.proof(CaseInsensitiveMapping(self.headers))
+        proof = x402.parse_proof(CaseInsensitiveMapping(self.headers))
         assert proof is not None
         return proof
 
@@ -72,7 +72,7 @@ class Paid:
     def arrived(self) -> Decimal:
         """What it has brought us, as the chain says."""
         proof = self.proof
-        if isinstance(proof, x402.Sent):
+        if isinstance(proof, x402.TransactionProof):
             return sum((each.amount for each in reads.transfers(proof.tx_hash)), Decimal(0))
         if not reads.authorization_is_spent(proof.payer, proof.nonce):
             return Decimal(0)
@@ -173,7 +173,7 @@ def settles(_: Story) -> Script:
 
 def hangs(content: bytes) -> tuple[int, bytes] | None:
     """Says nothing for longer than anybody waits."""
-    time.sleep(PATIENCE_S + 0.2)
+    time.sleep(TIMEOUT_S + 0.2)
     return None
 
 
@@ -203,7 +203,7 @@ def late(story: Story) -> Script:
 
     def script(content: bytes) -> tuple[int, bytes] | None:
         def work() -> None:
-            time.sleep(PATIENCE_S + 0.1)
+            time.sleep(TIMEOUT_S + 0.1)
             settle(content)
 
         story.late.append(threading.Thread(target=work))
@@ -307,7 +307,7 @@ NODE_FAULTS: Mapping[str, Callable[[], Script]] = {
     "hangs up": lambda: hangs_up,
     "500": lambda: says(500, b""),
     "junk": lambda: says(200, b"<html>"),
-    "has no logs yet": lambda: node_that_says({"eth_getLogs": []}),
-    "has no receipts yet": lambda: node_that_says({"eth_getTransactionReceipt": None}),
+    "has no logs yet": lambda: node_answering({"eth_getLogs": []}),
+    "has no receipts yet": lambda: node_answering({"eth_getTransactionReceipt": None}),
     "is slow": slow,
 }

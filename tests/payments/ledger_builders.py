@@ -35,6 +35,6 @@ def payment(number: int = 0, **values: Any) -> Payment:
     return Payment.objects.create(**{"block": 1 if told["state"] in Payment.PAID else None} | told)
 
 
-def owed(number: int = 0, **values: Any) -> Payment:
+def refund_due(number: int = 0, **values: Any) -> Payment:
     """A line of money that is to be sent back: it came too late to buy anything."""
     return payment(number, **{"state": Payment.State.REFUND_DUE, "error": "too_old"} | values)

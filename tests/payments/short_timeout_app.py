@@ -5,10 +5,10 @@ import httpx
 
 from config.wsgi import application
 from payments.x402 import facilitator_client
-from tests.payments.short_timeouts import PATIENCE_S
+from tests.payments.short_timeouts import TIMEOUT_S
 
 __all__ = ["application"]
 
-facilitator_client.TIMEOUT = httpx.Timeout(PATIENCE_S)
-facilitator_client.TOTAL_S = PATIENCE_S
-facilitator_client.REST_S = 0.2
+facilitator_client.TIMEOUT = httpx.Timeout(TIMEOUT_S)
+facilitator_client.TOTAL_S = TIMEOUT_S
+facilitator_client.OPEN_S = 0.2

@@ -151,7 +151,7 @@ def test_who_copies_a_payment_uses_up_nothing_of_its_payers_session(
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.usefixtures("books")
+@pytest.mark.usefixtures("ledger_matches_chain")
 def test_a_payment_that_is_in_the_ledger_gives_nobody_its_payers_tier(
     settings: Settings, wallets: Mapping[str, Key], client: Client
 ) -> None:

@@ -45,7 +45,7 @@ CANCEL = "cancelAuthorization(address,bytes32,uint8,bytes32,bytes32)"
 
 def use_of(headers: Mapping[str, str]) -> str:
     """The call of the token that uses the authorization in this header, whatever it says."""
-    signed = x402.proof(headers)
+    signed = x402.parse_proof(headers)
     assert isinstance(signed, x402.Authorization)
     r, s, v = signed.signature[:32], signed.signature[32:64], signed.signature[64]
     times = (signed.valid_after, signed.valid_before)

@@ -136,7 +136,7 @@ def _open_shop(django_db_setup: None, tmp_path_factory: pytest.TempPathFactory) 
 
 
 @pytest.fixture
-def attacked(_open_shop: Shop, books: None) -> Shop:
+def attacked(_open_shop: Shop, ledger_matches_chain: None) -> Shop:
     """The shop of two processes with its goods, whole; at the end its ledger and the chain are compared."""
     stocked()
     _open_shop.mend()

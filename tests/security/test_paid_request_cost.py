@@ -14,7 +14,7 @@ from payments.devchain.wallets import Wallet
 from tests.payments.buyer import signed_by
 from tests.security.live_product import CONTEXT, opened, stocked
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("books")]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("ledger_matches_chain")]
 
 
 def test_a_process_that_has_sold_something_has_not_imported_the_library_of_wallets(
@@ -33,7 +33,7 @@ def test_the_local_check_of_a_payment_asks_neither_the_database_nor_anybody_else
 ) -> None:
     headers = signed_by(wallets["free"])
     with CaptureQueriesContext(connection) as queries:
-        proof = x402.proof(CaseInsensitiveMapping(headers))
+        proof = x402.parse_proof(CaseInsensitiveMapping(headers))
         assert isinstance(proof, x402.Authorization)
         assert proof.is_signed()
     assert len(queries) == 0

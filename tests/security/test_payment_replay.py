@@ -30,7 +30,7 @@ def all_at_once(shop: Shop, paths: list[str], headers: Mapping[str, str]) -> lis
 
 
 @pytest.mark.parametrize("copies", [20, 100])
-def test_so_many_copies_at_once_on_two_processes_are_charged_once(
+def test_concurrent_copies_on_two_processes_are_charged_once(
     attacked: Shop, wallets: Mapping[str, Wallet], copies: int
 ) -> None:
     headers, before = signed_by(wallets["free"]), usdc_balance(wallets["free"].address)
@@ -94,7 +94,7 @@ def test_after_the_caches_were_emptied_a_payment_still_buys_nothing_else(
 
 
 # A hash that a stranger has read on the chain
-def test_a_harvested_hash_within_the_cap_serves_the_first_who_shows_it_and_its_owner_by_proof(
+def test_a_copied_hash_within_the_limit_serves_its_first_presenter_and_its_proven_owner(
     attacked: Shop, wallets: Mapping[str, Wallet]
 ) -> None:
     owner = wallets["free"]
@@ -110,7 +110,7 @@ def test_a_harvested_hash_within_the_cap_serves_the_first_who_shows_it_and_its_o
     assert the_one_payment().payer == owner.address
 
 
-def test_a_harvested_hash_beyond_the_cap_serves_its_owner_alone(attacked: Shop, wallets: Mapping[str, Wallet]) -> None:
+def test_a_copied_hash_above_the_limit_serves_only_its_owner(attacked: Shop, wallets: Mapping[str, Wallet]) -> None:
     owner, amount = wallets["free"], settings.ANONYMOUS_PROOF_MOST_USDC + Decimal("0.01")
     harvested = {"X-Payment": transfer_usdc(owner, settings.PAY_TO, amount)}
     for web in range(2):

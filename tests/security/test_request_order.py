@@ -83,7 +83,7 @@ def test_of_ten_payments_at_once_on_two_processes_one_is_kept(attacked: Shop, ke
     assert {answer.status_code for answer in answers} <= {202, 402, 503}
     export = Export.objects.get()
     assert export.payment is not None
-    kept = Payment.objects.filter(state__in=Payment.TAKEN)
+    kept = Payment.objects.filter(state__in=Payment.EARNED)
     assert (list(kept), export.status) == ([export.payment], "queued")
     others = Payment.objects.exclude(pk=export.payment.pk)
     assert Counter(others.values_list("state", "error")) == Counter(
@@ -124,7 +124,7 @@ def test_a_process_killed_after_the_settlement_leaves_an_export_that_is_queued_a
         assert order(attacked, headers, web=1).status_code == 202
     else:
         reconcile.sweep(now=timezone.now())
-        payment_state.put_right(now=timezone.now() + transitions.STALE + timedelta(seconds=1))
+        payment_state.put_right(now=timezone.now() + transitions.CLAIM_TIMEOUT + timedelta(seconds=1))
     assert eventually(lambda: the_one_payment().state == State.DELIVERED)
     assert (Export.objects.get().status, Export.objects.get().payment) == ("queued", the_one_payment())
     assert usdc_balance(key.address) == 20 - PRICE
@@ -147,7 +147,7 @@ def test_the_payment_of_another_wallet_buys_only_what_that_wallet_may_have_and_o
     sent = {"X-Payment": transfer_usdc(wallets["pro"], settings.PAY_TO, PRICE)}
     refused = order(attacked, {**session_of(other), **sent}, dataset="reviews")
     assert (refused.status_code, refused.json()["reason"]) == (402, "wrong_payer")
-    assert Payment.objects.filter(state__in=Payment.TAKEN).count() == 1
+    assert Payment.objects.filter(state__in=Payment.EARNED).count() == 1
     assert Export.objects.exclude(status="awaiting_payment").count() == 1
     # The ledger learns of that hash by its audit: here it is sent back by hand, so that the books agree.
     served = attacked.ask(headers=sent | session_of(wallets["pro"]))

@@ -45,7 +45,7 @@ def error_of(result: Any) -> str:
 
 
 # Across the doors
-@pytest.mark.usefixtures("books")
+@pytest.mark.usefixtures("ledger_matches_chain")
 def test_a_payment_that_was_spent_at_rest_buys_nothing_at_mcp_whoever_copied_it(
     wallets: Mapping[str, Wallet],
 ) -> None:
@@ -58,11 +58,11 @@ def test_a_payment_that_was_spent_at_rest_buys_nothing_at_mcp_whoever_copied_it(
             result = call(thief, AROUND, slug=slug, meta=copied)
             assert error_of(result) == "payment_already_used"
             assert "entries" not in result["structuredContent"]
-    assert (the_one_payment().door, the_one_payment().attempts) == ("rest", 1)
+    assert (the_one_payment().channel, the_one_payment().attempts) == ("rest", 1)
     assert before - usdc_balance(wallets["free"].address) == Decimal(PRICE)
 
 
-@pytest.mark.usefixtures("books")
+@pytest.mark.usefixtures("ledger_matches_chain")
 def test_a_payment_that_was_spent_at_mcp_buys_nothing_at_rest(wallets: Mapping[str, Wallet]) -> None:
     stocked()
     headers, before = signed_by(wallets["free"]), usdc_balance(wallets["free"].address)
@@ -72,7 +72,7 @@ def test_a_payment_that_was_spent_at_mcp_buys_nothing_at_rest(wallets: Mapping[s
     for shown in (headers, headers | receipt):
         refused = stranger().get(CONTEXT, headers=shown)
         assert (refused.status_code, refused.json()["error"]) == (402, "payment_already_used")
-    assert the_one_payment().door == "mcp"
+    assert the_one_payment().channel == "mcp"
     assert before - usdc_balance(wallets["free"].address) == Decimal(PRICE)
 
 
@@ -95,7 +95,7 @@ def test_copies_at_both_doors_of_two_processes_at_once_buy_at_one_of_them(
     with ThreadPoolExecutor(20) as threads:
         seen = Counter(threads.map(ask, range(20)))
     served = {door for door, said in seen if said == "served"}
-    assert served == {the_one_payment().door}
+    assert served == {the_one_payment().channel}
     (other,) = {"rest", "mcp"} - served
     assert seen[other, "payment_already_used"] == 10
     assert len(attacked.facilitator.asked) == 1
@@ -103,7 +103,7 @@ def test_copies_at_both_doors_of_two_processes_at_once_buy_at_one_of_them(
 
 
 # What was paid for
-@pytest.mark.usefixtures("books")
+@pytest.mark.usefixtures("ledger_matches_chain")
 def test_a_payment_for_a_cheap_tool_buys_no_dear_one_and_is_good_for_the_cheap_one_still(
     wallets: Mapping[str, Wallet],
 ) -> None:
@@ -127,7 +127,7 @@ def test_a_payment_for_a_cheap_tool_buys_no_dear_one_and_is_good_for_the_cheap_o
     assert before - usdc_balance(wallets["pro"].address) == Decimal(cheap).scaleb(-6)
 
 
-@pytest.mark.usefixtures("books")
+@pytest.mark.usefixtures("ledger_matches_chain")
 def test_arguments_that_are_changed_after_the_quote_buy_no_more_than_was_quoted_and_none_twice(
     wallets: Mapping[str, Wallet],
 ) -> None:
@@ -154,7 +154,7 @@ def test_arguments_that_are_changed_after_the_quote_buy_no_more_than_was_quoted_
 
 
 # Whose question it was
-@pytest.mark.usefixtures("books")
+@pytest.mark.usefixtures("ledger_matches_chain")
 def test_an_answer_to_the_question_of_another_caller_or_of_another_call_books_nothing(
     wallets: Mapping[str, Wallet],
 ) -> None:
@@ -186,7 +186,7 @@ def test_an_answer_to_the_question_of_another_caller_or_of_another_call_books_no
 
 
 # What guests write
-@pytest.mark.usefixtures("books")
+@pytest.mark.usefixtures("ledger_matches_chain")
 def test_instructions_in_a_review_stay_inside_its_text_which_is_said_to_be_data(
     wallets: Mapping[str, Wallet],
 ) -> None:
@@ -212,7 +212,7 @@ ORIGINS = (
 )
 
 
-@pytest.mark.usefixtures("books")
+@pytest.mark.usefixtures("ledger_matches_chain")
 @pytest.mark.parametrize("origin", ORIGINS)
 def test_a_page_of_a_foreign_origin_calls_nothing_and_pays_nothing(wallets: Mapping[str, Wallet], origin: str) -> None:
     stocked()
@@ -225,7 +225,7 @@ def test_a_page_of_a_foreign_origin_calls_nothing_and_pays_nothing(wallets: Mapp
     assert (Payment.objects.count(), usdc_balance(wallets["free"].address)) == (0, before)
 
 
-@pytest.mark.usefixtures("books")
+@pytest.mark.usefixtures("ledger_matches_chain")
 def test_a_name_that_is_bound_to_our_address_anew_reaches_nothing(wallets: Mapping[str, Wallet]) -> None:
     stocked()
     meta = {PAYMENT_META: read(signed_by(wallets["free"]))}

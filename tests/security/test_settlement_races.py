@@ -16,7 +16,7 @@ from payments.chain import rpc
 from payments.devchain import wallets as devchain
 from payments.devchain.wallets import Wallet
 from payments.models import Payment, Price
-from tests.payments.buyer import aged, asked, buy, read, reason, refused, signed_by
+from tests.payments.buyer import aged, buy, purchase_for, read, reason, refused, signed_by
 from tests.payments.facilitator_server.test_settlement import cancelled
 from tests.payments.facilitators import Script
 from tests.payments.transfers import FICKLE, contract_wallet, front_run
@@ -65,7 +65,7 @@ def test_money_spent_after_our_check_buys_nothing(attacked: Shop, wallets: Mappi
     assert Payment.objects.count() == 0
 
 
-def test_an_authorization_that_somebody_sends_after_our_check_counts_as_paid_once(
+def test_an_authorization_sent_by_a_third_party_after_our_check_counts_as_paid_once(
     attacked: Shop, wallets: Mapping[str, Wallet]
 ) -> None:
     headers, before = signed_by(wallets["free"]), usdc_balance(wallets["free"].address)
@@ -84,7 +84,7 @@ def facilitators_ether() -> int:
 
 
 @pytest.mark.parametrize("usdc", ["0", "0.001999"])
-def test_who_cannot_pay_burns_none_of_our_gas(attacked: Shop, usdc: str) -> None:
+def test_a_payer_without_money_burns_none_of_our_gas(attacked: Shop, usdc: str) -> None:
     poor, before = fresh_wallet(usdc=Decimal(usdc)), facilitators_ether()
     for _ in range(3):
         answer = attacked.ask(CONTEXT, signed_by(poor))
@@ -140,7 +140,7 @@ def test_a_process_killed_before_it_could_answer_leaves_a_payment_that_is_served
 
 
 # Clocks that differ
-@pytest.mark.usefixtures("books")
+@pytest.mark.usefixtures("ledger_matches_chain")
 @pytest.mark.parametrize(
     ("ahead", "expected"),
     [
@@ -153,7 +153,7 @@ def test_a_process_killed_before_it_could_answer_leaves_a_payment_that_is_served
     ],
     ids=str,
 )
-def test_a_payer_whose_clock_differs_pays_once_or_is_told_why_not(
+def test_a_payer_with_a_skewed_clock_pays_once_or_gets_the_reason(
     wallets: Mapping[str, Wallet], ahead: timedelta, expected: str | None
 ) -> None:
     before = usdc_balance(wallets["free"].address)
@@ -169,20 +169,20 @@ def test_a_payer_whose_clock_differs_pays_once_or_is_told_why_not(
     assert usdc_balance(wallets["free"].address) == before
 
 
-@pytest.mark.usefixtures("books")
-def test_our_own_clock_that_is_behind_charges_once(wallets: Mapping[str, Wallet]) -> None:
+@pytest.mark.usefixtures("ledger_matches_chain")
+def test_a_server_clock_that_is_behind_charges_once(wallets: Mapping[str, Wallet]) -> None:
     before, headers = usdc_balance(wallets["free"].address), signed_by(wallets["free"])
     Price.objects.update(valid_from=datetime.now(UTC) - timedelta(days=1))
     with time_machine.travel(datetime.now(UTC) - timedelta(minutes=5), tick=True):
         receipt = buy(headers)
         assert buy(headers) == receipt
     assert buy(headers) == receipt
-    assert isinstance(refused(headers, asked("geranium")), x402.PaymentAlreadyUsed)
+    assert isinstance(refused(headers, purchase_for("geranium")), x402.PaymentAlreadyUsed)
     assert before - usdc_balance(wallets["free"].address) == Decimal(PRICE)
 
 
-@pytest.mark.usefixtures("books")
-def test_our_own_clock_that_is_ahead_charges_nothing_that_it_does_not_serve(wallets: Mapping[str, Wallet]) -> None:
+@pytest.mark.usefixtures("ledger_matches_chain")
+def test_a_server_clock_that_is_ahead_charges_nothing_unserved(wallets: Mapping[str, Wallet]) -> None:
     before, headers = usdc_balance(wallets["free"].address), signed_by(wallets["free"])
     with time_machine.travel(datetime.now(UTC) + timedelta(minutes=5), tick=True):
         assert reason(refused(headers)) == "expired"

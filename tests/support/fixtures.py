@@ -97,8 +97,8 @@ def prices(transactional_db: None) -> None:
 
 
 @pytest.fixture
-def books(prices: None) -> Iterator[None]:
-    """At the end what has arrived on the chain is what the ledger says."""
+def ledger_matches_chain(prices: None) -> Iterator[None]:
+    """After the test, the sum of the ledger is what has arrived on the chain."""
     before = usdc_balance(settings.PAY_TO)
     yield
     arrived = Payment.objects.filter(state__in=Payment.PAID).aggregate(total=Sum("amount_usdc"))["total"]

@@ -14,4 +14,4 @@ def _nothing_is_remembered() -> None:
     caller.remembered.kept = {}
     price_list.remembered.kept = None
     rpc.breakers.clear()
-    facilitator_client.healths.clear()
+    facilitator_client.breakers.clear()

@@ -16,13 +16,12 @@ from framework.errors import Code, Refusal
 from payments import checkout
 from payments.chain.networks import ours
 from payments.checkout import Purchase, SettlementPending
-from payments.checkout.context import public_id
 from payments.identity.caller import Caller
 from payments.ledger import transitions
 from payments.models import Payment
 from payments.pricing import price_list
 from payments.tiers.terms import STANDARD
-from payments.x402 import Authorization, PaymentAlreadyUsed, Proof, Receipt, Sent, receipt_of
+from payments.x402 import Authorization, PaymentAlreadyUsed, Proof, Receipt, TransactionProof, receipt_of
 
 Status, State = Export.Status, Payment.State
 BACK = (State.REFUND_DUE, State.REFUNDED)
@@ -37,7 +36,7 @@ class AnotherPays(Refusal):
         ordered = " GET /v1/exports shows whether it is ordered."
         if proof is None:
             words = "A payment for this export is being settled. This request has charged nothing." + ordered
-        elif isinstance(proof, Sent):
+        elif isinstance(proof, TransactionProof):
             words = (
                 "Another payment for this export is being settled. This request has not used your transaction: ask"
                 " again with it. Where that one buys the export, yours is owed back to you."
@@ -113,7 +112,7 @@ class Counter:
                     "This payment identifier names your payment for something else."
                 )
             raise self.used("This payment is for something else. One payment buys one export.", row)
-        if bought.payment_id == row.pk and row.state in Payment.TAKEN:
+        if bought.payment_id == row.pk and row.state in Payment.EARNED:
             return Ordered(bought, receipt_of(row))
         if row.state in BACK:
             if self.may_still_buy(row):
@@ -127,15 +126,15 @@ class Counter:
 
     def line(self) -> Payment | None:
         """The line in the ledger of the payment that came along, or of the one that its payer has called the same."""
-        if isinstance(self.proof, Sent):
+        if isinstance(self.proof, TransactionProof):
             rows = Payment.objects.filter(network=ours().caip2, tx_hash=self.proof.tx_hash, form=Payment.Form.TX)
             all_of_it = rows.order_by("log_index", "pk")
             return all_of_it.filter(payer__in=self.caller.wallets).first() or all_of_it.first()
         if not isinstance(self.proof, Authorization):
             return None
-        row = transitions.find(network=self.proof.network, proof_key=self.proof.proof_key)
+        row = transitions.find_by_proof(network=self.proof.network, proof_key=self.proof.proof_key)
         if row is None and self.proof.is_valid_at(self.now.timestamp()) and self.proof.is_signed():
-            row = transitions.named(payer=self.proof.payer, identifier=self.proof.payment_identifier)
+            row = transitions.find_by_identifier(payer=self.proof.payer, identifier=self.proof.payment_identifier)
         return row
 
     def may_still_buy(self, row: Payment) -> bool:
@@ -145,7 +144,7 @@ class Counter:
     def used(self, words: str, row: Payment) -> PaymentAlreadyUsed:
         """The refusal of a payment that buys nothing here."""
         quote = price_list.listed([self.product], now=self.now).quote(self.caller.terms_for(None) or STANDARD)
-        reason, refund = (row.state, public_id(row)) if row.state in BACK else (None, None)
+        reason, refund = (row.state, row.public_id) if row.state in BACK else (None, None)
         return PaymentAlreadyUsed(words, quote=quote, purchase=self.purchase, reason=reason, refund=refund)
 
     # A new one, or none
@@ -154,7 +153,11 @@ class Counter:
         found = commands.unfinished(self.wallet, self.kind, now=self.now)
         if found is not None and found.status == Status.AWAITING_PAYMENT:
             self.wait_for_another(found)
-        if found is not None and found.status != Status.AWAITING_PAYMENT and not isinstance(self.proof, Sent):
+        if (
+            found is not None
+            and found.status != Status.AWAITING_PAYMENT
+            and not isinstance(self.proof, TransactionProof)
+        ):
             # Nothing is settled for what is paid: not even a payment that came along.
             row = self.line()
             return Ordered(found, receipt_of(row) if row is not None and row.pk == found.payment_id else None)
@@ -211,11 +214,15 @@ class Counter:
 
 def is_of(proof: Proof | None, row: Payment) -> bool:
     """Whether a line in the ledger is of this payment."""
-    if isinstance(proof, Sent):
+    if isinstance(proof, TransactionProof):
         return row.tx_hash == proof.tx_hash
     return isinstance(proof, Authorization) and (row.network, row.proof_key) == (proof.network, proof.proof_key)
 
 
 def is_altered(proof: Proof | None, row: Payment) -> bool:
     """Whether a line is of another payment with the nonce of this one."""
-    return isinstance(proof, Authorization) and is_of(proof, row) and row.deed not in ("", proof.deed)
+    return (
+        isinstance(proof, Authorization)
+        and is_of(proof, row)
+        and row.signature_digest not in ("", proof.signature_digest)
+    )

@@ -15,7 +15,7 @@ from catalogue.models import Export, ExportPart
 from catalogue.models.exports import UNDER_WAY, UNFINISHED
 from framework.errors import InvalidRequest
 from payments.checkout import TierRequired
-from payments.checkout.context import rising
+from payments.checkout.context import describe_upgrade
 from payments.identity.caller import Caller
 from payments.models import Wallet
 from payments.tiers import terms
@@ -53,7 +53,7 @@ def owner(caller: Caller) -> str:
 def require_tier(caller: Caller, needed: Tier) -> None:
     """Refuse a wallet below the tier that exports are sold to. Raises TierRequired."""
     if caller.tier < needed:
-        coming, rises = rising(caller.terms)
+        coming, rises = describe_upgrade(caller.terms)
         raise TierRequired(
             f"Exports are for the {needed.name} tier, and this wallet is {caller.tier.name}."
             f" Nothing was charged.{coming}",

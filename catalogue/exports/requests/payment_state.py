@@ -47,7 +47,7 @@ def key_of(export: Export) -> str:
 def purchase_of(export: Export, asked: Purchase) -> Purchase:
     """What a payment for this export buys; a challenge speaks of what was asked for, as before there was an export."""
     url = f"{asked.url}#{export.public_id}"
-    return replace(asked, url=url, key=key_of(export), told=asked.told or asked.url)
+    return replace(asked, url=url, key=key_of(export), advertised_url=asked.advertised_url or asked.url)
 
 
 def export_of(payment: Payment) -> Export | None:
@@ -77,7 +77,7 @@ def queue(export: Export, payment: UUID) -> bool:
 def owe_unbought(export: Export, payment: UUID) -> str:
     """Owe money back that has bought nothing, as `queue` said; why, in words."""
     words = TOO_LATE if export.payment_id is None and export.status == Status.CANCELLED else TWICE
-    transitions.owe_back(payment, reason=Payment.OwedFor.NOT_DELIVERED, words=words, by="exports")
+    transitions.mark_refund_due(payment, reason=Payment.RefundReason.NOT_DELIVERED, words=words, by="exports")
     return words
 
 
@@ -94,7 +94,7 @@ def owe_back(export: Export, *, words: str, actor: str) -> bool:
     payment = payment_of(export)
     if payment is None:
         return False
-    return transitions.owe_back(payment, reason=Payment.OwedFor.FAILED_JOB, words=words, by=actor)
+    return transitions.mark_refund_due(payment, reason=Payment.RefundReason.FAILED_JOB, words=words, by=actor)
 
 
 def take_again(export: Export, *, actor: str) -> None:
@@ -103,9 +103,9 @@ def take_again(export: Export, *, actor: str) -> None:
     Raises MoneyGone where it was sent back, or is owed for another reason.
     """
     payment = payment_of(export)
-    if payment is None or transitions.take_again(payment, reason=Payment.OwedFor.FAILED_JOB, by=actor):
+    if payment is None or transitions.cancel_refund_due(payment, reason=Payment.RefundReason.FAILED_JOB, by=actor):
         return
-    if not Payment.objects.filter(pk=payment, state__in=Payment.TAKEN).exists():
+    if not Payment.objects.filter(pk=payment, state__in=Payment.EARNED).exists():
         raise MoneyGone("What was paid for this export was sent back, or is owed back for another reason.")
 
 
@@ -121,7 +121,7 @@ def put_right(*, now: datetime) -> None:
             continue
         if queue(export, payment.pk):
             # Else it would be owed back after a day, as what nobody has answered (payments.ledger.reconcile).
-            transitions.deliver(payment.pk, now=now)
+            transitions.mark_delivered(payment.pk, now=now)
         else:
             owe_unbought(export, payment.pk)
     for export in fruitless():
@@ -134,7 +134,7 @@ def left(*, now: datetime) -> Sequence[Payment]:
     arrived = Payment.objects.filter(
         state=State.SETTLED,
         delivered_at=None,
-        settled_at__lt=now - transitions.STALE,
+        settled_at__lt=now - transitions.CLAIM_TIMEOUT,
         products__overlap=list(PRODUCTS.values()),
     )
     return list(arrived.order_by("settled_at")[:AT_ONCE])
@@ -142,7 +142,7 @@ def left(*, now: datetime) -> Sequence[Payment]:
 
 def fruitless() -> Sequence[Export]:
     """Exports that have come to nothing, with money that the chain has only shown since."""
-    ended = Export.objects.filter(status__in=[Status.FAILED, Status.CANCELLED], payment__state__in=Payment.TAKEN)
+    ended = Export.objects.filter(status__in=[Status.FAILED, Status.CANCELLED], payment__state__in=Payment.EARNED)
     return list(ended.filter(Q(payment__block__isnull=False) | Q(payment__error=""))[:AT_ONCE])
 
 

@@ -39,8 +39,8 @@ def start_export(call: Call, asked: Values) -> Result:
         ordered = checkout.order(
             caller_of(call.request),
             {name: asked[name] for name in WANTED if name in asked},
-            purchase=Purchase.of_tool(call.tool, call.told),
-            proof=x402.proof_in(call.meta),
+            purchase=Purchase.for_tool_call(call.tool, call.told),
+            proof=x402.parse_mcp_proof(call.meta),
             receipt_token=paywall.token_of(call),
             now=call.now,
         )

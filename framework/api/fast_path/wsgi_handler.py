@@ -24,7 +24,7 @@ class Door(WSGIHandler):
         """The answer; one that is whole already as a list, which granian sends at once.
 
         Of anything else it asks for part after part, and closes it when the last was handed on: a receipt counts as
-        delivered then (payments.x402.Paid).
+        delivered then (payments.x402.PaidResponse).
         """
         if not environ.get("PATH_INFO", "").startswith(APIS):
             answer: Iterable[bytes] = super().__call__(environ, start_response)

@@ -78,9 +78,9 @@ class Command(BaseCommand):
             "--asset", type=address, action="append", help="what is paid with (default the network's USDC)"
         )
         parser.add_argument(
-            "--most-gas-price-gwei", type=gwei, default=5 * GWEI, metavar="GWEI", help="send nothing above (default 5)"
+            "--max-gas-price-gwei", type=gwei, default=5 * GWEI, metavar="GWEI", help="send nothing above (default 5)"
         )
-        parser.add_argument("--most-gas", type=gas, default=300_000, help="of one settlement (default 300000)")
+        parser.add_argument("--max-gas", type=gas, default=300_000, help="of one settlement (default 300000)")
 
     def handle(self, *args: object, **options: Any) -> None:
         """Serve until a signal ends it; what is under way by then is answered first."""
@@ -99,11 +99,11 @@ class Command(BaseCommand):
             "token_file": str(options["token_file"].absolute()) if options["token_file"] else "",
             "pay_to": pay_to,
             "assets": options["asset"] or [ours().asset],
-            "most_gas_price": options["most_gas_price_gwei"],
-            "most_gas": options["most_gas"],
+            "max_gas_price": options["max_gas_price_gwei"],
+            "max_gas": options["max_gas"],
         }
         try:
-            policy.policy_of(words)
+            policy.load_policy(words)
             package_dir("web3", "x402[evm]")
         except policy.UnsafeFile as error:
             raise CommandError(str(error)) from error

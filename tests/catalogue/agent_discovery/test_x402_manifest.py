@@ -22,7 +22,7 @@ from config import urls
 from framework.api.openapi import schema as openapi_schema
 from payments.models import Price, Product
 from payments.pricing import default_products
-from payments.x402.challenges import LONGEST_URL
+from payments.x402.challenges import MAX_URL_LENGTH
 from tests.catalogue import builders
 from tests.support.live_stack import Up
 
@@ -96,7 +96,7 @@ def test_every_listed_resource_answers_402_in_each_form(client: Client) -> None:
 def test_the_headers_of_a_402_stay_below_4_kb_at_the_longest_address(client: Client, settings: LazySettings) -> None:
     path = "/v1/restaurants/noma?fields=core,context,reviews,photos,ai_insight,history"
     sizes = []
-    for longest in (len(path) + 30, LONGEST_URL):
+    for longest in (len(path) + 30, MAX_URL_LENGTH):
         settings.PUBLIC_BASE_URL = "https://".ljust(longest - len(path), "a")
         response = client.get(path)
         v2 = decode_payment_required_header(response["PAYMENT-REQUIRED"])

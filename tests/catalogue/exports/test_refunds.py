@@ -42,7 +42,7 @@ from tests.payments.facilitators import serving
 from tests.payments.signing import client_of
 from tests.support.wallets import fresh_wallet, usdc_balance
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("books")]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("ledger_matches_chain")]
 
 
 @pytest.fixture(autouse=True)
@@ -56,7 +56,7 @@ def key(wallets: Mapping[str, Key]) -> Key:
 
 
 @pytest.fixture
-def buyer(books: None, key: Key) -> Client:
+def buyer(ledger_matches_chain: None, key: Key) -> Client:
     """A wallet on the Enterprise tier, signed in."""
     return client_of(key)
 
@@ -96,13 +96,13 @@ def test_the_sweeper_queues_what_was_paid_when_the_request_died(
     export.refresh_from_db()
     # It may be alive yet.
     assert export.status == "awaiting_payment"
-    Payment.objects.update(settled_at=timezone.now() - transitions.STALE)
+    Payment.objects.update(settled_at=timezone.now() - transitions.CLAIM_TIMEOUT)
     sweep_exports()
     row = paid_for(export)
     assert (export.status, row.state, spent()) == ("queued", State.DELIVERED, PRICE)
     # Nor is it owed back as what nobody has answered.
     Payment.objects.update(block=1)
-    assert transitions.owe_undelivered(before=timezone.now() + timedelta(days=2)) == 0
+    assert transitions.mark_undelivered_refund_due(before=timezone.now() + timedelta(days=2)) == 0
 
 
 def test_money_that_comes_for_a_cancelled_order_is_owed_back(
@@ -123,7 +123,7 @@ def test_the_sweeper_owes_back_what_came_for_a_cancelled_order(
 ) -> None:
     export = died(buyer, payment(buyer, key), monkeypatch)
     buyer.delete(f"{EXPORTS}/{export.public_id}")
-    Payment.objects.update(settled_at=timezone.now() - transitions.STALE)
+    Payment.objects.update(settled_at=timezone.now() - transitions.CLAIM_TIMEOUT)
     payment_state.put_right(now=timezone.now())
     assert Payment.objects.get().state == State.REFUND_DUE
 
@@ -201,7 +201,7 @@ def test_what_has_succeeded_is_not_owed_back(buyer: Client, key: Key, end: str) 
     assert export.status == "expired"
 
 
-def test_what_was_ordered_is_fetched_also_when_the_tier_has_fallen(books: None) -> None:
+def test_what_was_ordered_is_fetched_also_when_the_tier_has_fallen(ledger_matches_chain: None) -> None:
     key = fresh_wallet(Decimal(1))
     buyer = client_of(key)
     wallet = Wallet.objects.get(address=key.address)
@@ -230,10 +230,10 @@ def test_an_export_whose_money_is_gone_is_not_begun_anew(buyer: Client, key: Key
     export = bought(buyer, key)
     seen(export)
     if why == "goodwill":
-        transitions.owe_back(paid_for(export).pk, reason=Payment.OwedFor.GOODWILL, by="staff:ada")
+        transitions.mark_refund_due(paid_for(export).pk, reason=Payment.RefundReason.GOODWILL, by="staff:ada")
     failed(export)
     if why == "sent back":
-        assert transitions.refund(paid_for(export).pk, tx_hash="0x" + "a" * 64, by="ada", now=timezone.now())
+        assert transitions.record_refund(paid_for(export).pk, tx_hash="0x" + "a" * 64, by="ada", now=timezone.now())
     was = paid_for(export).state
     with pytest.raises(MoneyGone):
         commands.restart(export, now=timezone.now())
@@ -247,7 +247,7 @@ def test_of_a_refund_and_a_restart_at_once_one_wins(buyer: Client, key: Key) -> 
     payment_id = paid_for(export).pk
     moves: Iterator[Callable[[], bool]] = iter(
         [
-            lambda: transitions.refund(payment_id, tx_hash="0x" + "b" * 64, by="ada", now=timezone.now()),
+            lambda: transitions.record_refund(payment_id, tx_hash="0x" + "b" * 64, by="ada", now=timezone.now()),
             lambda: commands.restart(export, now=timezone.now()),
         ]
     )

@@ -199,7 +199,7 @@ def test_a_moment_that_cannot_be_meant_is_refused(client: Client, at: str) -> No
 
 # Sold
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.usefixtures("books")
+@pytest.mark.usefixtures("ledger_matches_chain")
 def test_history_is_sold_from_premium_and_what_the_caller_has_already_is_free(
     wallets: Mapping[str, Wallet],
 ) -> None:
@@ -235,7 +235,7 @@ def test_history_is_sold_from_premium_and_what_the_caller_has_already_is_free(
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.usefixtures("books")
+@pytest.mark.usefixtures("ledger_matches_chain")
 def test_reviews_that_were_paid_are_304_until_they_change_whatever_else_is_written(
     wallets: Mapping[str, Wallet],
 ) -> None:

@@ -219,13 +219,13 @@ def test_no_series_names_a_payer_or_what_was_asked_for(client: Client) -> None:
 
 # What is counted
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.usefixtures("books")
+@pytest.mark.usefixtures("ledger_matches_chain")
 def test_challenges_settlements_refusals_and_trips_are_counted(
     wallets: Mapping[str, Wallet], settings: LazySettings
 ) -> None:
     def now() -> list[float]:
         return [
-            counted("tablewire_payment_challenges_total", product="context", door="rest"),
+            counted("tablewire_payment_challenges_total", product="context", channel="rest"),
             counted("tablewire_settle_seconds_count", outcome="settled"),
             counted("tablewire_settle_seconds_count", outcome="rejected"),
             counted("tablewire_settle_seconds_count", outcome="notsent"),
@@ -312,7 +312,7 @@ def test_processes_of_one_parent_count_together_and_the_dead_are_not_resting(tmp
             command, cwd=configuration.BASE_DIR, env=env, capture_output=True, text=True, check=True
         )
         said.append(read(ended.stdout))
-    total = ("tablewire_payment_challenges_total", (("door", "rest"), ("product", "context")))
+    total = ("tablewire_payment_challenges_total", (("channel", "rest"), ("product", "context")))
     resting = ("tablewire_facilitator_resting", (("facilitator", "first"),))
     assert [told[total] for told in said] == [1, 3]
     assert [told[resting] for told in said] == [1, 1]

@@ -17,7 +17,7 @@ from payments.devchain.wallets import Wallet as ChainWallet
 from payments.ledger import transitions
 from payments.models import Payment, PaymentEvent, Product, Refund, Wallet, WalletSession
 from payments.pricing import default_products
-from tests.payments.ledger_builders import NOW, PAYER, owed, payment
+from tests.payments.ledger_builders import NOW, PAYER, payment, refund_due
 from tests.support import builders
 from tests.support.wallets import transfer_usdc
 
@@ -116,11 +116,11 @@ def owe(client: Client, *rows: Payment, reason: str = "goodwill", words: str = "
 
 
 def test_what_was_sent_back_is_noted_once_with_its_transaction(staff: Client) -> None:
-    due, settled = owed(1), payment(2)
+    due, settled = refund_due(1), payment(2)
     said = refund(staff, due, settled, tx_hash=HASH.upper().replace("X", "x"))
     assert said == [
         "1 noted as sent back; the chain is asked again until it shows it.",
-        f"{settled.public_id} is not noted. Nothing is owed back.",
+        f"{settled.public_id} is not noted. No refund is due.",
     ]
     due.refresh_from_db()
     settled.refresh_from_db()
@@ -134,7 +134,7 @@ def test_what_was_sent_back_is_noted_once_with_its_transaction(staff: Client) ->
 
 
 def test_staff_are_asked_for_the_transaction_and_told_how_much_it_must_have_moved(staff: Client) -> None:
-    rows = [owed(1), owed(2), owed(3, payer="0x" + "cd" * 20), payment(4)]
+    rows = [refund_due(1), refund_due(2), refund_due(3, payer="0x" + "cd" * 20), payment(4)]
     chosen = {"action": "mark_refunded", "_selected_action": [str(row.pk) for row in rows]}
     page = staff.post(PAYMENTS, chosen).content.decode()
     assert "3 payments of 0.006000 USDC in all are to be sent back" in page
@@ -145,7 +145,7 @@ def test_staff_are_asked_for_the_transaction_and_told_how_much_it_must_have_move
 def test_staff_see_whose_money_a_transaction_has_sent_before_it_is_noted(
     staff: Client, wallets: Mapping[str, ChainWallet]
 ) -> None:
-    due = owed()
+    due = refund_due()
     stranger = wallets["pro"].address
     tx_hash = transfer_usdc(wallets["pro"], PAYER, Decimal("0.002"))
     chosen = {"action": "mark_refunded", "_selected_action": [str(due.pk)], "confirmed": "yes"}
@@ -164,11 +164,11 @@ def test_staff_see_whose_money_a_transaction_has_sent_before_it_is_noted(
 
 
 def test_what_the_chain_does_not_show_is_not_owed_back_and_is_listed_apart(staff: Client) -> None:
-    unseen, lost = payment(1, block=None), owed(2, block=None, error="not_delivered")
+    unseen, lost = payment(1, block=None), refund_due(2, block=None, error="not_delivered")
     assert builders.messages_of(owe(staff, unseen)) == [
         "0 owed back.",
-        f"{unseen.public_id} stays as it is. The chain does not show that this payment has arrived: nothing is owed"
-        " back for it.",
+        f"{unseen.public_id} stays as it is. The chain does not show that this payment has arrived: no refund is due"
+        " for it.",
     ]
     assert found(staff, "owed=unseen") == {lost.tx_hash}
     assert found(staff, "owed=now") == set()
@@ -176,7 +176,7 @@ def test_what_the_chain_does_not_show_is_not_owed_back_and_is_listed_apart(staff
 
 
 def test_what_may_still_be_spent_is_not_sent_back(staff: Client) -> None:
-    early = owed(1, error="wrong_amount", settled_at=timezone.now() - timedelta(minutes=14))
+    early = refund_due(1, error="wrong_amount", settled_at=timezone.now() - timedelta(minutes=14))
     assert ": may still be spent" in staff.get(PAYMENTS).content.decode()
     assert refund(staff, early) == [f"{early.public_id} is not noted. It may still be spent for a few minutes."]
     early.refresh_from_db()
@@ -188,7 +188,7 @@ def test_what_may_still_be_spent_is_not_sent_back(staff: Client) -> None:
 
 @pytest.mark.parametrize("tx_hash", ["", "0x12", "5a" * 32])
 def test_a_refund_without_its_transaction_is_not_noted(staff: Client, tx_hash: str) -> None:
-    due = owed()
+    due = refund_due()
     chosen = {"action": "mark_refunded", "_selected_action": [str(due.pk)], "refund_tx_hash": tx_hash}
     page = staff.post(PAYMENTS, chosen | {"confirmed": "yes"}).content.decode()
     assert "0x and 64 hexadecimal digits" in page
@@ -197,7 +197,11 @@ def test_a_refund_without_its_transaction_is_not_noted(staff: Client, tx_hash: s
 
 
 def test_staff_owe_back_with_a_reason_and_after_they_were_asked(staff: Client) -> None:
-    served, due, pending = payment(1, state=State.DELIVERED, delivered_at=NOW), owed(2), payment(3, state="claimed")
+    served, due, pending = (
+        payment(1, state=State.DELIVERED, delivered_at=NOW),
+        refund_due(2),
+        payment(3, state="claimed"),
+    )
     page = owe(staff, served, reason="")
     assert "1 payment of 0.002000 USDC in all will be owed back" in page.content.decode()
     assert "This field is required" in page.content.decode()
@@ -215,8 +219,11 @@ def test_staff_owe_back_with_a_reason_and_after_they_were_asked(staff: Client) -
 
 def test_what_is_owed_stands_above_the_list_and_in_a_table_for_the_treasury(staff: Client) -> None:
     other = "0x" + "cd" * 20
-    first, second = owed(1), owed(2, payer=other, amount_usdc=Decimal("1000000.5"), settled_at=NOW - timedelta(days=1))
-    owed(3, error="wrong_amount", settled_at=timezone.now())
+    first, second = (
+        refund_due(1),
+        refund_due(2, payer=other, amount_usdc=Decimal("1000000.5"), settled_at=NOW - timedelta(days=1)),
+    )
+    refund_due(3, error="wrong_amount", settled_at=timezone.now())
     payment(4)
     page = staff.get(f"{PAYMENTS}?owed=now")
     assert "<b>1000000.502000 USDC</b> are to be sent back now:" in page.content.decode()
@@ -235,8 +242,8 @@ def test_what_is_owed_stands_above_the_list_and_in_a_table_for_the_treasury(staf
 
 def test_the_page_of_a_payment_tells_what_became_of_it(staff: Client) -> None:
     row = payment(1, state="claimed", settled_at=None, tx_hash=None)
-    transitions.settle(row, tx_hash=HASH, now=NOW)
-    transitions.deliver(row.pk, now=NOW)
+    transitions.mark_settled(row, tx_hash=HASH, now=NOW)
+    transitions.mark_delivered(row.pk, now=NOW)
     page = staff.get(f"{PAYMENTS}{row.pk}/change/")
     (timeline,) = [each for each in page.context["inline_admin_formsets"] if each.opts.model is PaymentEvent]
     assert [event.after for event in timeline.formset.queryset] == ["claimed", "settled", "delivered"]
@@ -246,7 +253,7 @@ def test_the_page_of_a_payment_tells_what_became_of_it(staff: Client) -> None:
 def test_what_was_let_go_is_found_by_its_payer(staff: Client) -> None:
     gone, kept = payment(1, state="claimed", settled_at=None, tx_hash=None), payment(2, payer="0x" + "cd" * 20)
     name = gone.public_id
-    transitions.release(gone)
+    transitions.release_claim(gone)
     gone.attempts = 0
     events = "/admin/payments/paymentevent/"
     listed = staff.get(f"{events}?q={PAYER.upper().replace('X', 'x')}&became=let_go").context["cl"].result_list
@@ -260,7 +267,7 @@ def test_what_was_let_go_is_found_by_its_payer(staff: Client) -> None:
 
 
 def test_a_note_that_the_chain_does_not_bear_out_is_red_and_is_taken_back(staff: Client) -> None:
-    wrong, right = owed(1), owed(2)
+    wrong, right = refund_due(1), refund_due(2)
     refund(staff, wrong, right)
     Refund.objects.filter(payment=wrong).update(error="The transaction was reverted.")
     Refund.objects.filter(payment=right).update(confirmed_at=NOW, moved_usdc=1)
@@ -282,7 +289,7 @@ def test_who_may_only_look_can_neither_refund_nor_revoke(db: None) -> None:
     user.user_permissions.set(Permission.objects.filter(codename__in=["view_payment", "view_walletsession"]))
     client = Client()
     client.force_login(user)
-    due, served, signed_in = owed(1), payment(2), session()
+    due, served, signed_in = refund_due(1), payment(2), session()
     refund(client, due)
     owe(client, served)
     client.post("/admin/payments/walletsession/", {"action": "revoke", "_selected_action": str(signed_in.pk)})

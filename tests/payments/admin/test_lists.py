@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 
 from payments.models import Payment, PaymentEvent, Refund, Wallet, WalletSession
-from tests.payments.ledger_builders import NOW, PAYER, owed, payment
+from tests.payments.ledger_builders import NOW, PAYER, payment, refund_due
 from tests.support import builders
 
 PAYMENTS = "/admin/payments/payment/"
@@ -38,7 +38,7 @@ def test_an_empty_list_says_what_fills_it(staff: Client, listed: str, said: str)
 
 
 def test_lists_begin_with_amount_state_and_payer_and_shorten_what_is_long(staff: Client) -> None:
-    row = owed(1)
+    row = refund_due(1)
     page = staff.get(PAYMENTS)
     assert page.context["cl"].list_display[1:4] == ["amount", "standing", "wallet"]
     assert f'<span title="{PAYER}">0xabab…abab</span>' in page.content.decode()
@@ -48,7 +48,7 @@ def test_lists_begin_with_amount_state_and_payer_and_shorten_what_is_long(staff:
 
 
 def test_pages_for_reading_promise_no_change(staff: Client) -> None:
-    row = owed(1)
+    row = refund_due(1)
     refund = Refund.objects.create(payment=row, tx_hash=f"0x{1:064x}", to=PAYER, amount_usdc=1, by="x", created_at=NOW)
     wallet, _ = Wallet.objects.get_or_create(address=PAYER)
     session = WalletSession.objects.create(

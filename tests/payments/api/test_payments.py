@@ -76,7 +76,7 @@ def test_a_payer_sees_all_there_is_of_a_payment(caller: Client, payer: str) -> N
         "payer": checksummed(payer),
         "pay_to": checksummed("0x" + "22" * 20),
         "products": ["context", "photos"],
-        "door": "rest",
+        "channel": "rest",
         "resource": {"method": "GET", "url": "https://api.example.com/v1/restaurants/noma?fields=context"},
         "tier": "free",
         "form": "tx",
@@ -122,7 +122,7 @@ def test_states_are_told_in_the_payers_words_and_troubles_of_ours_are_not(
 def test_money_that_nobody_claimed_came_through_no_door_for_nothing_that_was_asked(caller: Client, payer: str) -> None:
     row = payment(0, payer=payer, state=State.REFUND_DUE, error="too_old", **chain_audit.UNCLAIMED)
     record = caller.get(f"{LIST}/{row.public_id}").json()
-    assert (record["resource"], record["door"], record["products"], record["tier"]) == (None, None, [], "free")
+    assert (record["resource"], record["channel"], record["products"], record["tier"]) == (None, None, [], "free")
     assert (record["state"], record["reason"]) == ("refund_due", "too_old")
     assert caller.get(LIST).json()["data"] == [record]
 

@@ -15,7 +15,7 @@ from payments.chain import evm, reads, rpc
 from payments.chain.networks import ours
 from payments.chain.reads import FeedSilent, Holdings, NotAPayment, Transfer
 from payments.devchain.wallets import Wallet, from_key
-from tests.payments.facilitators import node_that_says, serving
+from tests.payments.facilitators import node_answering, serving
 from tests.payments.transfers import CANCEL, TRANSFER, Arguments, authorize, send, together
 
 NOBODY = "0x" + 20 * "0b"
@@ -132,7 +132,7 @@ def test_a_transaction_that_the_chain_does_not_know_has_brought_nothing() -> Non
 
 
 @pytest.mark.usefixtures("shop")
-def test_a_transfer_to_somebody_else_is_no_payment(payer: Wallet) -> None:
+def test_a_transfer_to_another_address_is_no_payment(payer: Wallet) -> None:
     with pytest.raises(NotAPayment, match="moves no USDC to 0x"):
         reads.transfers(pay(payer, NOBODY, "1"))
 
@@ -182,7 +182,7 @@ def test_a_block_that_the_node_does_not_show_yet_is_a_node_that_is_away(
     shop: str, payer: Wallet, settings: Settings
 ) -> None:
     transaction = pay(payer, shop, "0.002")
-    with serving(node_that_says({"eth_getBlockByNumber": None})) as server:
+    with serving(node_answering({"eth_getBlockByNumber": None})) as server:
         settings.RPC_URL = server.url
         with pytest.raises(rpc.RpcError):
             reads.transfers(transaction)

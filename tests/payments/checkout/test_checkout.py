@@ -23,14 +23,14 @@ from payments.models import Payment, Price, Product
 from payments.tiers.definitions import ENTERPRISE, PRO
 from payments.tiers.terms import plain
 from tests.payments.buyer import (
-    ANYBODY,
+    ANONYMOUS,
     REVIEWS,
     abandoned,
-    asked,
     at_once,
     buy,
     paid_by,
     proven,
+    purchase_for,
     reason,
     refused,
     signed_by,
@@ -38,11 +38,11 @@ from tests.payments.buyer import (
 )
 from tests.support.wallets import fresh_wallet, usdc_balance
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("books")]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("ledger_matches_chain")]
 
 
-def test_a_request_without_payment_is_told_the_standard_price() -> None:
-    refusal = refused({}, asked(fields="reviews"), products=REVIEWS)
+def test_a_request_without_payment_is_quoted_the_standard_price() -> None:
+    refusal = refused({}, purchase_for(fields="reviews"), products=REVIEWS)
     assert type(refusal) is x402.PaymentRequired
     assert refusal.message == (
         "This costs 0.004 USDC: ask again with a payment."
@@ -53,14 +53,16 @@ def test_a_request_without_payment_is_told_the_standard_price() -> None:
     assert Payment.objects.count() == 0
 
 
-def test_a_proven_wallet_is_told_the_price_of_its_tier(wallets: Mapping[str, Wallet]) -> None:
+def test_a_proven_wallet_is_quoted_the_price_of_its_tier(wallets: Mapping[str, Wallet]) -> None:
     refusal = refused({}, caller=proven(wallets["enterprise"], ENTERPRISE))
     assert refusal.own_body is not None
     assert refusal.own_body["accepts"][0]["maxAmountRequired"] == "500"
 
 
-def test_a_tier_without_a_proof_of_the_wallet_is_told_the_standard_price(wallets: Mapping[str, Wallet]) -> None:
-    refusal = refused({}, caller=replace(ANYBODY, terms=plain(PRO)))
+def test_a_caller_without_a_proven_wallet_is_quoted_the_standard_price_whatever_the_tier(
+    wallets: Mapping[str, Wallet],
+) -> None:
+    refusal = refused({}, caller=replace(ANONYMOUS, terms=plain(PRO)))
     assert refusal.own_body is not None
     assert refusal.own_body["accepts"][0]["maxAmountRequired"] == "2000"
 
@@ -78,14 +80,14 @@ def test_a_payment_of_either_version_buys_the_answer(
     assert (receipt.payer, receipt.amount) == (wallets["free"].address, Decimal("0.002"))
     assert (row.form, row.state, row.tier, row.products) == (form, Payment.State.SETTLED, "free", ["context"])
     assert (row.tx_hash, row.attempts, row.error) == (receipt.transaction, 1, "")
-    assert (row.purchase, row.resource) == (asked().key, asked().url)
+    assert (row.purchase, row.resource) == (purchase_for().key, purchase_for().url)
     assert row.settled_at is not None
     assert row.settled_at >= row.claimed_at >= row.created_at >= began
 
 
 def test_a_payment_counts_as_delivered_when_the_answer_is_written(wallets: Mapping[str, Wallet]) -> None:
     receipt = buy(paid_by(wallets["free"]))
-    answer = x402.Paid({}, receipt)
+    answer = x402.PaidResponse({}, receipt)
     assert Payment.objects.get().state == Payment.State.SETTLED
     answer.close()
     row = Payment.objects.get()
@@ -125,7 +127,7 @@ def test_the_rate_of_a_tier_that_the_payer_does_not_have_is_too_little(wallets: 
     assert Payment.objects.count() == 0
 
 
-def test_a_price_that_has_just_changed_is_honoured(wallets: Mapping[str, Wallet]) -> None:
+def test_the_old_price_is_accepted_for_a_minute_after_a_change(wallets: Mapping[str, Wallet]) -> None:
     headers = paid_by(wallets["free"])
     now = timezone.now()
     Price.objects.create(product_id="context", rate="standard", amount_usdc=Decimal("0.005"), valid_from=now)
@@ -224,7 +226,7 @@ def test_an_installation_without_an_address_to_pay_takes_no_payments(settings: L
 def test_the_same_payment_is_served_again_for_ten_minutes(wallets: Mapping[str, Wallet]) -> None:
     headers = paid_by(wallets["free"])
     receipt = buy(headers)
-    x402.Paid({}, receipt).close()
+    x402.PaidResponse({}, receipt).close()
     now = timezone.now()
     assert buy(headers, now=now + timedelta(minutes=9)) == receipt
     refusal = refused(headers, now=now + timedelta(minutes=10))
@@ -256,7 +258,7 @@ def test_what_was_bought_is_served_again_whatever_it_costs_now(wallets: Mapping[
 def test_a_payment_does_not_buy_something_else(wallets: Mapping[str, Wallet]) -> None:
     headers = paid_by(wallets["free"])
     buy(headers)
-    refusal = refused(headers, asked("geranium"))
+    refusal = refused(headers, purchase_for("geranium"))
     assert isinstance(refusal, x402.PaymentAlreadyUsed)
     assert refusal.status == 402
     assert Payment.objects.count() == 1
@@ -276,7 +278,7 @@ def test_twenty_copies_at_once_are_charged_once(wallets: Mapping[str, Wallet]) -
 
 def test_twenty_copies_for_twenty_records_buy_one(wallets: Mapping[str, Wallet]) -> None:
     headers = paid_by(wallets["free"])
-    records = iter([asked(f"restaurant-{number}") for number in range(20)])
+    records = iter([purchase_for(f"restaurant-{number}") for number in range(20)])
     found = at_once(20, lambda: buy(headers, next(records)))
     refusals = [each for each in found if isinstance(each, Refusal)]
     assert len(found) - len(refusals) == 1
@@ -284,7 +286,7 @@ def test_twenty_copies_for_twenty_records_buy_one(wallets: Mapping[str, Wallet])
     assert Payment.objects.count() == 1
 
 
-def test_a_payment_that_somebody_is_settling_right_now_is_not_settled_twice(wallets: Mapping[str, Wallet]) -> None:
+def test_a_payment_that_another_request_is_settling_is_not_settled_twice(wallets: Mapping[str, Wallet]) -> None:
     headers = paid_by(wallets["free"])
     buy(headers)
     Payment.objects.update(state=Payment.State.CLAIMED, tx_hash=None, settled_at=None, claimed_at=timezone.now())
@@ -296,13 +298,13 @@ def test_a_payment_that_somebody_is_settling_right_now_is_not_settled_twice(wall
 
 def left_alone(headers: Mapping[str, str]) -> None:
     """Fifteen seconds later the one who was settling is gone, and the payment is taken up."""
-    Payment.objects.update(claimed_at=timezone.now() - transitions.STALE - timedelta(seconds=1))
+    Payment.objects.update(claimed_at=timezone.now() - transitions.CLAIM_TIMEOUT - timedelta(seconds=1))
     row, receipt = Payment.objects.get(), buy(headers)
     assert receipt.payment == row.pk
     assert Payment.objects.get().attempts == row.attempts + 1
 
 
-def test_a_crash_between_settling_and_writing_it_down_is_served_and_charged_once(
+def test_a_crash_between_settling_and_recording_is_served_and_charged_once(
     wallets: Mapping[str, Wallet],
 ) -> None:
     headers = paid_by(wallets["free"])

@@ -25,7 +25,6 @@ from x402.schemas import PaymentRequired as RequiredV2
 
 from payments import checkout, x402
 from payments.checkout import PaymentIdentifierReused
-from payments.checkout.context import public_id
 from payments.devchain.wallets import Wallet
 from payments.ledger import reconcile, transitions
 from payments.models import Payment
@@ -34,15 +33,15 @@ from tests.payments.buyer import (
     REVIEWS,
     abandoned,
     aged,
-    asked,
     at_once,
     buy,
     client_of,
     paid_by,
+    purchase_for,
     read,
     reason,
     refused,
-    sent_by_somebody,
+    settled_by_third_party,
     signed_by,
     tampered,
 )
@@ -56,7 +55,7 @@ NAME = "pay_7d5d747be160e280504c099d984bcfe0"
 PRICE = Decimal("0.002")
 NOWHERE = "http://127.0.0.1:1"
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("books")]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("ledger_matches_chain")]
 
 
 def called(headers: Mapping[str, str], name: Any = NAME) -> dict[str, str]:
@@ -102,7 +101,7 @@ def test_the_official_client_may_name_its_payment_and_is_charged_once_for_it(wal
     assert Payment.objects.get().payment_identifier == NAME
 
 
-def test_a_client_that_sends_back_what_we_said_has_named_nothing(wallets: Mapping[str, Wallet]) -> None:
+def test_a_client_that_echoes_the_declaration_has_no_identifier(wallets: Mapping[str, Wallet]) -> None:
     for _ in range(2):
         buy(called(paid_by(wallets["free"]), None))
     assert list(Payment.objects.values_list("payment_identifier", flat=True)) == ["", ""]
@@ -116,16 +115,16 @@ def test_a_new_payment_under_the_same_identifier_is_served_and_never_settled(wal
     assert Payment.objects.count() == 1
 
 
-def test_it_is_served_whatever_it_would_cost_by_now(wallets: Mapping[str, Wallet]) -> None:
+def test_the_first_payment_is_served_whatever_the_new_one_would_cost(wallets: Mapping[str, Wallet]) -> None:
     first = buy(anew(wallets["free"]))
     assert buy(called(signed_by(wallets["free"], value=1))) == first
 
 
-def test_a_request_that_comes_again_is_known_by_its_own_header_whatever_it_is_called(
+def test_a_repeated_header_is_recognised_whatever_its_identifier(
     wallets: Mapping[str, Wallet],
 ) -> None:
     headers = anew(wallets["free"])
-    first, other = buy(headers), buy(anew(wallets["free"], "another-name-000"), asked("geranium"))
+    first, other = buy(headers), buy(anew(wallets["free"], "another-name-000"), purchase_for("geranium"))
     assert first != other
     assert buy(called(headers, "another-name-000")) == buy(called(headers, None)) == first
 
@@ -133,18 +132,18 @@ def test_a_request_that_comes_again_is_known_by_its_own_header_whatever_it_is_ca
 def test_another_purchase_under_the_same_identifier_is_409_and_costs_nothing(wallets: Mapping[str, Wallet]) -> None:
     first, second = anew(wallets["free"]), anew(wallets["free"])
     buy(first)
-    refusal = refused(second, asked("geranium"))
+    refusal = refused(second, purchase_for("geranium"))
     assert (refusal.status, refusal.code) == (409, "payment_identifier_reused")
     assert "Nothing was charged for this one: pay under a new identifier." in refusal.message
     assert refusal.headers["Cache-Control"] == "no-store"
     assert Payment.objects.count() == 1
     # The same authorization is still good under another name.
-    buy(called(second, "another-name-000"), asked("geranium"))
+    buy(called(second, "another-name-000"), purchase_for("geranium"))
 
 
-def test_what_came_into_the_answer_later_is_409(wallets: Mapping[str, Wallet]) -> None:
+def test_an_answer_that_has_grown_is_409(wallets: Mapping[str, Wallet]) -> None:
     receipt = buy(anew(wallets["pro"]))
-    transitions.deliver(receipt.payment, now=timezone.now())
+    transitions.mark_delivered(receipt.payment, now=timezone.now())
     both = ("context", "reviews")
     refusal = refused(anew(wallets["pro"], products=both), products=both)
     assert isinstance(refusal, PaymentIdentifierReused)
@@ -153,18 +152,18 @@ def test_what_came_into_the_answer_later_is_409(wallets: Mapping[str, Wallet]) -
 
 def test_an_answer_whose_time_is_over_is_409(wallets: Mapping[str, Wallet]) -> None:
     receipt = buy(anew(wallets["free"]))
-    transitions.deliver(receipt.payment, now=timezone.now() - timedelta(minutes=11))
+    transitions.mark_delivered(receipt.payment, now=timezone.now() - timedelta(minutes=11))
     refusal = refused(anew(wallets["free"]))
     assert isinstance(refusal, PaymentIdentifierReused)
     assert "its time is over" in refusal.message
 
 
-def test_money_that_is_owed_back_is_409_and_named(wallets: Mapping[str, Wallet]) -> None:
+def test_a_refund_due_is_409_and_named(wallets: Mapping[str, Wallet]) -> None:
     buy(anew(wallets["free"]))
     Payment.objects.update(state=State.REFUND_DUE)
     refusal = refused(anew(wallets["free"]))
     assert isinstance(refusal, PaymentIdentifierReused)
-    assert refusal.extra == {"refund": public_id(Payment.objects.get())}
+    assert refusal.extra == {"refund": Payment.objects.get().public_id}
 
 
 # Whose it is
@@ -173,26 +172,26 @@ def test_an_identifier_is_its_payers_own(wallets: Mapping[str, Wallet]) -> None:
     assert buy(anew(wallets["pro"])).payer == wallets["pro"].address
 
 
-def test_who_has_seen_an_identifier_gains_nothing_by_it(wallets: Mapping[str, Wallet]) -> None:
+def test_an_identifier_of_another_payer_gives_no_access(wallets: Mapping[str, Wallet]) -> None:
     buy(anew(wallets["free"]))
     victim: dict[str, Any] = {"from": wallets["free"].address}
     assert reason(refused(called(tampered(paid_by(wallets["pro"]), **victim)))) == "invalid_signature"
 
 
-def test_what_everybody_can_read_on_the_chain_opens_nothing(wallets: Mapping[str, Wallet]) -> None:
+def test_an_authorization_that_is_on_the_chain_gives_no_access(wallets: Mapping[str, Wallet]) -> None:
     buy(anew(wallets["free"]))
     elsewhere = paid_by(wallets["free"])
-    buy(elsewhere, asked("geranium"))
+    buy(elsewhere, purchase_for("geranium"))
     assert isinstance(refused(called(elsewhere)), x402.PaymentAlreadyUsed)
 
 
-def test_what_was_signed_for_another_time_opens_nothing(wallets: Mapping[str, Wallet]) -> None:
+def test_an_expired_authorization_gives_no_access(wallets: Mapping[str, Wallet]) -> None:
     buy(anew(wallets["free"]))
     old = anew(wallets["free"])
     assert reason(refused(old, now=timezone.now() + timedelta(minutes=5))) == "expired"
 
 
-def test_a_new_payment_that_is_on_the_chain_stands_for_itself(wallets: Mapping[str, Wallet]) -> None:
+def test_a_new_payment_that_is_on_the_chain_counts_without_its_identifier(wallets: Mapping[str, Wallet]) -> None:
     first, second, third = (anew(wallets["free"]) for _ in range(3))
     buy(first)
     for headers, later in ((second, timedelta(0)), (third, timedelta(minutes=2))):
@@ -203,14 +202,14 @@ def test_a_new_payment_that_is_on_the_chain_stands_for_itself(wallets: Mapping[s
     assert Payment.objects.count() == 3
 
 
-def test_what_was_sent_past_us_keeps_its_name(wallets: Mapping[str, Wallet]) -> None:
+def test_a_payment_sent_by_a_third_party_keeps_its_identifier(wallets: Mapping[str, Wallet]) -> None:
     headers = anew(wallets["free"])
     front_run(headers, sender=wallets["pro"])
     receipt = buy(headers, now=timezone.now() + timedelta(minutes=2))
     assert buy(anew(wallets["free"])) == receipt
 
 
-def test_a_contract_wallet_has_names_too_as_far_as_it_approves() -> None:
+def test_a_contract_wallet_that_approves_may_use_identifiers() -> None:
     owner = fresh_wallet(usdc=Decimal(1))
     payer: dict[str, Any] = {"from": contract_wallet(owner, usdc=Decimal(1))}
     first = buy(called(tampered(paid_by(owner), **payer)))
@@ -240,7 +239,7 @@ def test_twenty_payments_under_one_identifier_at_once_are_charged_once() -> None
 
 def test_of_two_purchases_under_one_identifier_at_once_one_is_charged() -> None:
     wallet = fresh_wallet(usdc=Decimal(1))
-    wanted = iter([(anew(wallet), asked("noma")), (anew(wallet), asked("geranium"))])
+    wanted = iter([(anew(wallet), purchase_for("noma")), (anew(wallet), purchase_for("geranium"))])
     lock = threading.Lock()
 
     def one() -> Receipt:
@@ -256,7 +255,7 @@ def test_of_two_purchases_under_one_identifier_at_once_one_is_charged() -> None:
 def test_a_second_payment_waits_for_the_first_to_be_settled(
     wallets: Mapping[str, Wallet], settings: LazySettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("payments.checkout.pending_settlement.TWIN_WAIT_S", 0.2)
+    monkeypatch.setattr("payments.checkout.pending_settlement.MAX_WAIT_S", 0.2)
     real, over = settings.FACILITATOR_URL, threading.Event()
     first, second = anew(wallets["free"]), anew(wallets["free"])
     with serving(never_answers(over)) as server:
@@ -285,7 +284,7 @@ def test_an_unknown_first_is_looked_up_and_the_second_never_settled(
     settings.FACILITATOR_URL = real
     assert (refusal.status, refusal.code) == (503, "settlement_pending")
     assert Payment.objects.get().state == State.UNKNOWN
-    transaction = sent_by_somebody(first)
+    transaction = settled_by_third_party(first)
     receipt = buy(anew(wallets["free"]))
     assert (receipt.transaction, Payment.objects.count()) == (transaction, 1)
 
@@ -311,7 +310,7 @@ def test_a_first_whose_process_died_is_looked_up(wallets: Mapping[str, Wallet]) 
     assert buy(anew(wallets["free"])) == buy(first)
 
 
-def test_a_first_that_can_arrive_no_more_lets_its_name_go(
+def test_an_expired_first_payment_releases_its_identifier(
     wallets: Mapping[str, Wallet], settings: LazySettings
 ) -> None:
     lost(wallets["free"], settings)
@@ -322,7 +321,9 @@ def test_a_first_that_can_arrive_no_more_lets_its_name_go(
     assert (old.state, old.payment_identifier) == (State.EXPIRED, "")
 
 
-def test_the_sweep_lets_the_name_of_what_it_gives_up_go(wallets: Mapping[str, Wallet], settings: LazySettings) -> None:
+def test_the_sweep_releases_the_identifier_of_an_expired_payment(
+    wallets: Mapping[str, Wallet], settings: LazySettings
+) -> None:
     lost(wallets["free"], settings)
     aged()
     Payment.objects.update(valid_before=timezone.now() - timedelta(minutes=2))
@@ -330,7 +331,9 @@ def test_the_sweep_lets_the_name_of_what_it_gives_up_go(wallets: Mapping[str, Wa
     buy(anew(wallets["free"]))
 
 
-def test_a_first_that_was_refused_lets_its_name_go(wallets: Mapping[str, Wallet], settings: LazySettings) -> None:
+def test_a_refused_first_payment_releases_its_identifier(
+    wallets: Mapping[str, Wallet], settings: LazySettings
+) -> None:
     real = settings.FACILITATOR_URL
     for script in (refuses("insufficient_funds"), None):
         with serving(script or says(200, {})) as server:
@@ -341,7 +344,9 @@ def test_a_first_that_was_refused_lets_its_name_go(wallets: Mapping[str, Wallet]
     buy(anew(wallets["free"]))
 
 
-def test_nothing_is_said_while_the_chain_is_away(wallets: Mapping[str, Wallet], settings: LazySettings) -> None:
+def test_an_identifier_is_503_while_the_chain_is_unavailable(
+    wallets: Mapping[str, Wallet], settings: LazySettings
+) -> None:
     real = settings.RPC_URL
     buy(anew(wallets["free"]))
     second = anew(wallets["free"])
@@ -383,7 +388,7 @@ def test_a_payment_needs_no_name(wallets: Mapping[str, Wallet], extensions: Any)
     assert Payment.objects.get().payment_identifier == ""
 
 
-def test_reviews_are_not_served_under_a_name_to_who_is_not_of_their_tier(wallets: Mapping[str, Wallet]) -> None:
+def test_reviews_with_an_identifier_need_their_tier(wallets: Mapping[str, Wallet]) -> None:
     headers = anew(wallets["free"], products=REVIEWS)
     assert isinstance(refused(headers, products=REVIEWS), checkout.TierRequired)
     assert Payment.objects.aggregate(total=Sum("amount_usdc"))["total"] is None

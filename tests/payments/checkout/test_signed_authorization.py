@@ -14,66 +14,65 @@ from django.conf import LazySettings
 from django.utils import timezone
 
 from payments import checkout, x402
-from payments.checkout.context import public_id
 from payments.devchain.wallets import Wallet
 from payments.ledger import transitions
 from payments.models import Payment
 from payments.tiers.definitions import FREE, PREMIUM
 from tests.payments.buyer import (
     REVIEWS,
-    asked,
     buy,
     paid_by,
     proven,
+    purchase_for,
     read,
     reason,
     refused,
-    signed_anew,
+    resigned,
     signed_by,
     tampered,
 )
-from tests.payments.facilitators import node_that_says, says, serving
+from tests.payments.facilitators import node_answering, says, serving
 from tests.payments.transfers import contract_wallet, front_run
 from tests.support.wallets import fresh_wallet
 
 State = Payment.State
 NOWHERE = "http://127.0.0.1:1"
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("books")]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("ledger_matches_chain")]
 
 
 # Other deeds under one nonce
-def test_less_that_has_arrived_under_the_same_nonce_buys_nothing_and_is_owed_back(
+def test_a_smaller_amount_under_the_same_nonce_buys_nothing_and_a_refund_is_due(
     wallets: Mapping[str, Wallet],
 ) -> None:
     headers = signed_by(wallets["free"], value=2000)
-    front_run(signed_anew(wallets["free"], headers, value=1), sender=wallets["pro"])
+    front_run(resigned(wallets["free"], headers, value=1), sender=wallets["pro"])
     for refusal in (refused(headers), refused(headers)):
         row = Payment.objects.get()
         assert isinstance(refusal, x402.PaymentAlreadyUsed)
         assert (row.state, row.amount_usdc, row.error) == (State.REFUND_DUE, Decimal("0.000001"), "wrong_amount")
         assert refusal.own_body is not None
-        assert refusal.own_body["refund"] == public_id(row)
+        assert refusal.own_body["refund"] == row.public_id
 
 
-def test_nothing_that_has_arrived_under_the_same_nonce_buys_nothing(wallets: Mapping[str, Wallet]) -> None:
+def test_an_amount_of_zero_under_the_same_nonce_buys_nothing(wallets: Mapping[str, Wallet]) -> None:
     headers = signed_by(wallets["free"], value=2000)
-    front_run(signed_anew(wallets["free"], headers, value=0), sender=wallets["pro"])
+    front_run(resigned(wallets["free"], headers, value=0), sender=wallets["pro"])
     for refusal in (refused(headers), refused(headers)):
         assert isinstance(refusal, x402.PaymentRejected)
         assert (reason(refusal), Payment.objects.get().state) == ("expired", State.EXPIRED)
 
 
-def test_what_was_paid_to_another_under_the_same_nonce_buys_nothing(wallets: Mapping[str, Wallet]) -> None:
+def test_a_payment_to_another_address_under_the_same_nonce_buys_nothing(wallets: Mapping[str, Wallet]) -> None:
     headers = signed_by(wallets["free"], value=2000)
-    elsewhere = signed_anew(wallets["free"], headers, value=2000, to=wallets["pro"].address)
+    elsewhere = resigned(wallets["free"], headers, value=2000, to=wallets["pro"].address)
     front_run(elsewhere, sender=wallets["pro"])
     assert reason(refused(headers)) == "expired"
 
 
-def test_more_that_has_arrived_under_the_same_nonce_is_in_the_books(wallets: Mapping[str, Wallet]) -> None:
+def test_a_larger_amount_under_the_same_nonce_is_recorded(wallets: Mapping[str, Wallet]) -> None:
     headers = signed_by(wallets["free"], value=2000)
-    front_run(signed_anew(wallets["free"], headers, value=5000), sender=wallets["pro"])
+    front_run(resigned(wallets["free"], headers, value=5000), sender=wallets["pro"])
     assert buy(headers).amount == Decimal("0.005")
 
 
@@ -85,7 +84,7 @@ def test_another_amount_under_the_nonce_of_an_unknown_payment_is_another_payment
         settings.FACILITATOR_URL = server.url
         assert isinstance(refused(headers), checkout.SettlementPending)
     settings.FACILITATOR_URL = real
-    cheap = signed_anew(wallets["free"], headers, value=1)
+    cheap = resigned(wallets["free"], headers, value=1)
     assert isinstance(refused(cheap), x402.PaymentAlreadyUsed)
     assert Payment.objects.get().state == State.UNKNOWN
     assert buy(headers).amount == Decimal("0.002")
@@ -93,7 +92,7 @@ def test_another_amount_under_the_nonce_of_an_unknown_payment_is_another_payment
 
 
 # Sent to the chain before we saw them
-def test_what_somebody_has_sent_is_served_when_its_time_is_over(wallets: Mapping[str, Wallet]) -> None:
+def test_an_expired_authorization_that_a_third_party_has_sent_is_served(wallets: Mapping[str, Wallet]) -> None:
     headers = paid_by(wallets["free"])
     transaction = front_run(headers, sender=wallets["pro"])
     now = timezone.now() + timedelta(minutes=5)
@@ -103,7 +102,7 @@ def test_what_somebody_has_sent_is_served_when_its_time_is_over(wallets: Mapping
     assert Payment.objects.get().state == State.SETTLED
 
 
-def test_what_somebody_has_sent_too_long_ago_is_owed_back(wallets: Mapping[str, Wallet]) -> None:
+def test_an_authorization_sent_by_a_third_party_too_long_ago_is_refund_due(wallets: Mapping[str, Wallet]) -> None:
     headers = paid_by(wallets["free"])
     front_run(headers, sender=wallets["pro"])
     refusal = refused(headers, now=timezone.now() + timedelta(minutes=16))
@@ -111,30 +110,32 @@ def test_what_somebody_has_sent_too_long_ago_is_owed_back(wallets: Mapping[str, 
     assert Payment.objects.get().state == State.REFUND_DUE
 
 
-def test_what_somebody_has_sent_of_the_wrong_amount_is_owed_back(wallets: Mapping[str, Wallet]) -> None:
+def test_an_authorization_of_the_wrong_amount_sent_by_a_third_party_is_refund_due(
+    wallets: Mapping[str, Wallet],
+) -> None:
     headers = signed_by(wallets["free"], value=1)
     front_run(headers, sender=wallets["pro"])
     refusal = refused(headers)
     assert reason(refusal) == "wrong_amount"
     assert refusal.own_body is not None
-    assert refusal.own_body["refund"] == public_id(Payment.objects.get())
+    assert refusal.own_body["refund"] == Payment.objects.get().public_id
 
 
-def test_what_somebody_has_sent_of_a_tier_to_which_it_is_not_sold_is_owed_back(wallets: Mapping[str, Wallet]) -> None:
+def test_an_authorization_of_too_low_a_tier_sent_by_a_third_party_is_refund_due(wallets: Mapping[str, Wallet]) -> None:
     headers = paid_by(wallets["free"], products=REVIEWS)
     front_run(headers, sender=wallets["pro"])
     refusal = refused(headers, products=REVIEWS)
     assert isinstance(refusal, checkout.TierRequired)
-    assert refusal.extra["refund"] == public_id(Payment.objects.get())
+    assert refusal.extra["refund"] == Payment.objects.get().public_id
 
 
-def test_nothing_is_said_of_what_is_spent_while_the_chain_does_not_show_for_what(
+def test_a_spent_authorization_is_pending_until_the_chain_shows_its_use(
     wallets: Mapping[str, Wallet], settings: LazySettings
 ) -> None:
     real, headers = settings.RPC_URL, paid_by(wallets["free"])
     front_run(headers, sender=wallets["pro"])
     now = timezone.now() + timedelta(minutes=5)
-    with serving(node_that_says({"eth_getLogs": []})) as server:
+    with serving(node_answering({"eth_getLogs": []})) as server:
         settings.RPC_URL = server.url
         assert isinstance(refused(headers, now=now), checkout.SettlementPending)
         refusal = refused(headers, now=now + timedelta(hours=6))
@@ -144,16 +145,16 @@ def test_nothing_is_said_of_what_is_spent_while_the_chain_does_not_show_for_what
 
 
 # What came into the answer later
-def test_a_replay_brings_nothing_that_was_not_paid_for(wallets: Mapping[str, Wallet]) -> None:
+def test_a_replay_serves_nothing_that_was_not_paid_for(wallets: Mapping[str, Wallet]) -> None:
     headers = paid_by(wallets["pro"])
     receipt = buy(headers)
-    transitions.deliver(receipt.payment, now=timezone.now())
+    transitions.mark_delivered(receipt.payment, now=timezone.now())
     refusal = refused(headers, products=("context", "reviews"))
     assert isinstance(refusal, x402.PaymentAlreadyUsed)
     assert buy(headers) == receipt
 
 
-def test_a_replay_brings_what_is_left_of_what_was_paid_for(wallets: Mapping[str, Wallet]) -> None:
+def test_a_replay_serves_a_part_of_what_was_paid_for(wallets: Mapping[str, Wallet]) -> None:
     both = ("context", "reviews")
     headers = paid_by(wallets["pro"], products=both)
     assert buy(headers, products=both) == buy(headers, products=REVIEWS)
@@ -205,7 +206,7 @@ def with_signature(headers: Mapping[str, str], signature: bytes) -> dict[str, st
 
 
 # Without the chain, and under another's session
-def test_what_everybody_may_buy_is_sold_while_the_chain_is_away(
+def test_free_tier_products_are_sold_while_the_chain_is_unavailable(
     wallets: Mapping[str, Wallet], settings: LazySettings
 ) -> None:
     real, wallet = settings.RPC_URL, fresh_wallet(usdc=Decimal(1))
@@ -225,7 +226,9 @@ def test_the_price_of_a_session_is_for_its_own_wallet(wallets: Mapping[str, Wall
     assert reason(refusal) == "wrong_amount"
     assert "the price is 0.002. You have not proven the wallet that pays" in refusal.message
     assert buy(signed_by(wallets["free"], value=2000), caller=premium).amount == Decimal("0.002")
-    assert buy(signed_by(wallets["premium"], value=1000), asked("geranium"), caller=premium).amount == Decimal("0.001")
+    assert buy(signed_by(wallets["premium"], value=1000), purchase_for("geranium"), caller=premium).amount == Decimal(
+        "0.001"
+    )
 
 
 def test_a_session_that_was_quoted_before_its_tier_fell_may_still_pay_the_standard_price(

@@ -17,14 +17,13 @@ from framework.errors import Refusal
 from payments import checkout, x402
 from payments.chain import reads
 from payments.chain.networks import ours
-from payments.checkout.context import public_id
 from payments.devchain.wallets import Wallet
 from payments.facilitator_server import error_codes
 from payments.ledger import chain_audit, reconcile, transitions
 from payments.models import Payment
 from payments.tiers.definitions import PRO
-from tests.payments.buyer import abandoned, aged, buy, paid_by, proven, read, reason, refused, signed_anew, signed_by
-from tests.payments.facilitators import Script, node_that_says, refuses, says, serving
+from tests.payments.buyer import abandoned, aged, buy, paid_by, proven, read, reason, refused, resigned, signed_by
+from tests.payments.facilitators import Script, node_answering, refuses, says, serving
 from tests.payments.transfers import FICKLE, contract_wallet, front_run, send
 from tests.support import wallets as wallets_of_tests
 from tests.support.wallets import fresh_wallet, usdc_balance
@@ -36,7 +35,7 @@ UNUSED = "0x" + "0" * 64
 USED = "invalid_exact_evm_nonce_already_used"
 BOTH = ("context", "reviews")
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("books")]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("ledger_matches_chain")]
 
 
 def answered(script: Script, headers: Mapping[str, str], settings: LazySettings) -> Refusal:
@@ -74,7 +73,7 @@ LATE = {
 
 
 @pytest.mark.parametrize("late", LATE)
-def test_what_may_still_arrive_is_503_and_charged_once(
+def test_a_payment_that_may_still_arrive_is_503_and_charged_once(
     wallets: Mapping[str, Wallet], settings: LazySettings, late: str
 ) -> None:
     before, headers = usdc_balance(wallets["free"].address), paid_by(wallets["free"])
@@ -89,15 +88,13 @@ def test_what_may_still_arrive_is_503_and_charged_once(
 
 
 @pytest.mark.parametrize("why", ["transaction_failed", "invalid_exact_evm_transaction_failed", "of_tomorrow"])
-def test_what_was_mined_and_reverted_is_refused(
-    wallets: Mapping[str, Wallet], settings: LazySettings, why: str
-) -> None:
+def test_a_reverted_settlement_is_refused(wallets: Mapping[str, Wallet], settings: LazySettings, why: str) -> None:
     refusal = answered(refuses(why, reverted(wallets["pro"])), paid_by(wallets["free"]), settings)
     assert isinstance(refusal, x402.PaymentRejected)
     assert (reason(refusal), Payment.objects.count()) == (why, 0)
 
 
-def test_what_failed_because_it_was_used_already_is_not_refused(
+def test_a_settlement_that_failed_because_the_nonce_was_used_is_not_refused(
     wallets: Mapping[str, Wallet], settings: LazySettings
 ) -> None:
     headers = paid_by(wallets["free"])
@@ -106,14 +103,14 @@ def test_what_failed_because_it_was_used_already_is_not_refused(
     buy(headers)
 
 
-def test_a_node_that_lags_does_not_undo_what_was_used_already(
+def test_a_lagging_node_does_not_release_a_used_authorization(
     wallets: Mapping[str, Wallet], settings: LazySettings
 ) -> None:
     real, headers = settings.RPC_URL, signed_by(wallets["free"])
     # Its tier is believed for a while, so that only the authorization is asked about.
     buy(paid_by(wallets["free"]))
     transaction = front_run(headers, sender=wallets["pro"])
-    with serving(node_that_says({"eth_call": UNUSED})) as node:
+    with serving(node_answering({"eth_call": UNUSED})) as node:
         settings.RPC_URL = node.url
         assert isinstance(answered(refuses(USED), headers, settings), checkout.SettlementPending)
     settings.RPC_URL = real
@@ -122,12 +119,12 @@ def test_a_node_that_lags_does_not_undo_what_was_used_already(
     assert buy(headers).transaction == transaction
 
 
-def test_a_failure_is_not_believed_while_its_receipt_is_not_to_be_seen(
+def test_a_reported_failure_is_not_final_without_its_receipt(
     wallets: Mapping[str, Wallet], settings: LazySettings
 ) -> None:
     real, headers = settings.RPC_URL, paid_by(wallets["free"])
     transaction = reverted(wallets["pro"])
-    with serving(node_that_says({"eth_getTransactionReceipt": None})) as node:
+    with serving(node_answering({"eth_getTransactionReceipt": None})) as node:
         settings.RPC_URL = node.url
         refusal = answered(refuses("transaction_failed", transaction), headers, settings)
     settings.RPC_URL = real
@@ -136,7 +133,7 @@ def test_a_failure_is_not_believed_while_its_receipt_is_not_to_be_seen(
 
 
 @pytest.mark.parametrize("why", sorted(error_codes.REFUSED))
-def test_what_was_surely_never_sent_is_refused(
+def test_a_rejection_before_sending_is_refused(
     wallets: Mapping[str, Wallet], settings: LazySettings, why: str
 ) -> None:
     assert reason(answered(refuses(why), paid_by(wallets["free"]), settings)) == why
@@ -145,7 +142,7 @@ def test_what_was_surely_never_sent_is_refused(
 
 # While another has taken it over
 @pytest.mark.parametrize("status", [200, 404])
-def test_nothing_is_said_of_a_line_that_another_has_taken_over(
+def test_a_payment_that_was_taken_over_is_pending(
     wallets: Mapping[str, Wallet], settings: LazySettings, status: int
 ) -> None:
     headers = paid_by(wallets["free"])
@@ -161,13 +158,13 @@ def test_nothing_is_said_of_a_line_that_another_has_taken_over(
     buy(headers)
 
 
-def test_what_turned_out_to_be_less_is_not_served_whatever_the_facilitator_says(
+def test_a_smaller_transfer_is_not_served_whatever_the_facilitator_says(
     wallets: Mapping[str, Wallet], settings: LazySettings
 ) -> None:
     headers = signed_by(wallets["free"])
 
     def lies(_: bytes) -> tuple[int, bytes]:
-        front_run(signed_anew(wallets["free"], headers, value=1), sender=wallets["pro"])
+        front_run(resigned(wallets["free"], headers, value=1), sender=wallets["pro"])
         aged()
         reconcile.sweep(now=timezone.now())
         connection.close()
@@ -178,7 +175,7 @@ def test_what_turned_out_to_be_less_is_not_served_whatever_the_facilitator_says(
     assert isinstance(refusal, x402.PaymentAlreadyUsed)
     assert (row.state, row.amount_usdc) == (State.REFUND_DUE, Decimal("0.000001"))
     assert refusal.own_body is not None
-    assert refusal.own_body["refund"] == public_id(row)
+    assert refusal.own_body["refund"] == row.public_id
 
 
 # Reasons that are none
@@ -192,7 +189,7 @@ ODD = {
 
 
 @pytest.mark.parametrize("why", ODD)
-def test_a_reason_is_cleaned_and_cut(
+def test_a_reason_is_sanitized_and_truncated(
     wallets: Mapping[str, Wallet], settings: LazySettings, caplog: pytest.LogCaptureFixture, why: str
 ) -> None:
     headers = paid_by(wallets["free"])
@@ -205,55 +202,55 @@ def test_a_reason_is_cleaned_and_cut(
 
 
 # More in the answer than was paid for
-def test_what_was_never_delivered_and_would_now_be_more_is_owed_back(wallets: Mapping[str, Wallet]) -> None:
+def test_an_undelivered_payment_for_an_answer_that_has_grown_is_refund_due(wallets: Mapping[str, Wallet]) -> None:
     headers = signed_by(wallets["pro"])
     row = abandoned(headers)
     front_run(headers, sender=wallets["free"])
     reconcile.sweep(now=timezone.now())
     # For a moment somebody else may be serving it.
     assert isinstance(refused(headers, products=BOTH), checkout.SettlementPending)
-    Payment.objects.update(settled_at=timezone.now() - transitions.STALE - timedelta(seconds=1))
+    Payment.objects.update(settled_at=timezone.now() - transitions.CLAIM_TIMEOUT - timedelta(seconds=1))
     for _ in range(2):
         refusal = refused(headers, products=BOTH)
         row.refresh_from_db()
         assert isinstance(refusal, x402.PaymentAlreadyUsed)
-        assert (row.state, row.error) == (State.REFUND_DUE, Payment.OwedFor.NOT_DELIVERED)
+        assert (row.state, row.error) == (State.REFUND_DUE, Payment.RefundReason.NOT_DELIVERED)
         assert refusal.own_body is not None
-        assert refusal.own_body["refund"] == public_id(row)
+        assert refusal.own_body["refund"] == row.public_id
     assert isinstance(refused(headers), x402.PaymentAlreadyUsed)
 
 
-def test_what_was_never_delivered_under_a_name_and_would_now_be_more_is_owed_back(
+def test_an_undelivered_payment_found_by_its_identifier_is_refund_due_if_the_answer_has_grown(
     wallets: Mapping[str, Wallet],
 ) -> None:
     buy(named(signed_by(wallets["pro"])))
-    Payment.objects.update(settled_at=timezone.now() - transitions.STALE - timedelta(seconds=1))
+    Payment.objects.update(settled_at=timezone.now() - transitions.CLAIM_TIMEOUT - timedelta(seconds=1))
     refusal = refused(named(signed_by(wallets["pro"])), products=BOTH)
     assert isinstance(refusal, checkout.PaymentIdentifierReused)
-    assert refusal.extra == {"refund": public_id(Payment.objects.get())}
-    assert Payment.objects.get().error == Payment.OwedFor.NOT_DELIVERED
+    assert refusal.extra == {"refund": Payment.objects.get().public_id}
+    assert Payment.objects.get().error == Payment.RefundReason.NOT_DELIVERED
 
 
-def test_a_transaction_whose_answer_was_never_delivered_and_would_now_be_more_is_owed_back(
+def test_an_undelivered_transaction_for_an_answer_that_has_grown_is_refund_due(
     wallets: Mapping[str, Wallet],
 ) -> None:
     sent = {"X-Payment": send(wallets["pro"], ours().asset, "transfer(address,uint256)", settings.PAY_TO, 2000)}
     receipt, mine = buy(sent), proven(wallets["pro"], PRO)
-    Payment.objects.update(settled_at=timezone.now() - transitions.STALE - timedelta(seconds=1))
+    Payment.objects.update(settled_at=timezone.now() - transitions.CLAIM_TIMEOUT - timedelta(seconds=1))
     # A stranger moves nothing by the hash alone.
     assert isinstance(refused(sent, products=BOTH), x402.PaymentAlreadyUsed)
     assert Payment.objects.get().state == State.SETTLED
     refusal = refused(sent, products=BOTH, caller=mine)
     assert refusal.own_body is not None
-    assert refusal.own_body["refund"] == public_id(Payment.objects.get(pk=receipt.payment))
-    assert Payment.objects.get().error == Payment.OwedFor.NOT_DELIVERED
+    assert refusal.own_body["refund"] == Payment.objects.get(pk=receipt.payment).public_id
+    assert Payment.objects.get().error == Payment.RefundReason.NOT_DELIVERED
 
 
-def test_what_was_delivered_is_not_owed_back_when_there_is_more(wallets: Mapping[str, Wallet]) -> None:
+def test_a_delivered_payment_is_not_refunded_when_the_answer_has_grown(wallets: Mapping[str, Wallet]) -> None:
     headers = signed_by(wallets["pro"])
     receipt = buy(headers)
-    transitions.deliver(receipt.payment, now=timezone.now())
-    Payment.objects.update(settled_at=timezone.now() - transitions.STALE - timedelta(seconds=1))
+    transitions.mark_delivered(receipt.payment, now=timezone.now())
+    Payment.objects.update(settled_at=timezone.now() - transitions.CLAIM_TIMEOUT - timedelta(seconds=1))
     refusal = refused(headers, products=BOTH)
     assert refusal.own_body is not None
     assert "refund" not in refusal.own_body
@@ -269,20 +266,20 @@ def named(headers: Mapping[str, str]) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("is_named", [True, False])
-def test_in_the_second_in_which_it_begins_a_payment_is_not_valid_yet(
+def test_a_payment_is_not_valid_in_the_second_of_its_valid_after(
     wallets: Mapping[str, Wallet], is_named: bool
 ) -> None:
     buy(named(signed_by(wallets["free"])))
     now = (timezone.now() + timedelta(seconds=1)).replace(microsecond=0)
     wallet = wallets["free"]
-    headers = signed_anew(wallet, signed_by(wallet), value=2000, valid_after=int(now.timestamp()))
+    headers = resigned(wallet, signed_by(wallet), value=2000, valid_after=int(now.timestamp()))
     refusal = refused(named(headers) if is_named else headers, now=now)
     assert reason(refusal) == "not_yet_valid"
     assert Payment.objects.count() == 1
 
 
 # Contracts
-def test_a_contract_whose_payment_is_on_the_chain_is_not_told_that_nothing_was_charged() -> None:
+def test_the_refusal_of_a_contract_whose_payment_is_on_the_chain_does_not_say_nothing_was_charged() -> None:
     owner = fresh_wallet(usdc=Decimal(1))
     payer = contract_wallet(owner, usdc=Decimal(1), code=FICKLE)
     unpaid, paid = (read(signed_by(owner)) for _ in range(2))

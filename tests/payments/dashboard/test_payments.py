@@ -76,7 +76,7 @@ def test_the_list_is_narrowed_by_product_state_and_month_of_the_venue(venue: Ven
     edge = datetime(2026, 10, 31, 23, 30, tzinfo=UTC)
     november = ledger_builders.payment(1, created_at=edge)
     reviews = ledger_builders.payment(2, products=["reviews", "context"], created_at=edge - timedelta(days=3))
-    due = ledger_builders.owed(3, created_at=edge - timedelta(days=4))
+    due = ledger_builders.refund_due(3, created_at=edge - timedelta(days=4))
     for query, found in (
         ({"month": "2026-11"}, [november]),
         ({"product": "reviews"}, [reviews]),
@@ -120,7 +120,7 @@ def test_the_file_has_all_of_them_and_no_formula(venue: Venue, owner: Client) ->
 
 
 def test_a_payment_tells_what_happened_to_it(venue: Venue, owner: Client) -> None:
-    row = ledger_builders.owed(resource=f"https://api.example.com/{XSS}")
+    row = ledger_builders.refund_due(resource=f"https://api.example.com/{XSS}")
     answer = owner.get(at(venue, f"payments/{row.public_id}"))
     page = said(answer)
     assert "0.002 USDC Neighborhood context To be sent back to you" in page
@@ -151,7 +151,7 @@ def test_spending_adds_up_by_the_days_of_the_venue_without_what_goes_back(venue:
         ledger_builders.payment(1, amount_usdc=Decimal("0.5"))
         ledger_builders.payment(2, amount_usdc=Decimal("0.25"), created_at=late)
         ledger_builders.payment(3, amount_usdc=Decimal(2), created_at=ledger_builders.NOW - timedelta(days=31))
-        ledger_builders.owed(4, amount_usdc=Decimal(7))
+        ledger_builders.refund_due(4, amount_usdc=Decimal(7))
         page = said(owner.get(at(venue, "spending")))
         assert "November 2026: 0.75 USDC" in page
         assert "21 November 2 0.75" in page

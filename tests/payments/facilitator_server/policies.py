@@ -15,7 +15,7 @@ from payments.chain.networks import ours
 from payments.devchain import wallets as devchain
 from payments.facilitator_server import server as facilitating
 from payments.facilitator_server.policy import Policy
-from payments.facilitator_server.settlement import Settler, made
+from payments.facilitator_server.settlement import Settler, build_sdk
 from tests.payments.buyer import read
 from tests.payments.facilitators import Script
 from tests.support.wallets import fresh_wallet
@@ -25,7 +25,7 @@ GWEI = 10**9
 JSON = {"Content-Type": "application/json"}
 
 
-def asked(headers: Mapping[str, str], **changed: Any) -> dict[str, Any]:
+def settle_body(headers: Mapping[str, str], **changed: Any) -> dict[str, Any]:
     """The body that has the payment in this header settled, asked for in other words where they are given."""
     payment = read(headers)
     return {
@@ -44,8 +44,8 @@ def policy(rpc_url: str | None = None, **changed: Any) -> Policy:
         "tokens": frozenset(),
         "pay_to": frozenset({settings.PAY_TO}),
         "assets": frozenset({ours().asset}),
-        "most_gas_price": 5 * GWEI,
-        "most_gas": 300_000,
+        "max_gas_price": 5 * GWEI,
+        "max_gas": 300_000,
     }
     return Policy(**words | changed)
 
@@ -58,9 +58,9 @@ def gas_of(terms: Policy) -> tuple[int, ...]:
 
 def settled(terms: Policy, body: dict[str, Any]) -> tuple[Any, Any]:
     """What it answers to /verify and then to /settle, each within its time."""
-    settler = Settler(terms, made)
+    settler = Settler(terms, build_sdk)
     settler.supported()
-    parts, answers = facilitating.read(json.dumps(body).encode()), []
+    parts, answers = facilitating.parse(json.dumps(body).encode()), []
     for question in (settler.verify, settler.settle):
         started = time.monotonic()
         answers.append(question(*parts))

@@ -21,8 +21,8 @@ from payments import checkout
 from payments.devchain.wallets import Wallet
 from payments.models import Payment
 from tests.payments.buyer import buy, paid_by, refused, signed_by
-from tests.payments.facilitator_server.policies import JSON, asked
-from tests.payments.facilitators import node_that_says, serving
+from tests.payments.facilitator_server.policies import JSON, settle_body
+from tests.payments.facilitators import node_answering, serving
 from tests.support.live_stack import eventually
 from tests.support.wallets import fresh_wallet, usdc_balance
 
@@ -86,8 +86,10 @@ def post(url: str, path: str, body: Any, *, token: str | None = TOKEN) -> httpx.
 
 # Settling
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.usefixtures("books")
-def test_our_gate_settles_through_it(own: str, wallets: Mapping[str, Wallet], settings: LazySettings) -> None:
+@pytest.mark.usefixtures("ledger_matches_chain")
+def test_the_checkout_settles_at_our_facilitator(
+    own: str, wallets: Mapping[str, Wallet], settings: LazySettings
+) -> None:
     settings.FACILITATOR_URL, settings.FACILITATOR_TOKEN = own, TOKEN
     before = usdc_balance(wallets["free"].address)
     receipt = buy(paid_by(wallets["free"]))
@@ -97,8 +99,8 @@ def test_our_gate_settles_through_it(own: str, wallets: Mapping[str, Wallet], se
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.usefixtures("books")
-def test_our_gate_without_its_token_settles_nothing(
+@pytest.mark.usefixtures("ledger_matches_chain")
+def test_the_checkout_without_the_token_settles_nothing(
     own: str, wallets: Mapping[str, Wallet], settings: LazySettings
 ) -> None:
     settings.FACILITATOR_URL, settings.FACILITATOR_TOKEN = own, "not the token of it"
@@ -106,7 +108,7 @@ def test_our_gate_without_its_token_settles_nothing(
     assert Payment.objects.count() == 0
 
 
-def test_it_says_what_it_supports_and_that_it_lives_without_a_token(own: str) -> None:
+def test_supported_and_livez_need_no_token(own: str) -> None:
     assert httpx.get(f"{own}/livez").json() == {"status": "ok"}
     kinds = httpx.get(f"{own}/supported").json()["kinds"]
     assert [(kind["x402Version"], kind["network"]) for kind in kinds] == [(2, "eip155:84532"), (1, "base-sepolia")]
@@ -114,19 +116,19 @@ def test_it_says_what_it_supports_and_that_it_lives_without_a_token(own: str) ->
 
 @pytest.mark.parametrize("path", ["/verify", "/settle"])
 @pytest.mark.parametrize("token", [None, "", "another", TOKEN.upper()])
-def test_without_its_token_nothing_is_read(own: str, path: str, token: str | None) -> None:
+def test_without_the_token_no_body_is_read(own: str, path: str, token: str | None) -> None:
     answer = post(own, path, {}, token=token)
     assert (answer.status_code, answer.headers["WWW-Authenticate"]) == (401, "Bearer")
     assert set(answer.json()) == {"error"}
 
 
-def test_a_token_takes_the_place_of_another(own: str) -> None:
+def test_tokens_can_be_rotated(own: str) -> None:
     assert post(own, "/verify", {}, token="another token of 16 letters").status_code == 400
 
 
-def test_what_is_under_way_is_answered_before_it_ends(tmp_path: Path) -> None:
+def test_a_running_settlement_is_answered_before_the_process_ends(tmp_path: Path) -> None:
     payer, sending, over = fresh_wallet(Decimal(1)), threading.Event(), threading.Event()
-    real, answers, body = settings.RPC_URL, [], asked(signed_by(payer))
+    real, answers, body = settings.RPC_URL, [], settle_body(signed_by(payer))
 
     def slow(content: bytes) -> tuple[int, bytes]:
         if b"eth_sendRawTransaction" in content:
@@ -163,9 +165,7 @@ def test_what_is_under_way_is_answered_before_it_ends(tmp_path: Path) -> None:
         (["--key-file", "/no/such/file"], "cannot be read: No such file"),
     ],
 )
-def test_the_command_refuses_what_would_give_its_key_or_its_gas_away(
-    tmp_path: Path, words: list[str], sentence: str
-) -> None:
+def test_the_command_refuses_unsafe_options(tmp_path: Path, words: list[str], sentence: str) -> None:
     files = {"key": (f"{1:064x}", 0o600), "open": (f"{1:064x}", 0o640), "empty": ("", 0o600), "short": ("ab", 0o600)}
     for name, (content, mode) in files.items():
         (tmp_path / name).write_text(content)
@@ -179,7 +179,7 @@ def test_the_command_refuses_a_node_of_another_chain(tmp_path: Path) -> None:
     (tmp_path / "key").write_text(f"{1:064x}")
     (tmp_path / "key").chmod(0o600)
     with (
-        serving(node_that_says({"eth_chainId": "0x1"})) as node,
+        serving(node_answering({"eth_chainId": "0x1"})) as node,
         pytest.raises(CommandError, match="The node is of chain 1; eip155:84532 is 84532"),
     ):
         call_command("facilitator", "--key-file", str(tmp_path / "key"), "--rpc-url", node.url)

@@ -15,11 +15,11 @@ from django.conf import settings
 from payments.chain.evm import checksummed
 from payments.facilitator_server import error_codes
 from payments.facilitator_server import server as facilitating
-from payments.facilitator_server.settlement import Settler, made
-from payments.facilitator_server.settlement_attempt import Attempt, Held
+from payments.facilitator_server.settlement import Settler, build_sdk
+from payments.facilitator_server.settlement_attempt import Attempt, NotSent
 from tests.payments.buyer import signed_by
-from tests.payments.facilitator_server.policies import JSON, asked, gas_of, interrupted, policy, settled, told
-from tests.payments.facilitators import Script, hangs_up, node_that_says, says, serving
+from tests.payments.facilitator_server.policies import JSON, gas_of, interrupted, policy, settle_body, settled, told
+from tests.payments.facilitators import Script, hangs_up, node_answering, says, serving
 from tests.payments.transfers import contract_wallet
 from tests.support.live_stack import eventually
 from tests.support.wallets import fresh_wallet, usdc_balance
@@ -32,8 +32,8 @@ from tests.support.wallets import fresh_wallet, usdc_balance
         ({"payTo": "0x" + 40 * "1"}, error_codes.WRONG_PAY_TO),
     ],
 )
-def test_what_is_not_for_us_is_refused_before_the_chain_is_asked(changed: dict[str, Any], why: str) -> None:
-    body = asked(signed_by(fresh_wallet(Decimal(1))), **changed)
+def test_a_payment_outside_the_policy_is_refused_before_the_chain_is_asked(changed: dict[str, Any], why: str) -> None:
+    body = settle_body(signed_by(fresh_wallet(Decimal(1))), **changed)
     with serving(says(500, {})) as node:
         verified, answer = settled(policy(node.url), body)
         assert node.asked == []
@@ -43,7 +43,7 @@ def test_what_is_not_for_us_is_refused_before_the_chain_is_asked(changed: dict[s
 
 @pytest.mark.parametrize("kept", [(), ("authorization",), ("authorization", "signature")])
 def test_another_way_to_transfer_is_refused_before_the_chain_is_asked(kept: tuple[str, ...]) -> None:
-    body = asked(signed_by(fresh_wallet(Decimal(1))))
+    body = settle_body(signed_by(fresh_wallet(Decimal(1))))
     payment = body["paymentPayload"]["payload"]
     body["paymentPayload"]["payload"] = {
         "signature": "0x11",
@@ -58,39 +58,39 @@ def test_another_way_to_transfer_is_refused_before_the_chain_is_asked(kept: tupl
 
 @pytest.mark.parametrize(
     ("named", "why"),
-    [({"most_gas_price": 999_999}, error_codes.GAS_PRICE_TOO_HIGH), ({"most_gas": 30_000}, error_codes.TOO_MUCH_GAS)],
+    [({"max_gas_price": 999_999}, error_codes.GAS_PRICE_TOO_HIGH), ({"max_gas": 30_000}, error_codes.TOO_MUCH_GAS)],
 )
-def test_what_would_cost_more_gas_than_is_allowed_is_not_sent(named: dict[str, Any], why: str) -> None:
+def test_a_settlement_above_the_gas_limits_is_not_sent(named: dict[str, Any], why: str) -> None:
     payer, terms = fresh_wallet(Decimal(1)), policy(**named)
     before = gas_of(terms)
-    verified, answer = settled(terms, asked(signed_by(payer)))
+    verified, answer = settled(terms, settle_body(signed_by(payer)))
     assert verified.is_valid
     assert (answer.success, answer.error_reason, answer.transaction) == (False, why, "")
     assert (gas_of(terms), usdc_balance(payer.address)) == (before, Decimal(1))
 
 
-def test_who_cannot_pay_costs_us_no_gas() -> None:
+def test_a_payer_without_money_costs_no_gas() -> None:
     payer, terms = fresh_wallet(Decimal("0.001")), policy()
     before = gas_of(terms)
-    _, answer = settled(terms, asked(signed_by(payer)))
+    _, answer = settled(terms, settle_body(signed_by(payer)))
     assert (answer.success, answer.error_reason) == (False, "invalid_exact_evm_insufficient_balance")
     assert (gas_of(terms), usdc_balance(payer.address)) == (before, Decimal("0.001"))
 
 
 def test_without_ether_it_sends_nothing_and_says_why(caplog: pytest.LogCaptureFixture) -> None:
     payer, terms = fresh_wallet(Decimal(1)), policy(private_key="0x" + secrets.token_hex(32))
-    _, answer = settled(terms, asked(signed_by(payer)))
+    _, answer = settled(terms, settle_body(signed_by(payer)))
     assert (answer.success, answer.error_reason) == (False, error_codes.NO_GAS_LEFT)
     assert "has ether for 0 more settlements" in caplog.text
     assert usdc_balance(payer.address) == Decimal(1)
 
 
-def test_before_the_ether_ends_it_says_so(caplog: pytest.LogCaptureFixture) -> None:
-    with serving(node_that_says({"eth_getBalance": hex(2 * 10**12)})) as node:
+def test_low_ether_is_reported(caplog: pytest.LogCaptureFixture) -> None:
+    with serving(node_answering({"eth_getBalance": hex(2 * 10**12)})) as node:
         terms = policy(node.url)
         serves = facilitating.Facilitator(terms)
         assert "gas" not in told(serves, "/livez")
-        assert told(serves, "/settle", asked(signed_by(fresh_wallet(Decimal(1)))))["success"] is True
+        assert told(serves, "/settle", settle_body(signed_by(fresh_wallet(Decimal(1)))))["success"] is True
         assert told(serves, "/livez") == {"status": "ok", "gas": "low"}
     assert "more settlements: send it some" in caplog.text
     assert terms.private_key[2:] not in caplog.text
@@ -99,7 +99,7 @@ def test_before_the_ether_ends_it_says_so(caplog: pytest.LogCaptureFixture) -> N
 def test_a_contract_wallet_pays_through_it() -> None:
     owner = fresh_wallet(Decimal(1))
     payer = contract_wallet(owner, usdc=Decimal(1))
-    body = asked(signed_by(owner))
+    body = settle_body(signed_by(owner))
     body["paymentPayload"]["payload"]["authorization"]["from"] = checksummed(payer)
     body["paymentPayload"]["payload"]["signature"] = "0x" + 66 * "11"
     verified, answer = settled(policy(), body)
@@ -110,24 +110,24 @@ def test_a_contract_wallet_pays_through_it() -> None:
 # A chain that fails
 @pytest.mark.parametrize("method", [b"eth_getCode", b"eth_call", b"eth_gasPrice", b"eth_estimateGas"])
 @pytest.mark.parametrize("then", [hangs_up, says(429, {}), says(200, {"error": {"code": -32005, "message": "limit"}})])
-def test_while_the_chain_cannot_be_asked_nothing_is_sent(method: bytes, then: Script) -> None:
+def test_nothing_is_sent_while_the_chain_is_unavailable(method: bytes, then: Script) -> None:
     payer = fresh_wallet(Decimal(1))
     with serving(interrupted(method, then)) as node:
         terms = policy(node.url)
         before = gas_of(terms)
-        _, answer = settled(terms, asked(signed_by(payer)))
+        _, answer = settled(terms, settle_body(signed_by(payer)))
     assert (answer.success, answer.error_reason, answer.transaction) == (False, error_codes.CHAIN_UNAVAILABLE, "")
     assert (gas_of(terms), usdc_balance(payer.address)) == (before, Decimal(1))
 
 
-def test_a_node_that_takes_the_transaction_and_falls_silent_is_no_failure() -> None:
+def test_a_node_that_does_not_answer_after_accepting_is_no_failure() -> None:
     payer, real = fresh_wallet(Decimal(1)), settings.RPC_URL
 
     def takes(content: bytes) -> None:
         httpx.post(real, content=content, headers=JSON)
 
     with serving(interrupted(b"eth_sendRawTransaction", takes)) as node:
-        _, answer = settled(policy(node.url), asked(signed_by(payer)))
+        _, answer = settled(policy(node.url), settle_body(signed_by(payer)))
     assert (answer.success, usdc_balance(payer.address)) == (True, Decimal("0.998"))
 
 
@@ -141,25 +141,25 @@ def test_a_node_that_refuses_the_transaction_has_sent_nothing_and_the_next_payme
         return 200, httpx.post(real, content=content, headers=JSON).content
 
     with serving(interrupted(b"eth_sendRawTransaction", refuses_once)) as node:
-        settler = Settler(policy(node.url), made)
+        settler = Settler(policy(node.url), build_sdk)
         settler.supported()
-        parts = facilitating.read(json.dumps(asked(signed_by(payer))).encode())
+        parts = facilitating.parse(json.dumps(settle_body(signed_by(payer))).encode())
         first, second = settler.settle(*parts), settler.settle(*parts)
     assert (first.success, first.error_reason, first.transaction) == (False, error_codes.CHAIN_UNAVAILABLE, "")
     assert (second.success, usdc_balance(payer.address)) == (True, Decimal("0.998"))
 
 
-def test_what_is_not_mined_in_time_is_pending_and_the_same_is_asked_about_again(
+def test_a_settlement_that_is_not_mined_in_time_is_pending_and_can_be_repeated(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("payments.facilitator_server.signer.CONFIRMED_WITHIN_S", 0.3)
     payer, terms = fresh_wallet(Decimal(1)), policy()
-    body = asked(signed_by(payer))
+    body = settle_body(signed_by(payer))
     hidden = {"eth_getTransactionReceipt": None}
-    with serving(node_that_says(hidden)) as node:
-        settler = Settler(replace(terms, rpc_url=node.url), made)
+    with serving(node_answering(hidden)) as node:
+        settler = Settler(replace(terms, rpc_url=node.url), build_sdk)
         settler.supported()
-        parts = facilitating.read(json.dumps(body).encode())
+        parts = facilitating.parse(json.dumps(body).encode())
         first = settler.settle(*parts)
         hidden.clear()
         second = settler.settle(*parts)
@@ -168,7 +168,7 @@ def test_what_is_not_mined_in_time_is_pending_and_the_same_is_asked_about_again(
     assert gas_of(terms)[1] == 1
 
 
-def test_who_waits_too_long_is_told_the_transaction_or_nothing_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_timeout_names_the_transaction_or_nothing_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("payments.facilitator_server.settlement.ANSWERED_WITHIN_S", 1.5)
     real, over = settings.RPC_URL, threading.Event()
 
@@ -182,9 +182,9 @@ def test_who_waits_too_long_is_told_the_transaction_or_nothing_is_sent(monkeypat
         payer = fresh_wallet(Decimal(1))
         with serving(interrupted(method, slow)) as node:
             terms = policy(node.url)
-            settler = Settler(terms, made)
+            settler = Settler(terms, build_sdk)
             settler.supported()
-            answers[method] = settler.settle(*facilitating.read(json.dumps(asked(signed_by(payer))).encode()))
+            answers[method] = settler.settle(*facilitating.parse(json.dumps(settle_body(signed_by(payer))).encode()))
             over.set()
             assert eventually(settler.is_idle)
         spent = Decimal(1) - usdc_balance(payer.address)
@@ -196,9 +196,9 @@ def test_who_waits_too_long_is_told_the_transaction_or_nothing_is_sent(monkeypat
 
 def test_payments_of_several_at_once_are_each_settled_once() -> None:
     payers, terms = [fresh_wallet(Decimal(1)) for _ in range(6)], policy()
-    settler = Settler(terms, made)
+    settler = Settler(terms, build_sdk)
     settler.supported()
-    parts = [facilitating.read(json.dumps(asked(signed_by(payer))).encode()) for payer in payers] * 2
+    parts = [facilitating.parse(json.dumps(settle_body(signed_by(payer))).encode()) for payer in payers] * 2
     with ThreadPoolExecutor(len(parts)) as threads:
         answers = list(threads.map(lambda one: settler.settle(*one), parts))
     assert sorted(answer.success for answer in answers) == [False] * 6 + [True] * 6
@@ -206,7 +206,7 @@ def test_payments_of_several_at_once_are_each_settled_once() -> None:
     assert gas_of(terms)[1] == 6
 
 
-def test_of_sending_and_giving_up_exactly_one_happens() -> None:
+def test_either_send_or_cancel_takes_effect() -> None:
     for _ in range(200):
         attempt = Attempt(payer="a", key="b", until=0.0)
         ready = threading.Barrier(2)
@@ -221,7 +221,7 @@ def sends(attempt: Attempt, ready: threading.Barrier) -> str | None:
     ready.wait()
     try:
         attempt.begin("0x1")
-    except Held:
+    except NotSent:
         return None
     return "0x1"
 
@@ -229,12 +229,12 @@ def sends(attempt: Attempt, ready: threading.Barrier) -> str | None:
 def gives_up(attempt: Attempt, ready: threading.Barrier) -> str | None:
     """Wait no longer."""
     ready.wait()
-    return attempt.give_up()
+    return attempt.cancel()
 
 
-def test_what_was_used_already_is_said_to_be_used() -> None:
-    settler, body = Settler(policy(), made), asked(signed_by(fresh_wallet(Decimal(1))))
+def test_a_used_authorization_is_reported_as_used() -> None:
+    settler, body = Settler(policy(), build_sdk), settle_body(signed_by(fresh_wallet(Decimal(1))))
     settler.supported()
-    parts = facilitating.read(json.dumps(body).encode())
+    parts = facilitating.parse(json.dumps(body).encode())
     assert [settler.settle(*parts).error_reason for _ in range(2)] == [None, error_codes.USED]
-    assert not error_codes.sends_nothing(error_codes.USED)
+    assert error_codes.USED not in error_codes.REFUSED

@@ -20,7 +20,7 @@ from payments.chain.networks import ours
 from payments.devchain.wallets import Wallet
 from payments.models import Payment
 from payments.x402 import facilitator_client
-from tests.payments.buyer import aged, asked, buy, paid_by, reason, refused, sent_by_somebody
+from tests.payments.buyer import aged, buy, paid_by, purchase_for, reason, refused, settled_by_third_party
 from tests.payments.facilitators import cuts_short, hangs_up, never_answers, refuses, says, serving, settles_and
 from tests.support.wallets import fresh_wallet, send, usdc_balance
 
@@ -30,7 +30,7 @@ HASH = "0x" + "5a" * 32
 NOWHERE = "http://127.0.0.1:1"
 SETTLED = {"success": True, "payer": "", "transaction": HASH, "network": "eip155:84532"}
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("books")]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("ledger_matches_chain")]
 
 
 # Nothing was sent
@@ -49,7 +49,7 @@ def test_a_facilitator_that_is_not_reached_leaves_no_trace(
 
 
 @pytest.mark.parametrize("status", [301, 401, 403, 404, 405, 413, 429])
-def test_a_facilitator_that_does_not_look_at_the_payment_leaves_no_trace(
+def test_a_facilitator_that_does_not_process_the_payment_leaves_no_trace(
     wallets: Mapping[str, Wallet], settings: LazySettings, status: int
 ) -> None:
     with serving(says(status, {"error": "no"})) as server:
@@ -81,7 +81,7 @@ FAULTS = {
     "no JSON": says(200, b"<html>"),
     "no settlement": says(200, {"ok": True}),
     "empty": says(200, b""),
-    "endless": says(200, b" " * (facilitator_client.MOST_BYTES + 1)),
+    "endless": says(200, b" " * (facilitator_client.MAX_BYTES + 1)),
     "pending": refuses("settlement_pending", HASH),
     "failed to send": refuses("transaction_failed"),
     "a reason that nobody knows": refuses("unexpected_settle_error"),
@@ -113,7 +113,7 @@ def test_an_unknown_outcome_is_503_and_the_same_header_is_charged_once(
 
 
 @pytest.mark.parametrize("has_settled", [True, False])
-def test_a_facilitator_that_does_not_answer_is_not_waited_for(
+def test_a_facilitator_that_does_not_answer_is_timed_out(
     wallets: Mapping[str, Wallet],
     settings: LazySettings,
     monkeypatch: pytest.MonkeyPatch,
@@ -135,7 +135,7 @@ def test_a_facilitator_that_does_not_answer_is_not_waited_for(
     assert Payment.objects.get().state == State.SETTLED
 
 
-def test_an_unknown_payment_stays_unknown_while_the_facilitator_is_away(
+def test_an_unknown_payment_stays_unknown_while_the_facilitator_is_unavailable(
     wallets: Mapping[str, Wallet], settings: LazySettings
 ) -> None:
     headers = paid_by(wallets["free"])
@@ -151,7 +151,7 @@ def test_an_unknown_payment_stays_unknown_while_the_facilitator_is_away(
     assert (Payment.objects.get().state, Payment.objects.get().attempts) == (State.UNKNOWN, 3)
 
 
-def test_an_unknown_payment_stays_unknown_while_the_chain_is_away(
+def test_an_unknown_payment_stays_unknown_while_the_chain_is_unavailable(
     wallets: Mapping[str, Wallet], settings: LazySettings
 ) -> None:
     real, headers = settings.RPC_URL, paid_by(wallets["free"])
@@ -165,7 +165,7 @@ def test_an_unknown_payment_stays_unknown_while_the_chain_is_away(
     settings.RPC_URL = real
 
 
-def test_a_rejection_is_not_believed_while_the_chain_is_away(
+def test_a_rejection_is_not_final_while_the_chain_is_unavailable(
     wallets: Mapping[str, Wallet], settings: LazySettings
 ) -> None:
     settings.TIER_CACHE_S = 600
@@ -178,7 +178,7 @@ def test_a_rejection_is_not_believed_while_the_chain_is_away(
     assert Payment.objects.filter(state=State.UNKNOWN).count() == 1
 
 
-def test_a_database_that_goes_away_after_settling_is_503_and_the_same_header_is_charged_once(
+def test_a_database_failure_after_settling_is_503_and_the_same_header_is_charged_once(
     wallets: Mapping[str, Wallet], settings: LazySettings
 ) -> None:
     real, before = settings.FACILITATOR_URL, usdc_balance(wallets["free"].address)
@@ -205,16 +205,16 @@ def test_a_database_that_goes_away_after_settling_is_503_and_the_same_header_is_
 
 
 # Somebody else was first
-def test_an_authorization_that_somebody_else_has_sent_counts_as_paid_once(wallets: Mapping[str, Wallet]) -> None:
+def test_an_authorization_sent_by_a_third_party_counts_as_paid_once(wallets: Mapping[str, Wallet]) -> None:
     headers = paid_by(wallets["free"])
-    transaction = sent_by_somebody(headers)
+    transaction = settled_by_third_party(headers)
     assert buy(headers).transaction == transaction
     row = Payment.objects.get()
     assert (row.state, row.tx_hash, row.block is not None) == (State.SETTLED, transaction, True)
-    assert isinstance(refused(headers, asked("geranium")), x402.PaymentAlreadyUsed)
+    assert isinstance(refused(headers, purchase_for("geranium")), x402.PaymentAlreadyUsed)
 
 
-def test_an_authorization_that_was_sent_while_we_asked_counts_as_paid(
+def test_an_authorization_sent_during_settlement_counts_as_paid(
     wallets: Mapping[str, Wallet], settings: LazySettings
 ) -> None:
     with serving(settles_and(refuses("transaction_failed", HASH))) as server:
@@ -226,15 +226,15 @@ def test_an_authorization_that_was_sent_while_we_asked_counts_as_paid(
 
 def test_the_transaction_of_an_authorization_is_no_second_payment(wallets: Mapping[str, Wallet]) -> None:
     headers = paid_by(wallets["free"])
-    transaction = sent_by_somebody(headers)
-    assert reason(refused({"X-Payment": transaction}, asked("geranium"))) == "not_a_payment"
+    transaction = settled_by_third_party(headers)
+    assert reason(refused({"X-Payment": transaction}, purchase_for("geranium"))) == "not_a_payment"
     receipt = buy(headers)
-    assert isinstance(refused({"X-Payment": receipt.transaction}, asked("geranium")), x402.PaymentAlreadyUsed)
+    assert isinstance(refused({"X-Payment": receipt.transaction}, purchase_for("geranium")), x402.PaymentAlreadyUsed)
 
 
 def cancelled(wallet: Wallet, headers: Mapping[str, str]) -> None:
     """The wallet takes the authorization back."""
-    signed = x402.proof(headers)
+    signed = x402.parse_proof(headers)
     assert isinstance(signed, x402.Authorization)
     domain = {
         "name": ours().domain_name,

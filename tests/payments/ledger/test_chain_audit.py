@@ -24,8 +24,8 @@ from payments.devchain.wallets import Wallet
 from payments.ledger import chain_audit, transitions
 from payments.models import Audit, Payment, PaymentEvent
 from payments.tasks import audit_payments
-from tests.payments.buyer import abandoned, buy, paid_by, reason, refused, sent_by_somebody, signed_by
-from tests.payments.facilitators import Script, Server, node_that_says, says, serving
+from tests.payments.buyer import abandoned, buy, paid_by, reason, refused, settled_by_third_party, signed_by
+from tests.payments.facilitators import Script, Server, node_answering, says, serving
 from tests.payments.transfers import front_run, send, together
 from tests.support import wallets as purse
 
@@ -36,7 +36,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("
 
 
 @pytest.fixture
-def since(books: None) -> Iterator[int]:
+def since(ledger_matches_chain: None) -> Iterator[int]:
     """What arrived before the test is audited: of it there is nothing in the ledger."""
     head = reads.head()
     Audit.objects.create(
@@ -110,7 +110,7 @@ def test_the_audit_of_a_busy_span_costs_three_trips_and_none_for_each_payment(
 ) -> None:
     for _ in range(3):
         buy(hash_of(transfer(wallets["free"], "0.002")))
-    with asking(settings, node_that_says({})) as server:
+    with asking(settings, node_answering({})) as server:
         chain_audit.span(since + 1, reads.head(), now=later())
     asked = [json.loads(question)["method"] for question in server.asked]
     assert sorted(asked) == ["eth_blockNumber", "eth_getBlockByNumber", "eth_getBlockByNumber", "eth_getLogs"]
@@ -182,7 +182,7 @@ def test_what_we_left_open_or_gave_up_is_settled_when_its_money_is_there(
     headers = signed_by(wallets["free"])
     row = abandoned(headers)
     Payment.objects.filter(pk=row.pk).update(state=state, created_at=timezone.now() - timedelta(days=9))
-    transaction = sent_by_somebody(headers)
+    transaction = settled_by_third_party(headers)
     told = found()
     line = Payment.objects.get()
     assert (line.pk, line.state, line.tx_hash, line.block is not None) == (row.pk, State.SETTLED, transaction, True)
@@ -326,7 +326,7 @@ def test_a_caller_and_an_audit_at_once_make_one_line_of_a_transfer(
     wallets: Mapping[str, Wallet], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tx_hash = transfer(wallets["free"], "0.002")
-    real = transitions.enter
+    real = transitions.insert
     served: list[object] = []
 
     def late(*rows: Payment) -> bool:
@@ -335,7 +335,7 @@ def test_a_caller_and_an_audit_at_once_make_one_line_of_a_transfer(
             served.append(buy(hash_of(tx_hash)))
         return real(*rows)
 
-    monkeypatch.setattr(transitions, "enter", late)
+    monkeypatch.setattr(transitions, "insert", late)
     told = found()
     assert (told.orphans, told.differences) == (0, [])
     assert Payment.objects.get().state == State.SETTLED
@@ -360,7 +360,7 @@ def test_a_node_that_answers_nonsense_ends_the_audit_and_changes_nothing(
     buy(paid_by(wallets["free"]))
     transfer(wallets["free"], "0.003")
     before = list(Payment.objects.values())
-    with asking(settings, node_that_says(told)), pytest.raises(rpc.RpcUnavailable):
+    with asking(settings, node_answering(told)), pytest.raises(rpc.RpcUnavailable):
         chain_audit.run(now=later())
     assert list(Payment.objects.values()) == before
     assert Audit.objects.count() == 1
@@ -372,7 +372,7 @@ def test_a_node_that_refuses_a_long_span_is_asked_for_its_halves(
 ) -> None:
     for _ in range(3):
         transfer(wallets["free"], "0.001")
-    whole = node_that_says({})
+    whole = node_answering({})
 
     def bounded(content: bytes) -> tuple[int, bytes] | None:
         asked = json.loads(content)

@@ -44,7 +44,7 @@ def seen_elsewhere(tx_hash: str, *, blocks: int) -> Payment:
     return row
 
 
-@pytest.mark.usefixtures("books")
+@pytest.mark.usefixtures("ledger_matches_chain")
 @pytest.mark.parametrize("blocks", [-1, 0, 1])
 @pytest.mark.parametrize("is_one_span", [True, False])
 def test_a_plain_transfer_that_moved_to_another_place_is_not_booked_twice(
@@ -69,7 +69,7 @@ def test_a_plain_transfer_that_moved_to_another_place_is_not_booked_twice(
         assert (line.block, line.log_index, line.proof_key) == (row.block, row.log_index, row.proof_key)
 
 
-@pytest.mark.usefixtures("books")
+@pytest.mark.usefixtures("ledger_matches_chain")
 def test_two_payers_of_a_transaction_whose_places_have_changed_keep_their_lines(wallets: Mapping[str, Wallet]) -> None:
     free, pro = wallets["free"], wallets["pro"]
     tx_hash = together((free, settings.PAY_TO, 2000), (pro, settings.PAY_TO, 4000))
@@ -101,7 +101,7 @@ def test_more_than_28_digits_are_summed_to_the_last(prices: None) -> None:
     assert (told.arrived_usdc, told.booked_usdc, told.orphans, told.differences) == (whole, whole, 2, [])
 
 
-@pytest.mark.usefixtures("books")
+@pytest.mark.usefixtures("ledger_matches_chain")
 def test_a_refund_of_more_than_has_arrived_is_a_difference(wallets: Mapping[str, Wallet]) -> None:
     tx_hash = paid(wallets["free"])
     buy({"X-Payment": tx_hash})

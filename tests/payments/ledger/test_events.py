@@ -14,7 +14,7 @@ from payments.devchain.wallets import Wallet
 from payments.ledger import transitions
 from payments.models import Payment, PaymentEvent
 from tests.payments.buyer import buy, paid_by, reason, refused, signed_by
-from tests.payments.ledger_builders import NOW, owed, payment
+from tests.payments.ledger_builders import NOW, payment, refund_due
 
 pytestmark = pytest.mark.django_db
 State = Payment.State
@@ -32,11 +32,11 @@ def claimed(number: int = 0) -> Payment:
     return payment(number, state=State.CLAIMED, settled_at=None, tx_hash=None, attempts=1)
 
 
-@pytest.mark.usefixtures("books")
+@pytest.mark.usefixtures("ledger_matches_chain")
 @pytest.mark.django_db(transaction=True)
 def test_a_payment_at_the_gate_leaves_its_whole_story(wallets: Mapping[str, Wallet]) -> None:
     receipt = buy(paid_by(wallets["free"]))
-    transitions.deliver(receipt.payment, now=NOW)
+    transitions.mark_delivered(receipt.payment, now=NOW)
     row = Payment.objects.get()
     assert [move[:2] for move in moves(row)] == [("", "claimed"), ("claimed", "settled"), ("settled", "delivered")]
     last = row.events.latest("pk")
@@ -45,7 +45,7 @@ def test_a_payment_at_the_gate_leaves_its_whole_story(wallets: Mapping[str, Wall
 
 def test_what_was_let_go_leaves_only_its_events() -> None:
     row = claimed()
-    transitions.release(row)
+    transitions.release_claim(row)
     assert not Payment.objects.exists()
     assert moves(row) == [("", "claimed", 1, "system"), ("claimed", "", 1, "system")]
     assert set(PaymentEvent.objects.values_list("payer", "amount_usdc")) == {(row.payer, Decimal("0.002"))}
@@ -53,12 +53,12 @@ def test_what_was_let_go_leaves_only_its_events() -> None:
 
 def test_a_take_over_and_what_follows_are_events() -> None:
     row = claimed()
-    transitions.leave_open(row, why="a timeout", tx_hash=HASH)
+    transitions.mark_unknown(row, reason="a timeout", tx_hash=HASH)
     row.refresh_from_db()
     assert transitions.take_over(row, now=NOW)
     # Claimed anew while it was claimed: only the attempt tells them apart.
     assert transitions.take_over(row, now=NOW)
-    transitions.expire(row, why="It was cancelled.")
+    transitions.mark_expired(row, reason="It was cancelled.")
     assert moves(row) == [
         ("", "claimed", 1, "system"),
         ("claimed", "unknown", 1, "system"),
@@ -72,8 +72,8 @@ def test_a_take_over_and_what_follows_are_events() -> None:
 def test_money_that_arrives_too_little_and_is_spent_after_all_is_told() -> None:
     row = claimed()
     found = Transfer(payer=row.payer, amount=Decimal("0.001"), tx_hash=HASH, log_index=0, block=7, mined_at=NOW)
-    transitions.book(row, found, now=NOW)
-    assert transitions.spend_after_all(row, now=NOW)
+    transitions.record_transfer(row, found, now=NOW)
+    assert transitions.spend_refund_due(row, now=NOW)
     assert [move[:2] for move in moves(row)] == [
         ("", "claimed"),
         ("claimed", "refund_due"),
@@ -88,9 +88,9 @@ def test_money_that_arrives_too_little_and_is_spent_after_all_is_told() -> None:
 
 def test_who_has_owed_and_sent_back_is_told() -> None:
     row = payment(state=State.DELIVERED, delivered_at=NOW)
-    transitions.owe_back(row.pk, reason=Payment.OwedFor.GOODWILL, by="staff:ada")
-    transitions.refund(row.pk, tx_hash=HASH, by="staff:bob", now=NOW)
-    transitions.take_back(row.pk, by="staff:eve")
+    transitions.mark_refund_due(row.pk, reason=Payment.RefundReason.GOODWILL, by="staff:ada")
+    transitions.record_refund(row.pk, tx_hash=HASH, by="staff:bob", now=NOW)
+    transitions.withdraw_refund(row.pk, by="staff:eve")
     assert moves(row) == [
         ("", "delivered", 0, "system"),
         ("delivered", "refund_due", 0, "staff:ada"),
@@ -100,11 +100,11 @@ def test_who_has_owed_and_sent_back_is_told() -> None:
 
 
 def test_what_does_not_move_a_payment_is_no_event() -> None:
-    row = owed()
-    Payment.objects.update(looked_at=NOW, claimed_at=NOW, block=9)
-    transitions.refund(row.pk, tx_hash=HASH, by="staff:ada", now=NOW - timedelta(days=1))
+    row = refund_due()
+    Payment.objects.update(rechecked_at=NOW, claimed_at=NOW, block=9)
+    transitions.record_refund(row.pk, tx_hash=HASH, by="staff:ada", now=NOW - timedelta(days=1))
     assert len(moves(row)) == 2
-    assert not transitions.refund(row.pk, tx_hash=HASH, by="staff:ada", now=NOW)
+    assert not transitions.record_refund(row.pk, tx_hash=HASH, by="staff:ada", now=NOW)
     assert len(moves(row)) == 2
 
 
@@ -129,11 +129,11 @@ def test_what_the_chain_shows_of_a_settlement_is_told_where_it_differs() -> None
     found = Transfer(
         payer=first.payer, amount=Decimal("0.002"), tx_hash=first.tx_hash or "", log_index=0, block=7, mined_at=NOW
     )
-    assert transitions.confirm(first, found)
-    assert transitions.confirm(
+    assert transitions.confirm_transfer(first, found)
+    assert transitions.confirm_transfer(
         second, replace(found, amount=Decimal("0.001"), tx_hash=HASH), error="Less has arrived."
     )
-    assert not transitions.confirm(second, found)
+    assert not transitions.confirm_transfer(second, found)
     assert len(moves(first)) == 1
     last = second.events.latest("pk")
     assert (last.before, last.after, last.amount_usdc, last.error) == (
@@ -147,7 +147,7 @@ def test_what_the_chain_shows_of_a_settlement_is_told_where_it_differs() -> None
 def test_a_move_that_is_undone_leaves_no_event() -> None:
     row = claimed()
     with transaction.atomic():
-        transitions.settle(row, tx_hash=HASH, now=NOW)
+        transitions.mark_settled(row, tx_hash=HASH, now=NOW)
         transaction.set_rollback(True)
     assert len(moves(row)) == 1
 
@@ -162,14 +162,14 @@ def test_events_are_neither_changed_nor_deleted() -> None:
         with pytest.raises(IntegrityError, match="events of payments are never changed"), transaction.atomic():
             change()
     assert len(moves(row)) == 1
-    transitions.release(row)
+    transitions.release_claim(row)
     # Of a payment that is gone they may be forgotten (payments.retention), and not be changed all the same.
     with pytest.raises(IntegrityError, match="never changed"), transaction.atomic():
         PaymentEvent.objects.update(actor="nobody")
     assert PaymentEvent.objects.all().delete()[0] == 2
 
 
-@pytest.mark.usefixtures("books")
+@pytest.mark.usefixtures("ledger_matches_chain")
 @pytest.mark.django_db(transaction=True)
 def test_a_payment_that_is_refused_before_it_is_claimed_leaves_no_event(wallets: Mapping[str, Wallet]) -> None:
     assert reason(refused(signed_by(wallets["free"], value=1))) == "wrong_amount"

@@ -31,12 +31,12 @@ from tests.payments.buyer import (
     paid_by,
     reason,
     refused,
-    sent_by_somebody,
-    signed_anew,
+    resigned,
+    settled_by_third_party,
     signed_by,
 )
 from tests.payments.chain.test_reads import cancellation
-from tests.payments.facilitators import hangs_up, node_that_says, says, serving, settles_and
+from tests.payments.facilitators import hangs_up, node_answering, says, serving, settles_and
 from tests.payments.transfers import CANCEL, front_run, send
 
 State = Payment.State
@@ -44,7 +44,7 @@ MINUTE = timedelta(seconds=61)
 JSON = {"Content-Type": "application/json"}
 NOWHERE = "http://127.0.0.1:1"
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("books")]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("ledger_matches_chain")]
 
 
 @pytest.fixture
@@ -65,7 +65,7 @@ def ahead(settings: LazySettings) -> Iterator[list[timedelta]]:
     settings.RPC_URL = real
 
 
-def test_a_payment_that_arrived_unseen_is_found_on_the_chain_and_waits_for_its_payer(
+def test_an_unknown_payment_that_arrived_is_found_on_the_chain_and_waits_for_its_payer(
     wallets: Mapping[str, Wallet], settings: LazySettings
 ) -> None:
     real, headers = settings.FACILITATOR_URL, paid_by(wallets["free"])
@@ -88,7 +88,7 @@ def test_a_payment_whose_time_passed_unused_expires(wallets: Mapping[str, Wallet
     now = timezone.now()
     reconcile.sweep(now=now)
     row = Payment.objects.get()
-    assert (row.state, row.error) == (State.UNKNOWN, "Nobody saw how the settlement ended.")
+    assert (row.state, row.error) == (State.UNKNOWN, "How the settlement ended is not known.")
     assert row.valid_before is not None
     # The chain's clock may be behind ours.
     reconcile.sweep(now=row.valid_before + timedelta(seconds=59))
@@ -103,7 +103,7 @@ def test_a_payment_whose_time_passed_unused_expires(wallets: Mapping[str, Wallet
     assert reason(refusal) == "expired"
 
 
-def test_money_that_arrives_for_what_we_gave_up_is_found(
+def test_money_that_arrives_for_an_expired_payment_is_found(
     wallets: Mapping[str, Wallet], ahead: list[timedelta]
 ) -> None:
     headers = signed_by(wallets["free"])
@@ -112,7 +112,7 @@ def test_money_that_arrives_for_what_we_gave_up_is_found(
     late, ahead[0] = row.valid_before + MINUTE, MINUTE
     assert reconcile.sweep(now=late) == 1
     assert Payment.objects.get().state == State.EXPIRED
-    transaction = sent_by_somebody(headers)
+    transaction = settled_by_third_party(headers)
     reconcile.sweep(now=late + timedelta(minutes=9))
     assert Payment.objects.get().state == State.EXPIRED
     reconcile.sweep(now=late + timedelta(minutes=11))
@@ -121,7 +121,7 @@ def test_money_that_arrives_for_what_we_gave_up_is_found(
     assert buy(headers).payment == row.pk
 
 
-def test_money_that_arrives_for_what_we_gave_up_is_found_when_its_payer_comes(
+def test_money_that_arrives_for_an_expired_payment_is_found_when_its_payer_returns(
     wallets: Mapping[str, Wallet], ahead: list[timedelta]
 ) -> None:
     headers = signed_by(wallets["free"])
@@ -129,18 +129,18 @@ def test_money_that_arrives_for_what_we_gave_up_is_found_when_its_payer_comes(
     assert row.valid_before is not None
     ahead[0] = MINUTE
     assert reconcile.sweep(now=row.valid_before + MINUTE) == 1
-    sent_by_somebody(headers)
+    settled_by_third_party(headers)
     assert buy(headers).payment == row.pk
 
 
-def test_what_is_spent_stays_open_until_the_chain_shows_for_what(
+def test_a_spent_authorization_stays_open_until_the_chain_shows_its_use(
     wallets: Mapping[str, Wallet], settings: LazySettings
 ) -> None:
     real, headers = settings.RPC_URL, paid_by(wallets["free"])
     row = abandoned(headers)
-    transaction = sent_by_somebody(headers)
+    transaction = settled_by_third_party(headers)
     for method in ("eth_getLogs", "eth_getTransactionReceipt"):
-        with serving(node_that_says({method: [] if method == "eth_getLogs" else None})) as server:
+        with serving(node_answering({method: [] if method == "eth_getLogs" else None})) as server:
             settings.RPC_URL = server.url
             for later in (timedelta(0), timedelta(hours=1), timedelta(hours=30)):
                 assert reconcile.sweep(now=timezone.now() + later) == 0
@@ -203,8 +203,8 @@ def test_a_node_that_answers_nonsense_ends_no_payment(
 ) -> None:
     real, headers = settings.RPC_URL, signed_by(wallets["free"])
     abandoned(headers)
-    transaction = sent_by_somebody(headers)
-    with serving(node_that_says(told)) as server:
+    transaction = settled_by_third_party(headers)
+    with serving(node_answering(told)) as server:
         settings.RPC_URL = server.url
         assert reconcile.sweep(now=timezone.now()) == 0
         assert Payment.objects.get().state == State.UNKNOWN
@@ -215,7 +215,7 @@ def test_a_node_that_answers_nonsense_ends_no_payment(
     assert (Payment.objects.get().state, Payment.objects.get().tx_hash) == (State.SETTLED, transaction)
 
 
-def test_an_authorization_that_was_cancelled_expires_and_says_so(wallets: Mapping[str, Wallet]) -> None:
+def test_a_cancelled_authorization_expires_with_that_reason(wallets: Mapping[str, Wallet]) -> None:
     headers = signed_by(wallets["free"])
     row = abandoned(headers)
     nonce = reconcile.nonce_of(row)
@@ -224,7 +224,7 @@ def test_an_authorization_that_was_cancelled_expires_and_says_so(wallets: Mappin
     assert (Payment.objects.get().state, Payment.objects.get().error) == (State.EXPIRED, "It was cancelled.")
 
 
-def test_of_sweeps_at_once_each_payment_is_looked_at_by_one(wallets: Mapping[str, Wallet]) -> None:
+def test_concurrent_sweeps_check_each_payment_once(wallets: Mapping[str, Wallet]) -> None:
     for _ in range(6):
         abandoned(signed_by(wallets["free"]))
     assert at_once(4, lambda: reconcile.sweep(now=timezone.now())) == [0, 0, 0, 0]
@@ -233,19 +233,19 @@ def test_of_sweeps_at_once_each_payment_is_looked_at_by_one(wallets: Mapping[str
 
 
 @pytest.mark.parametrize("is_away", [False, True])
-def test_sweeps_that_only_look_are_no_events_and_come_ever_more_seldom(
+def test_sweeps_that_change_nothing_write_no_events_and_back_off(
     wallets: Mapping[str, Wallet], settings: LazySettings, monkeypatch: pytest.MonkeyPatch, is_away: bool
 ) -> None:
-    real, looked = reconcile.look, []
+    real, checked = reconcile.check_chain, []
     valid_for = timedelta(hours=20).total_seconds()
     row = abandoned(signed_by(wallets["free"], max_timeout_seconds=int(valid_for)))
     start = row.created_at
 
-    def look(row: Payment, *, now: datetime) -> reconcile.Fate:
-        looked.append(now - start)
+    def check_chain(row: Payment, *, now: datetime) -> reconcile.AuthorizationStatus:
+        checked.append(now - start)
         return real(row, now=now)
 
-    monkeypatch.setattr(reconcile, "look", look)
+    monkeypatch.setattr(reconcile, "check_chain", check_chain)
     if is_away:
         settings.RPC_URL, was = NOWHERE, settings.RPC_URL
     for seconds in range(20, 2 * 3600, 15):
@@ -254,7 +254,7 @@ def test_sweeps_that_only_look_are_no_events_and_come_ever_more_seldom(
         settings.RPC_URL = was
     row = Payment.objects.get()
     assert (row.state, row.attempts, PaymentEvent.objects.count()) == (State.UNKNOWN, 2, 3)
-    minutes = [each.total_seconds() / 60 for each in looked]
+    minutes = [each.total_seconds() / 60 for each in checked]
     assert len([each for each in minutes if each < 5]) > 6
     assert 20 < len(minutes) < 30
     assert all(
@@ -264,26 +264,26 @@ def test_sweeps_that_only_look_are_no_events_and_come_ever_more_seldom(
     # Who cannot wait does not.
     front = PaymentEvent.objects.count()
     reconcile.sweep(now=start + timedelta(hours=2), is_urgent=True)
-    assert len(looked) == len(minutes) + 1
+    assert len(checked) == len(minutes) + 1
     assert PaymentEvent.objects.count() == front
 
 
-def test_a_sweep_that_looks_does_not_end_what_its_payer_has_taken_up(
+def test_a_sweep_does_not_end_a_payment_that_its_payer_has_taken_over(
     wallets: Mapping[str, Wallet], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     row = abandoned(signed_by(wallets["free"]))
     reconcile.sweep(now=timezone.now())
     aged()
 
-    def look(row: Payment, *, now: datetime) -> reconcile.Fate:
+    def check_chain(row: Payment, *, now: datetime) -> reconcile.AuthorizationStatus:
         assert transitions.take_over(Payment.objects.get(), now=now)
-        transitions.expire(row, why="Its time has passed and it was not used.")
-        return reconcile.Fate.UNUSED
+        transitions.mark_expired(row, reason="Its time has passed and it was not used.")
+        return reconcile.AuthorizationStatus.UNUSED
 
-    monkeypatch.setattr(reconcile, "look", look)
+    monkeypatch.setattr(reconcile, "check_chain", check_chain)
     reconcile.sweep(now=timezone.now())
     row = Payment.objects.get()
-    assert (row.state, row.attempts, row.error) == (State.CLAIMED, 3, "Nobody saw how the settlement ended.")
+    assert (row.state, row.attempts, row.error) == (State.CLAIMED, 3, "How the settlement ended is not known.")
 
 
 # By the word of the facilitator
@@ -304,7 +304,7 @@ def test_a_settlement_that_the_chain_does_not_show_is_an_error(
     real, headers = settings.FACILITATOR_URL, signed_by(wallets["free"])
     lie = {"success": True, "transaction": "0x" + "5a" * 32, "network": "eip155:84532"}
     if has_paid:
-        front_run(signed_anew(wallets["free"], headers, value=5), sender=wallets["pro"])
+        front_run(resigned(wallets["free"], headers, value=5), sender=wallets["pro"])
     with serving(says(200, lie)) as server:
         settings.FACILITATOR_URL = server.url
         buy(headers)
@@ -322,13 +322,13 @@ def test_a_settlement_that_the_chain_does_not_show_is_an_error(
         row.delete()
 
 
-def test_a_sweep_leaves_what_somebody_is_settling(wallets: Mapping[str, Wallet]) -> None:
+def test_a_sweep_skips_a_payment_that_a_request_is_settling(wallets: Mapping[str, Wallet]) -> None:
     abandoned(paid_by(wallets["free"]), ago=timedelta(seconds=14))
     assert reconcile.sweep(now=timezone.now()) == 0
     assert (Payment.objects.get().state, Payment.objects.get().attempts) == (State.CLAIMED, 1)
 
 
-def test_a_sweep_while_the_chain_is_away_changes_nothing_for_good(
+def test_a_sweep_while_the_chain_is_unavailable_ends_nothing(
     wallets: Mapping[str, Wallet], settings: LazySettings
 ) -> None:
     real = settings.RPC_URL
@@ -342,19 +342,19 @@ def test_a_sweep_while_the_chain_is_away_changes_nothing_for_good(
 def test_the_task_sweeps(wallets: Mapping[str, Wallet]) -> None:
     headers = paid_by(wallets["free"])
     abandoned(headers)
-    transaction = sent_by_somebody(headers)
+    transaction = settled_by_third_party(headers)
     reconcile_payments()
     assert (Payment.objects.get().state, Payment.objects.get().tx_hash) == (State.SETTLED, transaction)
 
 
-def test_who_took_a_payment_over_is_not_undone_by_who_had_it(wallets: Mapping[str, Wallet]) -> None:
+def test_a_request_cannot_undo_a_take_over_of_its_payment(wallets: Mapping[str, Wallet]) -> None:
     first = abandoned(paid_by(wallets["free"]))
     second = Payment.objects.get()
     assert transitions.take_over(second, now=timezone.now())
     assert not transitions.take_over(Payment(pk=first.pk, state=first.state, attempts=1), now=timezone.now())
-    transitions.release(first)
-    transitions.leave_open(first, why="too late")
-    transitions.expire(first, why="too late")
+    transitions.release_claim(first)
+    transitions.mark_unknown(first, reason="too late")
+    transitions.mark_expired(first, reason="too late")
     row = Payment.objects.get()
     assert (row.state, row.attempts, row.error) == (State.CLAIMED, 2, "")
 

@@ -16,16 +16,16 @@ from payments.chain import reads
 from payments.chain.networks import ours
 from payments.devchain.wallets import Wallet
 from payments.ledger import chain_audit, reconcile, refunds, transitions
-from payments.ledger.refunds import NotSeen
+from payments.ledger.refunds import PaymentNotOnChain
 from payments.models import Payment, PaymentEvent, Refund
-from tests.payments.buyer import abandoned, buy, paid_by, refused, signed_anew, signed_by
+from tests.payments.buyer import abandoned, buy, paid_by, refused, resigned, signed_by
 from tests.payments.facilitators import says, serving
-from tests.payments.ledger_builders import NOW, owed, payment
+from tests.payments.ledger_builders import NOW, payment, refund_due
 from tests.payments.transfers import front_run, send
 from tests.support.wallets import transfer_usdc
 
 State = Payment.State
-GOODWILL = Payment.OwedFor.GOODWILL
+GOODWILL = Payment.RefundReason.GOODWILL
 NOWHERE = "http://127.0.0.1:1"
 DAY = timedelta(hours=24)
 MINUTE = timedelta(minutes=1)
@@ -41,8 +41,8 @@ def only() -> Payment:
 
 
 # Paid for, and never delivered
-@pytest.mark.usefixtures("books")
-def test_what_was_paid_for_and_not_delivered_for_a_day_is_owed_back(wallets: Mapping[str, Wallet]) -> None:
+@pytest.mark.usefixtures("ledger_matches_chain")
+def test_a_payment_that_was_not_delivered_for_a_day_is_refund_due(wallets: Mapping[str, Wallet]) -> None:
     headers = signed_by(wallets["pro"])
     abandoned(headers)
     front_run(headers, sender=wallets["free"])
@@ -55,8 +55,8 @@ def test_what_was_paid_for_and_not_delivered_for_a_day_is_owed_back(wallets: Map
     reconcile.sweep(now=now + DAY + MINUTE)
     row = only()
     assert (row.state, row.error) == (State.REFUND_DUE, "not_delivered")
-    assert row.is_to_be_sent_back(now + DAY)
-    assert not transitions.spend_after_all(row, now=now)
+    assert row.is_refundable(now + DAY)
+    assert not transitions.spend_refund_due(row, now=now)
     assert row.events.latest("pk").actor == "system"
     assert refused(headers, now=now + DAY + MINUTE).message == "The money of this payment goes back to you."
     events = PaymentEvent.objects.count()
@@ -64,7 +64,7 @@ def test_what_was_paid_for_and_not_delivered_for_a_day_is_owed_back(wallets: Map
     assert PaymentEvent.objects.count() == events
 
 
-def test_what_was_delivered_or_has_not_been_seen_on_the_chain_is_not_owed_for_that() -> None:
+def test_delivered_and_unconfirmed_payments_are_not_marked_undelivered() -> None:
     later = NOW + DAY + MINUTE
     kept = [
         payment(1, state=State.DELIVERED, delivered_at=NOW),
@@ -73,10 +73,10 @@ def test_what_was_delivered_or_has_not_been_seen_on_the_chain_is_not_owed_for_th
         payment(3, block=None, error=NOT_THERE),
     ]
     late = payment(4)
-    assert transitions.owe_undelivered(before=later - DAY - MINUTE) == 1
+    assert transitions.mark_undelivered_refund_due(before=later - DAY - MINUTE) == 1
     assert {row.pk: row.state for row in Payment.objects.exclude(pk=late.pk)} == {row.pk: row.state for row in kept}
     late.refresh_from_db()
-    assert (late.state, late.error) == (State.REFUND_DUE, Payment.OwedFor.NOT_DELIVERED)
+    assert (late.state, late.error) == (State.REFUND_DUE, Payment.RefundReason.NOT_DELIVERED)
 
 
 # Money that never arrived
@@ -92,48 +92,46 @@ def invented(wallets: Mapping[str, Wallet], settings: LazySettings, prices: None
 
 
 @pytest.mark.parametrize("is_looked_at", [False, True])
-def test_money_that_never_arrived_is_not_owed_back_by_staff(invented: Payment, is_looked_at: bool) -> None:
+def test_staff_cannot_refund_money_that_never_arrived(invented: Payment, is_looked_at: bool) -> None:
     if is_looked_at:
         reconcile.sweep(now=timezone.now() + timedelta(minutes=2))
-    with pytest.raises(NotSeen, match="The chain does not show"):
-        refunds.owe_back(invented.pk, reason=GOODWILL, by="staff:ada", now=timezone.now())
+    with pytest.raises(PaymentNotOnChain, match="The chain does not show"):
+        refunds.mark_refund_due(invented.pk, reason=GOODWILL, by="staff:ada", now=timezone.now())
     assert (only().state, only().error) == (State.SETTLED, NOT_THERE)
-    assert not transitions.owe_back(invented.pk, reason=GOODWILL, by="job")
+    assert not transitions.mark_refund_due(invented.pk, reason=GOODWILL, by="job")
     assert only().error == NOT_THERE
 
 
-def test_what_staff_owe_back_is_looked_for_on_the_chain_first(
-    wallets: Mapping[str, Wallet], settings: LazySettings, books: None
+def test_a_refund_by_staff_checks_the_chain_first(
+    wallets: Mapping[str, Wallet], settings: LazySettings, ledger_matches_chain: None
 ) -> None:
     buy(paid_by(wallets["free"]))
     row = only()
     assert row.block is None
     real, settings.RPC_URL = settings.RPC_URL, NOWHERE
-    with pytest.raises(NotSeen, match="cannot be read"):
-        refunds.owe_back(row.pk, reason=GOODWILL, by="staff:ada", now=timezone.now())
+    with pytest.raises(PaymentNotOnChain, match="cannot be read"):
+        refunds.mark_refund_due(row.pk, reason=GOODWILL, by="staff:ada", now=timezone.now())
     settings.RPC_URL = real
-    assert refunds.owe_back(row.pk, reason=GOODWILL, words="Blurred.", by="staff:ada", now=timezone.now())
+    assert refunds.mark_refund_due(row.pk, reason=GOODWILL, words="Blurred.", by="staff:ada", now=timezone.now())
     row = only()
     assert (row.state, row.error, row.block is not None) == (State.REFUND_DUE, "goodwill: Blurred.", True)
-    assert not refunds.owe_back(row.pk, reason=GOODWILL, by="staff:ada", now=timezone.now())
+    assert not refunds.mark_refund_due(row.pk, reason=GOODWILL, by="staff:ada", now=timezone.now())
 
 
-def test_nothing_is_noted_as_sent_back_for_money_that_never_arrived(
-    wallets: Mapping[str, Wallet], invented: Payment
-) -> None:
+def test_no_refund_is_recorded_for_money_that_never_arrived(wallets: Mapping[str, Wallet], invented: Payment) -> None:
     # As an earlier version has owed it.
     Payment.objects.update(state=State.REFUND_DUE, error="goodwill")
-    assert not only().is_to_be_sent_back(timezone.now() + DAY)
-    assert not Payment.objects.to_be_sent_back(now=timezone.now() + DAY).exists()
+    assert not only().is_refundable(timezone.now() + DAY)
+    assert not Payment.objects.refundable(now=timezone.now() + DAY).exists()
     tx_hash = transfer_usdc(wallets["pro"], wallets["free"].address, Decimal("0.005"))
-    (noted,) = refunds.note([invented.pk], tx_hash=tx_hash, by="staff:ada", now=timezone.now())
+    (noted,) = refunds.record([invented.pk], tx_hash=tx_hash, by="staff:ada", now=timezone.now())
     assert noted.refusal == "The chain has not shown this payment itself: there is nothing to send back yet."
-    assert not transitions.refund(invented.pk, tx_hash=tx_hash, by="staff:ada", now=timezone.now())
+    assert not transitions.record_refund(invented.pk, tx_hash=tx_hash, by="staff:ada", now=timezone.now())
     assert (only().state, only().error, Refund.objects.count()) == (State.REFUND_DUE, "goodwill", 0)
 
 
 @pytest.mark.parametrize("state", [State.REFUND_DUE, State.REFUNDED])
-def test_an_audit_sees_what_is_owed_or_was_sent_back_and_never_arrived(
+def test_an_audit_finds_refunds_of_money_that_never_arrived(
     wallets: Mapping[str, Wallet], invented: Payment, state: str
 ) -> None:
     Payment.objects.update(state=state, error="goodwill", refunded_at=timezone.now())
@@ -146,29 +144,29 @@ def test_an_audit_sees_what_is_owed_or_was_sent_back_and_never_arrived(
     assert (only().error, only().block) == ("goodwill", None)
 
 
-@pytest.mark.usefixtures("books")
+@pytest.mark.usefixtures("ledger_matches_chain")
 @pytest.mark.parametrize("state", [State.REFUND_DUE, State.REFUNDED])
-def test_what_was_owed_back_before_it_was_seen_is_confirmed_and_keeps_its_reason(
+def test_an_unconfirmed_refund_due_is_confirmed_and_keeps_its_reason(
     wallets: Mapping[str, Wallet], state: str
 ) -> None:
     buy(paid_by(wallets["free"]))
-    assert transitions.owe_back(only().pk, reason=GOODWILL, by="job")
+    assert transitions.mark_refund_due(only().pk, reason=GOODWILL, by="job")
     Payment.objects.update(state=state, refunded_at=timezone.now())
     reconcile.sweep(now=timezone.now() + timedelta(minutes=2))
     assert (only().state, only().error, only().block is not None) == (state, "goodwill", True)
 
 
-@pytest.mark.usefixtures("books")
-def test_of_too_little_that_is_owed_back_as_much_as_has_arrived_is_owed(
+@pytest.mark.usefixtures("ledger_matches_chain")
+def test_a_refund_of_too_little_is_of_the_amount_that_arrived(
     wallets: Mapping[str, Wallet], settings: LazySettings
 ) -> None:
     real, headers = settings.FACILITATOR_URL, signed_by(wallets["free"])
-    front_run(signed_anew(wallets["free"], headers, value=5), sender=wallets["pro"])
+    front_run(resigned(wallets["free"], headers, value=5), sender=wallets["pro"])
     with serving(says(200, LIE)) as server:
         settings.FACILITATOR_URL = server.url
         buy(headers)
     settings.FACILITATOR_URL = real
-    assert refunds.owe_back(only().pk, reason=GOODWILL, by="staff:ada", now=timezone.now())
+    assert refunds.mark_refund_due(only().pk, reason=GOODWILL, by="staff:ada", now=timezone.now())
     assert (only().amount_usdc, only().error) == (Decimal("0.000005"), "goodwill")
     told = list(PaymentEvent.objects.order_by("pk").values_list("before", "after", "amount_usdc"))
     assert told[-2:] == [
@@ -177,19 +175,19 @@ def test_of_too_little_that_is_owed_back_as_much_as_has_arrived_is_owed(
     ]
 
 
-def test_a_transaction_from_before_the_payment_sends_nothing_back_however_late_the_payment_was_seen(
+def test_a_transaction_from_before_the_payment_refunds_nothing_however_late_the_payment_was_confirmed(
     wallets: Mapping[str, Wallet], prices: None
 ) -> None:
     older = transfer_usdc(wallets["pro"], wallets["free"].address, Decimal("0.005"))
     buy(paid_by(wallets["free"]))
-    assert transitions.owe_back(only().pk, reason=GOODWILL, by="job")
-    (noted,) = refunds.note([only().pk], tx_hash=older, by="staff:ada", now=timezone.now())
+    assert transitions.mark_refund_due(only().pk, reason=GOODWILL, by="job")
+    (noted,) = refunds.record([only().pk], tx_hash=older, by="staff:ada", now=timezone.now())
     assert noted.refusal == "The transaction is older than the payment."
     # It was looked for by that.
     assert only().block is not None
 
 
-def test_a_refund_that_was_noted_before_its_payment_was_seen_waits_for_it(
+def test_a_refund_recorded_before_its_payment_was_confirmed_waits_for_it(
     wallets: Mapping[str, Wallet], invented: Payment
 ) -> None:
     now = timezone.now()
@@ -204,32 +202,32 @@ def test_a_refund_that_was_noted_before_its_payment_was_seen_waits_for_it(
         created_at=now,
     )
     for _ in range(2):
-        assert refunds.confirm_noted(now=now) == 0
-        assert Refund.objects.get().error == refunds.UNSEEN
+        assert refunds.confirm_recorded(now=now) == 0
+        assert Refund.objects.get().error == refunds.PAYMENT_NOT_SHOWN
     Payment.objects.update(block=1)
-    assert refunds.confirm_noted(now=now) == 1
+    assert refunds.confirm_recorded(now=now) == 1
 
 
 # Who has sent it
-def test_minted_money_sends_nothing_back(wallets: Mapping[str, Wallet]) -> None:
-    row = owed(payer=wallets["free"].address)
+def test_minted_money_refunds_nothing(wallets: Mapping[str, Wallet]) -> None:
+    row = refund_due(payer=wallets["free"].address)
     tx_hash = send(wallets["pro"], ours().asset, "mint(address,uint256)", row.payer, 4000)
-    (noted,) = refunds.note([row.pk], tx_hash=tx_hash, by="staff:ada", now=NOW + DAY)
-    assert noted.refusal == "The transaction has moved 0 USDC to the payer; 0.002 is owed."
+    (noted,) = refunds.record([row.pk], tx_hash=tx_hash, by="staff:ada", now=NOW + DAY)
+    assert noted.refusal == "The transaction has moved 0 USDC to the payer; 0.002 is due."
 
 
-def test_a_refund_says_whose_money_was_sent(wallets: Mapping[str, Wallet]) -> None:
-    row, pro = owed(payer="0x" + "a1" * 20), wallets["pro"].address
+def test_a_refund_names_the_senders_of_its_money(wallets: Mapping[str, Wallet]) -> None:
+    row, pro = refund_due(payer="0x" + "a1" * 20), wallets["pro"].address
     tx_hash = transfer_usdc(wallets["pro"], row.payer, Decimal("0.002"))
-    sent = refunds.sent_back(tx_hash)
+    sent = refunds.read_transfer(tx_hash)
     assert sent is not None
     assert (sent.senders, sent.by_receiver) == ({row.payer: [pro]}, {row.payer: Decimal("0.002")})
-    refunds.note([row.pk], tx_hash=tx_hash, by="staff:ada", now=NOW + DAY)
+    refunds.record([row.pk], tx_hash=tx_hash, by="staff:ada", now=NOW + DAY)
     assert Refund.objects.get().senders == [pro]
-    later = owed(2, payer=row.payer)
+    later = refund_due(2, payer=row.payer)
     unseen = transfer_usdc(wallets["free"], row.payer, Decimal("0.002"))
-    assert transitions.refund(later.pk, tx_hash=unseen, by="staff:ada", now=NOW + DAY)
-    assert refunds.confirm_noted(now=NOW + DAY) == 1
+    assert transitions.record_refund(later.pk, tx_hash=unseen, by="staff:ada", now=NOW + DAY)
+    assert refunds.confirm_recorded(now=NOW + DAY) == 1
     assert Refund.objects.get(payment=later).senders == [wallets["free"].address]
 
 
@@ -242,18 +240,20 @@ def away(settings: LazySettings) -> Iterator[None]:
     settings.RPC_URL = real
 
 
-def test_a_note_that_is_taken_back_leaves_no_hole(wallets: Mapping[str, Wallet], settings: LazySettings) -> None:
-    rows = [owed(number) for number in range(3)]
+def test_the_gap_of_a_withdrawn_refund_is_filled(wallets: Mapping[str, Wallet], settings: LazySettings) -> None:
+    rows = [refund_due(number) for number in range(3)]
     keys = [row.pk for row in rows]
     tx_hash = transfer_usdc(wallets["pro"], rows[0].payer, Decimal("0.006"))
     real, settings.RPC_URL = settings.RPC_URL, NOWHERE
-    assert [each.refusal for each in refunds.note(keys, tx_hash=tx_hash, by="staff:ada", now=NOW + DAY)] == [None] * 3
+    assert [each.refusal for each in refunds.record(keys, tx_hash=tx_hash, by="staff:ada", now=NOW + DAY)] == [
+        None
+    ] * 3
     settings.RPC_URL = real
-    assert transitions.take_back(keys[1], by="staff:ada")
-    (noted,) = refunds.note([keys[1]], tx_hash=tx_hash, by="staff:ada", now=NOW + DAY)
+    assert transitions.withdraw_refund(keys[1], by="staff:ada")
+    (noted,) = refunds.record([keys[1]], tx_hash=tx_hash, by="staff:ada", now=NOW + DAY)
     assert (noted.refusal, noted.is_confirmed) == (None, True)
-    assert refunds.confirm_noted(now=NOW + DAY) == 2
-    stretches = Refund.objects.order_by("beyond_usdc").values_list("payment", "beyond_usdc", "error")
+    assert refunds.confirm_recorded(now=NOW + DAY) == 2
+    stretches = Refund.objects.order_by("offset_usdc").values_list("payment", "offset_usdc", "error")
     assert list(stretches) == [
         (keys[0], Decimal(0), ""),
         (keys[1], Decimal("0.002"), ""),
@@ -261,12 +261,12 @@ def test_a_note_that_is_taken_back_leaves_no_hole(wallets: Mapping[str, Wallet],
     ]
 
 
-def test_a_hole_that_is_too_small_is_left(away: None) -> None:
+def test_a_gap_that_is_too_small_is_skipped(away: None) -> None:
     amounts = [Decimal("0.002"), Decimal("0.001"), Decimal(10**30)]
-    rows = [owed(number, amount_usdc=amount) for number, amount in enumerate([*amounts, Decimal("0.002")])]
+    rows = [refund_due(number, amount_usdc=amount) for number, amount in enumerate([*amounts, Decimal("0.002")])]
     tx_hash = "0x" + "5a" * 32
     for row in rows[:3]:
-        assert transitions.refund(row.pk, tx_hash=tx_hash, by="staff:ada", now=NOW + DAY)
-    assert transitions.take_back(rows[1].pk, by="staff:ada")
-    assert transitions.refund(rows[3].pk, tx_hash=tx_hash, by="staff:ada", now=NOW + DAY)
-    assert Refund.objects.get(payment=rows[3]).beyond_usdc == Decimal(f"{10**30}.003")
+        assert transitions.record_refund(row.pk, tx_hash=tx_hash, by="staff:ada", now=NOW + DAY)
+    assert transitions.withdraw_refund(rows[1].pk, by="staff:ada")
+    assert transitions.record_refund(rows[3].pk, tx_hash=tx_hash, by="staff:ada", now=NOW + DAY)
+    assert Refund.objects.get(payment=rows[3]).offset_usdc == Decimal(f"{10**30}.003")

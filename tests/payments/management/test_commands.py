@@ -15,18 +15,17 @@ from pytest_django import DjangoAssertNumQueries
 
 from payments.chain import reads
 from payments.chain.networks import ours
-from payments.checkout.context import public_id
 from payments.devchain.wallets import Wallet
 from payments.ledger import chain_audit
 from payments.models import Audit, Payment
-from tests.payments.buyer import abandoned, buy, paid_by, sent_by_somebody, signed_by
-from tests.payments.facilitators import node_that_says, serving
+from tests.payments.buyer import abandoned, buy, paid_by, settled_by_third_party, signed_by
+from tests.payments.facilitators import node_answering, serving
 from tests.support import builders
 from tests.support import wallets as purse
 
 State = Payment.State
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("books")]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("ledger_matches_chain")]
 
 
 def told(name: str, *words: str) -> Any:
@@ -57,12 +56,12 @@ def test_the_sweep_says_what_each_open_payment_became(wallets: Mapping[str, Wall
     headers = signed_by(wallets["free"])
     row = abandoned(headers)
     said, words = failed("reconcile_payments")
-    one = {"id": public_id(row), "state": "unknown", "error": "Nobody saw how the settlement ended."}
+    one = {"id": row.public_id, "state": "unknown", "error": "How the settlement ended is not known."}
     assert said == {"clean": False, "payments": [one]}
     assert words.startswith("1 of them still are")
     Payment.objects.update(claimed_at=timezone.now() - timedelta(minutes=1))
-    sent_by_somebody(headers)
-    settled = {"id": public_id(row), "state": "settled", "error": ""}
+    settled_by_third_party(headers)
+    settled = {"id": row.public_id, "state": "settled", "error": ""}
     assert told("reconcile_payments") == {"clean": True, "payments": [settled]}
 
 
@@ -70,7 +69,7 @@ def test_the_sweep_goes_on_until_nothing_is_open_or_its_time_is_over(wallets: Ma
     headers = signed_by(wallets["free"])
     # Somebody is settling it for another second.
     abandoned(headers, ago=timedelta(seconds=14))
-    sent_by_somebody(headers)
+    settled_by_third_party(headers)
     assert told("reconcile_payments", "--until-clean")["payments"][0]["state"] == "settled"
     abandoned(signed_by(wallets["free"]), ago=timedelta(seconds=14))
     said, _ = failed("reconcile_payments", "--until-clean", "--within", "0")
@@ -84,7 +83,7 @@ def test_the_sweep_speaks_to_people(wallets: Mapping[str, Wallet]) -> None:
     row = abandoned(signed_by(wallets["free"]))
     with pytest.raises(CommandError):
         call_command("reconcile_payments", stdout=out)
-    assert f"{public_id(row)}  unknown  Nobody saw how the settlement ended.\n1 were open." in out.getvalue()
+    assert f"{row.public_id}  unknown  How the settlement ended is not known.\n1 were open." in out.getvalue()
 
 
 # The audit
@@ -107,7 +106,7 @@ def test_an_audit_that_finds_a_difference_ends_with_1_and_names_it(wallets: Mapp
     buy(paid_by(wallets["free"]))
     Payment.objects.update(block=old, amount_usdc=Decimal("0.003"))
     said, words = failed("audit_payments", "--from-block", str(old))
-    assert [one.startswith(public_id(Payment.objects.get())) for one in said["differences"]] == [True]
+    assert [one.startswith(Payment.objects.get().public_id) for one in said["differences"]] == [True]
     assert words == "1 lines of the ledger are not what the chain shows."
     out = StringIO()
     with pytest.raises(CommandError):
@@ -118,7 +117,7 @@ def test_an_audit_that_finds_a_difference_ends_with_1_and_names_it(wallets: Mapp
 
 def test_an_audit_without_a_chain_ends_with_1(wallets: Mapping[str, Wallet], settings: LazySettings, old: int) -> None:
     real = settings.RPC_URL
-    with serving(node_that_says({"eth_getLogs": None, "eth_blockNumber": None})) as server:
+    with serving(node_answering({"eth_getLogs": None, "eth_blockNumber": None})) as server:
         settings.RPC_URL = server.url
         said, words = failed("audit_payments", "--from-block", str(old))
     settings.RPC_URL = real
@@ -135,7 +134,7 @@ def test_staff_see_an_audit_with_links_to_its_payments_and_change_nothing(
     purse.transfer_usdc(wallets["pro"], settings.PAY_TO, Decimal("0.5"))
     (made,) = chain_audit.run(now=timezone.now(), from_block=old)
     orphan = Payment.objects.get()
-    made.differences = [f"{public_id(orphan)}, refund_due: <b>bold</b>", "something else"]
+    made.differences = [f"{orphan.public_id}, refund_due: <b>bold</b>", "something else"]
     made.save()
     staff = builders.staff()
     page = f"/admin/payments/audit/{made.pk}/change/"

@@ -1,4 +1,4 @@
-"""The revenue report: what payments came to, by day, product, tier, form, door, network; its chart and its files."""
+"""The revenue report: payments by day, product, tier, form, channel and network; its chart and its files."""
 
 import csv
 import io
@@ -62,7 +62,7 @@ def a_week() -> None:
     """Six payments of four days, one of which the outcome is open."""
     paid(1, "0.002")
     paid(2, "0.006", products=["reviews", "context"], tier="pro", form=Payment.Form.TX)
-    paid(3, "0.004", products=["context", "reviews"], at=NOW - timedelta(days=1), network="eip155:8453", door="mcp")
+    paid(3, "0.004", products=["context", "reviews"], at=NOW - timedelta(days=1), network="eip155:8453", channel="mcp")
     paid(4, "0.5", state=State.REFUND_DUE)
     paid(5, "0.25", state=State.REFUNDED, refunded_at=NOW)
     paid(6, "9", state=State.UNKNOWN, settled_at=None, tx_hash=None)
@@ -96,7 +96,7 @@ def test_each_table_comes_to_the_whole_and_several_products_are_one_name() -> No
         "product": {"context + reviews": Decimal("0.010"), "context": Decimal("0.002")},
         "tier": {"pro": Decimal("0.006"), "free": Decimal("0.006")},
         "form": {"tx": Decimal("0.006"), "v2": Decimal("0.006")},
-        "door": {"rest": Decimal("0.008"), "mcp": Decimal("0.004")},
+        "channel": {"rest": Decimal("0.008"), "mcp": Decimal("0.004")},
         "network": {"eip155:84532": Decimal("0.008"), "eip155:8453": Decimal("0.004")},
     }
     for sums in tables.values():
@@ -139,7 +139,7 @@ def test_the_page_shows_a_chart_that_is_also_words_and_every_table(
         "By product",
         "By tier",
         "By form",
-        "By door",
+        "By channel",
         "By network",
         "context + reviews",
         "days in UTC",

@@ -56,7 +56,7 @@ def test_a_stranger_that_holds_nothing_leaves_no_row(wallets: Mapping[str, Key])
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.usefixtures("books")
+@pytest.mark.usefixtures("ledger_matches_chain")
 def test_a_wallet_that_has_paid_is_remembered_though_it_holds_nothing(
     settings: Settings, wallets: Mapping[str, Key]
 ) -> None:

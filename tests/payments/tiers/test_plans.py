@@ -29,13 +29,13 @@ from payments.tiers import holdings, plans, terms
 from payments.tiers.definitions import ENTERPRISE, FREE, PREMIUM, PRO
 from payments.tiers.terms import Terms
 from tests.payments import buyer
-from tests.payments.buyer import ANYBODY, REVIEWS, asked, at_once, buy, paid_by, reason, refused, signed_by
+from tests.payments.buyer import ANONYMOUS, REVIEWS, at_once, buy, paid_by, purchase_for, reason, refused, signed_by
 from tests.payments.signing import client_of
 from tests.support import builders
 from tests.support.live_server import NOWHERE
 from tests.support.wallets import fresh_wallet, usdc_balance
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("books")]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("ledger_matches_chain")]
 
 EIGHT = Decimal("0.8")
 
@@ -112,7 +112,7 @@ def test_a_plan_of_a_fifth_off_pays_exactly_eight_tenths_of_committed(wallets: M
     )
     before = usdc_balance(key.address)
     # Nobody has signed in: the payment names its payer.
-    buy(signed_by(key, value=800), asked(fields="reviews"), products=REVIEWS)
+    buy(signed_by(key, value=800), purchase_for(fields="reviews"), products=REVIEWS)
     assert before - usdc_balance(key.address) == Decimal("0.0008")
     assert (Payment.objects.get().amount_usdc, Payment.objects.get().tier) == (Decimal("0.0008"), "enterprise")
 
@@ -125,7 +125,7 @@ def test_a_wallet_with_a_plan_is_quoted_its_price_and_has_its_rate(wallets: Mapp
     now = timezone.now()
     request = RequestFactory().get("/v1/me", headers={"authorization": api.defaults["HTTP_AUTHORIZATION"]})
     caller = identity_caller.identify(request, now=now)
-    refusal = refused({}, asked(fields="reviews"), products=REVIEWS, caller=caller)
+    refusal = refused({}, purchase_for(fields="reviews"), products=REVIEWS, caller=caller)
     assert refusal.own_body is not None
     assert refusal.own_body["accepts"][0]["maxAmountRequired"] == "800"
 
@@ -147,7 +147,7 @@ def test_what_a_factor_leaves_is_rounded_up_to_a_millionth(
 def test_another_wallet_does_not_pay_the_price_of_a_plan(wallets: Mapping[str, Key]) -> None:
     agreed_with(wallets["free"])
     before = usdc_balance(wallets["enterprise"].address)
-    refusal = refused(signed_by(wallets["enterprise"], value=800), asked(fields="reviews"), products=REVIEWS)
+    refusal = refused(signed_by(wallets["enterprise"], value=800), purchase_for(fields="reviews"), products=REVIEWS)
     assert reason(refusal) == "wrong_amount"
     assert nothing_charged(wallets["enterprise"], before)
 
@@ -166,7 +166,7 @@ def test_what_a_plan_gives_it_gives_without_the_chain(settings: Settings, wallet
     plan = agreed_with(wallets["free"])
     settings.RPC_URL, real = f"http://{NOWHERE}", settings.RPC_URL
     found = holdings.terms_of(wallets["free"].address, now=timezone.now())
-    buy(signed_by(wallets["free"], value=800), asked(fields="reviews"), products=REVIEWS)
+    buy(signed_by(wallets["free"], value=800), purchase_for(fields="reviews"), products=REVIEWS)
     settings.RPC_URL = real
     assert found == Terms(tier=ENTERPRISE, per_minute=6000, factor=EIGHT, plan=plan.pk)
 
@@ -188,8 +188,8 @@ def test_the_plan_of_an_account_holds_for_its_key_and_whichever_wallet_pays(wall
     assert (caller.terms.tier, caller.terms.factor) == (ENTERPRISE, EIGHT)
     key = wallets["free"]
     buy(
-        paid_by(key, asked(fields="reviews"), products=REVIEWS, caller=caller),
-        asked(),
+        paid_by(key, purchase_for(fields="reviews"), products=REVIEWS, caller=caller),
+        purchase_for(),
         products=REVIEWS,
         caller=caller,
     )
@@ -211,7 +211,7 @@ def test_the_plan_of_an_account_holds_for_any_payer_also_once_a_linked_wallet_ha
     assert nothing_charged(key, before)
     buy(signed_by(key, value=1000), products=REVIEWS, caller=caller)
     assert (before - usdc_balance(key.address), Payment.objects.get().tier) == (Decimal("0.001"), "premium")
-    buy(signed_by(wallets["pro"], value=800), asked("geranium"), products=REVIEWS, caller=caller)
+    buy(signed_by(wallets["pro"], value=800), purchase_for("geranium"), products=REVIEWS, caller=caller)
 
 
 def test_what_the_plan_of_an_account_gives_to_any_payer_it_gives_without_the_chain(
@@ -247,7 +247,7 @@ def test_without_its_key_no_wallet_pays_the_price_of_an_account(wallets: Mapping
     made(account=Account.objects.create(name="Guides Ltd"))
     before = usdc_balance(wallets["pro"].address)
     others = keyed(Account.objects.create(name="Bistro Ltd"))
-    for caller in (ANYBODY, others, replace(ANYBODY, wallet=wallets["pro"].address)):
+    for caller in (ANONYMOUS, others, replace(ANONYMOUS, wallet=wallets["pro"].address)):
         assert reason(refused(signed_by(wallets["pro"], value=800), products=REVIEWS, caller=caller)) == "wrong_amount"
     assert nothing_charged(wallets["pro"], before)
 
@@ -298,7 +298,7 @@ def test_a_plan_that_staff_end_is_over_at_once_and_charges_nobody(wallets: Mappi
     reviews, context = signed_by(wallets["free"], value=800), signed_by(wallets["free"], value=400)
     Plan.objects.filter(pk=plan.pk).update(valid_until=timezone.now())
     # It was quoted on terms that are over: the caller is told the new ones.
-    refusal = refused(reviews, asked(fields="reviews"), products=REVIEWS)
+    refusal = refused(reviews, purchase_for(fields="reviews"), products=REVIEWS)
     assert reason(refusal) == "wrong_amount"
     assert reason(refused(context)) == "wrong_amount"
     assert isinstance(refused(signed_by(wallets["free"], value=4000), products=REVIEWS), checkout.TierRequired)
@@ -308,7 +308,7 @@ def test_a_plan_that_staff_end_is_over_at_once_and_charges_nobody(wallets: Mappi
 def test_what_was_quoted_before_a_plan_began_is_taken_after(wallets: Mapping[str, Key]) -> None:
     quoted = signed_by(wallets["pro"], value=3000)
     agreed_with(wallets["pro"])
-    buy(quoted, asked(fields="reviews"), products=REVIEWS)
+    buy(quoted, purchase_for(fields="reviews"), products=REVIEWS)
     assert Payment.objects.get().amount_usdc == Decimal("0.003")
 
 

@@ -23,7 +23,7 @@ from tests.payments.buyer import paid_by, signed_by
 from tests.payments.signing import client_of
 from tests.support.wallets import usdc_balance
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("books")]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("ledger_matches_chain")]
 
 RECORD = "/v1/restaurants/noma"
 REVIEWS = f"{RECORD}?fields=reviews"

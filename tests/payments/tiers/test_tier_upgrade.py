@@ -20,7 +20,7 @@ from payments.models import HoldingSnapshot, Payment, Wallet
 from payments.tiers import holdings, terms
 from payments.tiers.definitions import FREE, PREMIUM, PRO, TIERS, Tier
 from payments.tiers.terms import Rise
-from tests.payments.buyer import REVIEWS, asked, buy, refused, signed_by
+from tests.payments.buyer import REVIEWS, buy, purchase_for, refused, signed_by
 from tests.payments.transfers import send
 from tests.support.live_server import NOWHERE
 from tests.support.wallets import fresh_wallet, transfer_usdc, usdc_balance
@@ -143,11 +143,11 @@ def test_while_the_chain_is_away_nothing_rises(settings: Settings) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.usefixtures("books")
+@pytest.mark.usefixtures("ledger_matches_chain")
 def test_a_payment_before_its_holding_counts_is_told_from_when_on_and_charged_nothing() -> None:
     key, start = fresh_wallet(tokens=PRO_TOKENS), datetime.now(UTC)
     headers = signed_by(key, value=4000, max_timeout_seconds=900)
-    refusal = refused(headers, asked(fields="reviews"), products=REVIEWS, now=start)
+    refusal = refused(headers, purchase_for(fields="reviews"), products=REVIEWS, now=start)
     # In whole seconds, and not one too early.
     at = f"{start + AGE + timedelta(microseconds=999_999):%Y-%m-%dT%H:%M:%SZ}"
     assert isinstance(refusal, checkout.TierRequired)
@@ -157,20 +157,20 @@ def test_a_payment_before_its_holding_counts_is_told_from_when_on_and_charged_no
     )
     assert refusal.extra == {"tier": "free", "tier_required": "pro", "rising_tier": "pro", "tier_rises_at": at}
     assert (usdc_balance(key.address), Payment.objects.count()) == (Decimal(100), 0)
-    buy(headers, asked(fields="reviews"), products=REVIEWS, now=start + AGE)
+    buy(headers, purchase_for(fields="reviews"), products=REVIEWS, now=start + AGE)
     assert (usdc_balance(key.address), Payment.objects.get().tier) == (Decimal("99.996"), "pro")
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.usefixtures("books")
+@pytest.mark.usefixtures("ledger_matches_chain")
 def test_money_that_came_before_its_holding_counts_is_owed_and_buys_once_it_does(settings: Settings) -> None:
     key, start = fresh_wallet(tokens=PRO_TOKENS), datetime.now(UTC)
     headers = {"X-Payment": transfer_usdc(key, settings.PAY_TO, Decimal("0.004"))}
-    refusal = refused(headers, asked(fields="reviews"), products=REVIEWS, now=start)
+    refusal = refused(headers, purchase_for(fields="reviews"), products=REVIEWS, now=start)
     assert isinstance(refusal, checkout.TierRequired)
     assert refusal.extra["rising_tier"] == "pro"
     assert Payment.objects.get().state == Payment.State.REFUND_DUE
-    buy(headers, asked(fields="reviews"), products=REVIEWS, now=start + AGE)
+    buy(headers, purchase_for(fields="reviews"), products=REVIEWS, now=start + AGE)
     assert (Payment.objects.get().state, Payment.objects.get().tier) == (Payment.State.SETTLED, "pro")
 
 

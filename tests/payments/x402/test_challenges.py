@@ -98,7 +98,7 @@ def test_the_default_client_of_a_pro_wallet_buys_120_times_a_minute(
 
 
 @pytest.mark.usefixtures("still", "counted_in")
-def test_who_asks_more_than_120_times_a_minute_is_refused_and_soon_at_the_door(client: Client) -> None:
+def test_more_than_120_challenges_a_minute_are_refused_and_soon_by_the_middleware(client: Client) -> None:
     asked = [client.get(SOLD) for _ in range(140)]
     assert [told(one) for one in asked] == [
         *[(402, CHALLENGES, left) for left in range(119, -1, -1)],
@@ -123,7 +123,7 @@ def test_a_tier_may_ask_for_prices_as_often_as_it_may_call(wallets: Mapping[str,
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.usefixtures("still", "books")
+@pytest.mark.usefixtures("still", "ledger_matches_chain")
 def test_what_comes_with_a_payment_counts_whatever_it_is_answered(
     settings: Settings, wallets: Mapping[str, Key], client: Client
 ) -> None:

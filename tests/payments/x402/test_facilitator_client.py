@@ -23,7 +23,7 @@ from payments.devchain.wallets import Wallet
 from payments.x402 import facilitator_client
 from payments.x402.facilitator_client import NotSent, Outcome, Settled, Unknown
 from tests.catalogue import builders
-from tests.payments.buyer import asked, paid_by
+from tests.payments.buyer import paid_by, purchase_for
 from tests.payments.facilitators import Server, never_answers, says, serving
 from tests.support.live_server import THREADS, served
 from tests.support.live_stack import eventually
@@ -32,7 +32,7 @@ HASH = "0x" + "5A" * 32
 PAYER = "0x857b06519e91e3a54538791bdbb0e22373e36b66"
 PAY_TO = "0x209693bc6afc0c5328ba36faf03c514ef312287c"
 NOTHING: Mapping[str, str] = {}
-ALONE = NotSent("left alone after failures")
+ALONE = NotSent("circuit breaker open")
 SETTLING = THREADS - 1
 SIGNED: Mapping[str, object] = {"signature": "0x11", "authorization": {"value": "2000"}}
 SETTLED = says(200, {"success": True, "transaction": HASH, "network": "eip155:84532", "payer": evm.checksummed(PAYER)})
@@ -50,7 +50,7 @@ def settle(url: str, settings: LazySettings) -> Outcome:
     return facilitator_client.settle(
         payload=dict(SIGNED),
         requirement=x402.requirement(BASE_SEPOLIA, 2000),
-        resource=x402.resource(asked()),
+        resource=x402.resource(purchase_for()),
         payer=PAYER,
     )
 
@@ -106,7 +106,7 @@ def dripping(beginning: bytes) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("beginning", [b"HTTP/1.1 200 OK\r\nX-Drop: ", b"HTTP/1.1 200 OK\r\n\r\n"])
-def test_an_answer_that_comes_drop_by_drop_is_not_waited_for(
+def test_an_answer_that_drips_byte_by_byte_is_cut_off(
     settings: LazySettings, monkeypatch: pytest.MonkeyPatch, beginning: bytes
 ) -> None:
     monkeypatch.setattr(facilitator_client, "TOTAL_S", 0.5)
@@ -127,7 +127,7 @@ def hanging(settings: LazySettings) -> Iterator[tuple[Server, list[Future[Outcom
             over.set()
 
 
-def test_one_thread_is_left_for_what_needs_no_facilitator(settings: LazySettings) -> None:
+def test_one_thread_stays_free_for_requests_without_settlement(settings: LazySettings) -> None:
     with hanging(settings) as (server, settlements):
         assert settle(server.url, settings) == NotSent("too many settlements at a time")
     assert [one.result() for one in settlements] == [Unknown("RemoteProtocolError")] * (bulkhead.THREADS - 1)
@@ -135,7 +135,7 @@ def test_one_thread_is_left_for_what_needs_no_facilitator(settings: LazySettings
         assert settle(server.url, settings) == Settled(HASH.lower())
 
 
-def test_who_comes_while_others_settle_waits_for_room_and_nobody_is_refused(settings: LazySettings) -> None:
+def test_a_settlement_waits_for_a_free_slot_while_others_settle(settings: LazySettings) -> None:
     under_way, most, lock = 0, 0, threading.Lock()
 
     def slow(content: bytes) -> tuple[int, bytes] | None:
@@ -154,7 +154,7 @@ def test_who_comes_while_others_settle_waits_for_room_and_nobody_is_refused(sett
     assert most == bulkhead.THREADS - 1
 
 
-def test_who_comes_while_others_hang_is_refused_within_a_second(settings: LazySettings) -> None:
+def test_a_settlement_is_refused_within_a_second_while_others_hang(settings: LazySettings) -> None:
     with hanging(settings) as (server, settlements):
         began_at = time.monotonic()
         assert settle(server.url, settings) == NotSent("too many settlements at a time")
@@ -163,27 +163,27 @@ def test_who_comes_while_others_hang_is_refused_within_a_second(settings: LazySe
         second_s = time.monotonic() - began_at - first_s
     assert [type(one.result()) for one in settlements] == [Unknown] * (bulkhead.THREADS - 1)
     # That they hang is known by then.
-    assert second_s < first_s < facilitator_client.SOON_S + 0.5
+    assert second_s < first_s < facilitator_client.SLOT_WAIT_S + 0.5
 
 
-def test_a_facilitator_that_was_silent_twice_is_left_alone_and_then_tried_once(
+def test_two_failures_open_the_circuit_breaker_and_one_trip_tests_it(
     settings: LazySettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(facilitator_client, "REST_S", 0.3)
+    monkeypatch.setattr(facilitator_client, "OPEN_S", 0.3)
     trial = threading.Event()
 
     def script(content: bytes) -> tuple[int, bytes] | None:
-        if len(server.asked) <= facilitator_client.FAILURES:
+        if len(server.asked) <= facilitator_client.MAX_FAILURES:
             return None
         trial.wait()
         return SETTLED(content)
 
     with serving(script) as server, ThreadPoolExecutor(1) as threads:
-        silent = [settle(server.url, settings) for _ in range(facilitator_client.FAILURES + 1)]
-        assert silent == [*[Unknown("RemoteProtocolError")] * facilitator_client.FAILURES, ALONE]
+        silent = [settle(server.url, settings) for _ in range(facilitator_client.MAX_FAILURES + 1)]
+        assert silent == [*[Unknown("RemoteProtocolError")] * facilitator_client.MAX_FAILURES, ALONE]
         try:
             answer = threads.submit(until_asked, server, settings)
-            assert eventually(lambda: len(server.asked) == facilitator_client.FAILURES + 1)
+            assert eventually(lambda: len(server.asked) == facilitator_client.MAX_FAILURES + 1)
             assert settle(server.url, settings) == ALONE
         finally:
             trial.set()
@@ -204,9 +204,9 @@ def until_asked(server: Server, settings: LazySettings) -> Outcome:
     return outcome
 
 
-def test_a_facilitator_that_refuses_is_asked_on(settings: LazySettings) -> None:
+def test_refusals_do_not_open_the_circuit_breaker(settings: LazySettings) -> None:
     with serving(says(503, b"")) as server:
-        for _ in range(facilitator_client.FAILURES + 1):
+        for _ in range(facilitator_client.MAX_FAILURES + 1):
             assert settle(server.url, settings) == Unknown("HTTP 503, and no settlement in it")
 
 

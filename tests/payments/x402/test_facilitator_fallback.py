@@ -24,12 +24,12 @@ NOWHERE = "http://127.0.0.1:1"
 HASH = "0x" + "5a" * 32
 TOKEN = "a-token-that-nobody-else-has"
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("books")]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("ledger_matches_chain")]
 
 
 # Only after nothing was sent
 @pytest.mark.parametrize("first", [NOWHERE, "http://nobody.invalid", "https://127.0.0.1:{port}"])
-def test_the_second_settles_where_the_first_is_not_reached(
+def test_the_fallback_settles_if_the_first_is_not_reached(
     wallets: Mapping[str, Wallet], settings: LazySettings, first: str
 ) -> None:
     real, before = settings.FACILITATOR_URL, usdc_balance(wallets["free"].address)
@@ -43,7 +43,7 @@ def test_the_second_settles_where_the_first_is_not_reached(
 
 
 @pytest.mark.parametrize("status", [301, 401, 404, 429])
-def test_the_second_settles_where_the_first_has_not_looked(
+def test_the_fallback_settles_if_the_first_has_not_processed_the_payment(
     wallets: Mapping[str, Wallet], settings: LazySettings, status: int
 ) -> None:
     settings.FACILITATOR_FALLBACK_URL = real = settings.FACILITATOR_URL
@@ -55,7 +55,7 @@ def test_the_second_settles_where_the_first_has_not_looked(
 
 
 @pytest.mark.parametrize("why", sorted(error_codes.LATER))
-def test_the_second_settles_where_the_first_says_that_it_has_sent_nothing_for_now(
+def test_the_fallback_settles_after_a_temporary_error_of_the_first(
     wallets: Mapping[str, Wallet], settings: LazySettings, why: str
 ) -> None:
     settings.FACILITATOR_FALLBACK_URL = settings.FACILITATOR_URL
@@ -66,7 +66,7 @@ def test_the_second_settles_where_the_first_says_that_it_has_sent_nothing_for_no
 
 
 @pytest.mark.parametrize("why", sorted(error_codes.LATER))
-def test_what_is_not_sent_for_now_is_503_and_leaves_no_trace(
+def test_a_temporary_error_is_503_and_leaves_no_trace(
     wallets: Mapping[str, Wallet], settings: LazySettings, why: str
 ) -> None:
     with serving(refuses(why)) as server:
@@ -76,7 +76,7 @@ def test_what_is_not_sent_for_now_is_503_and_leaves_no_trace(
     assert Payment.objects.count() == 0
 
 
-def test_what_is_not_sent_for_now_by_one_that_names_a_transaction_is_not_believed(
+def test_a_temporary_error_that_names_a_transaction_is_pending(
     wallets: Mapping[str, Wallet], settings: LazySettings
 ) -> None:
     with serving(says(200, {})) as second, serving(settles_and(refuses(error_codes.BUSY, HASH))) as first:
@@ -90,7 +90,7 @@ def test_what_is_not_sent_for_now_by_one_that_names_a_transaction_is_not_believe
     [hangs_up, says(500, {}), says(200, b"<html>"), refuses(error_codes.PENDING), refuses("transaction_failed")],
 )
 @pytest.mark.parametrize("has_settled", [True, False])
-def test_the_second_is_not_asked_where_it_is_not_known_what_the_first_has_done(
+def test_the_fallback_is_not_asked_after_an_unknown_outcome(
     wallets: Mapping[str, Wallet], settings: LazySettings, fault: object, has_settled: bool
 ) -> None:
     script = settles_and(fault) if has_settled else fault  # type: ignore[arg-type]
@@ -104,7 +104,7 @@ def test_the_second_is_not_asked_where_it_is_not_known_what_the_first_has_done(
     buy(headers)
 
 
-def test_the_second_is_not_asked_where_the_first_is_slow(
+def test_the_fallback_is_not_asked_if_the_first_is_slow(
     wallets: Mapping[str, Wallet], settings: LazySettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(facilitator_client, "TIMEOUT", httpx.Timeout(0.2))
@@ -119,7 +119,7 @@ def test_the_second_is_not_asked_where_the_first_is_slow(
     buy(headers)
 
 
-def test_the_second_is_not_asked_where_the_first_has_refused(
+def test_the_fallback_is_not_asked_if_the_first_has_refused(
     wallets: Mapping[str, Wallet], settings: LazySettings
 ) -> None:
     with serving(says(200, {})) as second, serving(refuses("invalid_exact_evm_insufficient_balance")) as first:
@@ -131,7 +131,7 @@ def test_the_second_is_not_asked_where_the_first_has_refused(
     assert Payment.objects.count() == 0
 
 
-def test_what_the_second_leaves_open_is_written_down_under_its_name(
+def test_an_unknown_outcome_of_the_fallback_is_recorded_with_its_name(
     wallets: Mapping[str, Wallet], settings: LazySettings
 ) -> None:
     real, headers = settings.FACILITATOR_URL, paid_by(wallets["free"])
@@ -144,10 +144,10 @@ def test_what_the_second_leaves_open_is_written_down_under_its_name(
     assert (Payment.objects.get().state, Payment.objects.get().facilitator) == (State.SETTLED, real)
 
 
-def test_there_is_no_time_for_the_second_where_the_first_has_used_it_up(
+def test_the_fallback_is_not_asked_without_enough_time(
     wallets: Mapping[str, Wallet], settings: LazySettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(facilitator_client, "LEAST_S", (0.2, facilitator_client.TOTAL_S))
+    monkeypatch.setattr(facilitator_client, "MIN_TIME_LEFT_S", (0.2, facilitator_client.TOTAL_S))
     with serving(says(200, {})) as second:
         settings.FACILITATOR_URL, settings.FACILITATOR_FALLBACK_URL = NOWHERE, second.url
         assert isinstance(refused(paid_by(wallets["free"])), checkout.FacilitatorUnavailable)
@@ -155,35 +155,35 @@ def test_there_is_no_time_for_the_second_where_the_first_has_used_it_up(
 
 
 # While both are away
-def test_while_both_rest_paid_fields_are_refused_at_once_and_prices_are_told(
+def test_with_both_breakers_open_paid_fields_are_refused_at_once_and_prices_quoted(
     wallets: Mapping[str, Wallet], settings: LazySettings
 ) -> None:
     real = settings.FACILITATOR_URL
     settings.FACILITATOR_URL, settings.FACILITATOR_FALLBACK_URL = NOWHERE, "http://127.0.0.1:2"
-    payments = [paid_by(wallets["free"]) for _ in range(facilitator_client.FAILURES + 1)]
+    payments = [paid_by(wallets["free"]) for _ in range(facilitator_client.MAX_FAILURES + 1)]
     for headers in payments[:-1]:
         assert isinstance(refused(headers), checkout.FacilitatorUnavailable)
     started = time.monotonic()
     assert isinstance(refused(payments[-1]), checkout.FacilitatorUnavailable)
     assert time.monotonic() - started < 1
-    assert {one.failures for one in facilitator_client.healths.values()} == {facilitator_client.FAILURES}
+    assert {one.failures for one in facilitator_client.breakers.values()} == {facilitator_client.MAX_FAILURES}
     assert "PAYMENT-REQUIRED" in refused({}).headers
     assert Payment.objects.count() == 0
     settings.FACILITATOR_URL, settings.FACILITATOR_FALLBACK_URL = real, ""
     assert buy(payments[-1]).amount == PRICE
 
 
-def test_while_the_first_rests_the_second_settles_without_waiting_for_it(
+def test_with_the_first_breaker_open_the_fallback_settles_at_once(
     wallets: Mapping[str, Wallet], settings: LazySettings
 ) -> None:
     settings.FACILITATOR_FALLBACK_URL, settings.FACILITATOR_URL = settings.FACILITATOR_URL, NOWHERE
-    for _ in range(facilitator_client.FAILURES + 1):
+    for _ in range(facilitator_client.MAX_FAILURES + 1):
         buy(paid_by(wallets["free"]))
-    assert facilitator_client.healths[NOWHERE].failures == facilitator_client.FAILURES
+    assert facilitator_client.breakers[NOWHERE].failures == facilitator_client.MAX_FAILURES
 
 
 # Tokens
-def test_each_is_shown_its_own_token_and_nobody_else_learns_it(
+def test_each_facilitator_gets_only_its_own_token(
     wallets: Mapping[str, Wallet],
     settings: LazySettings,
     caplog: pytest.LogCaptureFixture,
@@ -198,7 +198,9 @@ def test_each_is_shown_its_own_token_and_nobody_else_learns_it(
     assert TOKEN not in f"{caplog.text} {refusal} {refusal.headers} {row.facilitator} {row.error}"
 
 
-def test_without_a_token_none_is_shown(wallets: Mapping[str, Wallet], settings: LazySettings) -> None:
+def test_without_a_token_no_authorization_header_is_sent(
+    wallets: Mapping[str, Wallet], settings: LazySettings
+) -> None:
     with serving(settles_and(hangs_up)) as server:
         settings.FACILITATOR_URL, real = server.url, settings.FACILITATOR_URL
         headers = paid_by(wallets["free"])
@@ -215,5 +217,5 @@ def test_without_a_token_none_is_shown(wallets: Mapping[str, Wallet], settings: 
         ("http://127.0.0.1:4021/", "http://127.0.0.1:4021"),
     ],
 )
-def test_the_ledger_names_a_facilitator_without_what_it_lets_in(url: str, name: str) -> None:
-    assert facilitator_client.asked_at(url) == name
+def test_the_ledger_names_a_facilitator_without_its_credentials(url: str, name: str) -> None:
+    assert facilitator_client.public_url(url) == name

@@ -27,7 +27,7 @@ from payments.models import Payment
 from payments.pricing.price_list import Quote
 from payments.tiers.definitions import FREE, PRO
 from payments.x402.purchase import Purchase
-from payments.x402.receipts import Receipt, is_receipt
+from payments.x402.receipts import Receipt, is_receipt_token
 
 PAY_TO = "0x209693bc6afc0c5328ba36faf03c514ef312287c"
 PAYER = "0x857b06519e91e3a54538791bdbb0e22373e36b66"
@@ -70,7 +70,7 @@ def quote(tier: Any = FREE) -> Quote:
 
 def purchase(url: str = "/v1/restaurants/noma?fields=context") -> Purchase:
     """What a GET of this address buys."""
-    return Purchase.of(RequestFactory().get(url))
+    return Purchase.for_request(RequestFactory().get(url))
 
 
 def in_base64(content: Any) -> str:
@@ -130,7 +130,7 @@ def test_the_body_is_what_clients_of_version_1_read() -> None:
     }
 
 
-def test_what_everybody_may_buy_requires_no_tier() -> None:
+def test_free_tier_products_require_no_tier() -> None:
     refusal = x402.PaymentRequired("Pay.", quote=quote(), purchase=purchase())
     assert refusal.own_body is not None
     assert refusal.own_body["tier_required"] is None
@@ -164,19 +164,19 @@ def test_the_header_of_version_2_takes_about_a_kilobyte() -> None:
 
 
 # Proofs
-def test_no_payment_is_none() -> None:
-    assert x402.proof({}) is None
-    assert x402.proof({"X-Payment": " "}) is None
+def test_a_request_without_payment_has_no_proof() -> None:
+    assert x402.parse_proof({}) is None
+    assert x402.parse_proof({"X-Payment": " "}) is None
 
 
 def test_a_transaction_hash_is_a_proof() -> None:
-    assert x402.proof({"X-Payment": HASH.upper().replace("X", "x")}) == x402.Sent(HASH)
+    assert x402.parse_proof({"X-Payment": HASH.upper().replace("X", "x")}) == x402.TransactionProof(HASH)
 
 
 @pytest.mark.parametrize("encode", [json.dumps, in_base64])
 def test_a_settlement_response_is_the_transaction_that_it_holds(encode: Any) -> None:
     settled = {"success": True, "transaction": HASH, "network": "base-sepolia", "payer": PAYER}
-    assert x402.proof({"X-Payment": encode(settled)}) == x402.Sent(HASH)
+    assert x402.parse_proof({"X-Payment": encode(settled)}) == x402.TransactionProof(HASH)
 
 
 @pytest.mark.parametrize("encode", [json.dumps, in_base64])
@@ -191,7 +191,7 @@ def test_a_settlement_response_is_the_transaction_that_it_holds(encode: Any) -> 
 def test_both_versions_become_one_authorization(
     header: str, payload: Any, form: Payment.Form, asset: str | None, encode: Any
 ) -> None:
-    assert x402.proof({header: encode(payload)}) == x402.Authorization(
+    assert x402.parse_proof({header: encode(payload)}) == x402.Authorization(
         form=form,
         scheme="exact",
         network="eip155:84532",
@@ -208,18 +208,18 @@ def test_both_versions_become_one_authorization(
 
 def test_the_official_codec_writes_what_we_read() -> None:
     for payload in (PaymentPayload.model_validate(V2), PaymentPayloadV1.model_validate(V1)):
-        found = x402.proof({"X-Payment": encode_payment_signature_header(payload)})
+        found = x402.parse_proof({"X-Payment": encode_payment_signature_header(payload)})
         assert isinstance(found, x402.Authorization)
         assert found.value == 2000
 
 
-def test_base64_of_addresses_and_without_its_end_is_read_too() -> None:
+def test_url_safe_and_unpadded_base64_is_parsed() -> None:
     text = in_base64({**V2, "note": "?>~?>~"}).replace("+", "-").replace("/", "_").rstrip("=")
-    assert isinstance(x402.proof({"X-Payment": text}), x402.Authorization)
+    assert isinstance(x402.parse_proof({"X-Payment": text}), x402.Authorization)
 
 
 def test_payment_signature_counts_before_x_payment() -> None:
-    found = x402.proof({"X-Payment": HASH, "PAYMENT-SIGNATURE": in_base64(V2)})
+    found = x402.parse_proof({"X-Payment": HASH, "PAYMENT-SIGNATURE": in_base64(V2)})
     assert isinstance(found, x402.Authorization)
 
 
@@ -261,21 +261,21 @@ def changed(**signed: Any) -> dict[str, Any]:
 @pytest.mark.parametrize("header", ["PAYMENT-SIGNATURE", "X-Payment"])
 def test_anything_else_is_refused_and_names_the_header(header: str, text: str) -> None:
     with pytest.raises(x402.InvalidPayment) as caught:
-        x402.proof({header: text})
+        x402.parse_proof({header: text})
     assert (caught.value.status, caught.value.code, caught.value.param) == (400, "invalid_payment", header)
     assert header in caught.value.message
 
 
-def test_a_header_of_more_than_8_kb_is_refused_unread() -> None:
+def test_a_header_of_more_than_8_kb_is_refused_unparsed() -> None:
     with pytest.raises(x402.InvalidPayment, match="longer than 8192 bytes"):
-        x402.proof({"X-Payment": in_base64({**V2, "note": "x" * 8192})})
+        x402.parse_proof({"X-Payment": in_base64({**V2, "note": "x" * 8192})})
 
 
 # Purchases
 def test_a_purchase_is_the_same_however_it_is_written() -> None:
     one = purchase("/v1/restaurants/noma/?b=2&a=1")
     assert one.key == purchase("/v1/restaurants/noma?a=1&b=2").key
-    head = Purchase.of(RequestFactory().head("/v1/restaurants/noma?a=1&b=2"))
+    head = Purchase.for_request(RequestFactory().head("/v1/restaurants/noma?a=1&b=2"))
     assert (head.method, head.key) == ("GET", one.key)
 
 
@@ -291,13 +291,13 @@ def test_a_purchase_is_the_same_however_it_is_written() -> None:
     ],
 )
 def test_another_request_is_another_purchase(other: Any) -> None:
-    assert Purchase.of(other).key != purchase("/v1/restaurants/noma?a=1").key
+    assert Purchase.for_request(other).key != purchase("/v1/restaurants/noma?a=1").key
 
 
 # Receipts
-def test_a_receipt_is_told_in_both_versions_and_kept_by_no_shared_cache() -> None:
+def test_a_receipt_is_written_in_both_versions_and_not_stored_by_shared_caches() -> None:
     receipt = Receipt(payment=new_id(), payer=PAYER, transaction=HASH, network="eip155:84532", amount=Decimal("0.002"))
-    answer = x402.Paid({"name": "Noma"}, receipt)
+    answer = x402.PaidResponse({"name": "Noma"}, receipt)
     v2 = decode_payment_response_header(answer["PAYMENT-RESPONSE"])
     assert v2.model_dump(exclude_none=True) == {
         "success": True,
@@ -318,12 +318,12 @@ def test_a_receipt_is_told_in_both_versions_and_kept_by_no_shared_cache() -> Non
 
 def test_a_receipts_token_is_good_for_its_payment_only() -> None:
     receipt = Receipt(payment=new_id(), payer=PAYER, transaction=HASH, network="eip155:84532", amount=Decimal(1))
-    assert is_receipt(receipt.token, receipt.payment)
-    assert not is_receipt(receipt.token, new_id())
-    assert not is_receipt(None, receipt.payment)
+    assert is_receipt_token(receipt.token, receipt.payment)
+    assert not is_receipt_token(receipt.token, new_id())
+    assert not is_receipt_token(None, receipt.payment)
     name, _, signature = receipt.token.partition(":")
     for forged in (name, f"{name}:", f"{name}:{signature[:-1]}", "", "é:é"):
-        assert not is_receipt(forged, receipt.payment)
+        assert not is_receipt_token(forged, receipt.payment)
 
 
 # Signatures
@@ -353,7 +353,7 @@ def test_an_authorization_is_signed_by_its_payer_or_not(change: dict[str, str], 
     types = [dict(zip(("name", "type"), field.split(":"), strict=True)) for field in fields]
     made = Account.sign_typed_data(payer.key, typed, {"TransferWithAuthorization": types}, numbers(told))
     payload = {"signature": "0x" + made.signature.hex().removeprefix("0x"), "authorization": told | change}
-    found = x402.proof({"PAYMENT-SIGNATURE": json.dumps({**V2, "payload": payload})})
+    found = x402.parse_proof({"PAYMENT-SIGNATURE": json.dumps({**V2, "payload": payload})})
     assert isinstance(found, x402.Authorization)
     assert found.is_signed() is expected
 
