@@ -13,7 +13,7 @@ from config.dev_stack import read_json
 from config.dev_stack.chain import CHAIN_ID, MULTICALL, PRICE_FEED, USDC, UTILITY_TOKEN
 from config.dev_stack.servers import HOST
 from config.dev_stack.state import RECORD
-from framework.http_client import DIRECT
+from framework.http_client import NO_PROXY_TO_LOOPBACK
 from payments.chain.evm import call_data, checksummed, signed, words
 from payments.devchain import wallets
 from payments.devchain.wallets import Wallet
@@ -47,7 +47,7 @@ class DevelopmentChain:
         """The result of one call. Raises NotOurChain when nobody answers, TransactionRefused with the node's words."""
         question = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
         try:
-            with httpx.Client(mounts=DIRECT, timeout=TIMEOUT_S) as client:
+            with httpx.Client(mounts=NO_PROXY_TO_LOOPBACK, timeout=TIMEOUT_S) as client:
                 answer = client.post(self.url, json=question).json()
         except (httpx.HTTPError, ValueError) as error:
             raise NotOurChain(f"Nothing answers at {self.url}: start it with `manage.py up`.") from error

@@ -5,12 +5,12 @@ import logging
 import os
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as NotYet
 from typing import TYPE_CHECKING, Any
 
+from framework.resilience.deadline import Deadline
 from payments.facilitator_server import error_codes
 from payments.facilitator_server.policy import Policy
 from payments.facilitator_server.settlement_attempt import Attempt, current
@@ -60,7 +60,7 @@ class Settler:
         reason = self.policy.objection(payload, requirements)
         if reason is None:
             sdk, _ = self._loaded.result()
-            attempt = Attempt(payer="", key="", until=time.monotonic() + ANSWERED_WITHIN_S)
+            attempt = Attempt(payer="", key="", deadline=Deadline.after(ANSWERED_WITHIN_S))
             try:
                 with at(attempt):
                     answer = sdk.verify(payload, requirements)
@@ -81,7 +81,7 @@ class Settler:
             return refusal(reason, requirements)
         words = payload.payload.get("authorization")
         payer, nonce = (str(words.get(name, "")).lower() for name in ("from", "nonce"))
-        attempt = Attempt(payer=payer, key=f"{payer}:{nonce}", until=time.monotonic() + ANSWERED_WITHIN_S)
+        attempt = Attempt(payer=payer, key=f"{payer}:{nonce}", deadline=Deadline.after(ANSWERED_WITHIN_S))
         work = self._threads.submit(self._settled, attempt, payload, requirements)
         try:
             return work.result(timeout=ANSWERED_WITHIN_S)
@@ -97,7 +97,7 @@ class Settler:
         no money for, is then refused by the simulation, and not by a transaction that fails and costs gas.
         """
         try:
-            sdk, _ = self._loaded.result(timeout=max(0.0, attempt.until - time.monotonic()))
+            sdk, _ = self._loaded.result(timeout=attempt.deadline.remaining_s)
         except NotYet:
             return refusal(error_codes.BUSY, requirements)
         with self._turn(attempt) as before:
@@ -137,7 +137,7 @@ class Settler:
         """This payer's turn, or the settlement of the same payer for which there was no time to wait."""
         with self._changed:
             free = self._changed.wait_for(
-                lambda: attempt.payer not in self._payers, timeout=max(0.0, attempt.until - time.monotonic())
+                lambda: attempt.payer not in self._payers, timeout=attempt.deadline.remaining_s
             )
             before = None if free else self._payers[attempt.payer]
             if before is None:

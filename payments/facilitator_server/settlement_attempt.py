@@ -3,6 +3,8 @@
 import threading
 from dataclasses import dataclass, field
 
+from framework.resilience.deadline import Deadline
+
 
 class Held(Exception):
     """It is not sent, for this reason."""
@@ -14,7 +16,7 @@ class Held(Exception):
 
 @dataclass
 class Attempt:
-    """A settlement of the authorization that `key` names, which is to be answered at `until` (monotonic clock).
+    """A settlement of the authorization that `key` names, which is to be answered by `deadline`.
 
     Two threads know it: one settles, the other waits for the answer and gives up when its time is over. From then on
     nothing is sent any more, or the transaction is known: never neither.
@@ -22,7 +24,7 @@ class Attempt:
 
     payer: str
     key: str
-    until: float
+    deadline: Deadline
     transaction: str | None = None
     held: str | None = None
     chain_failed: bool = False

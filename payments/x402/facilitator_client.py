@@ -4,7 +4,6 @@ import asyncio
 import logging
 import re
 import ssl
-import time
 from dataclasses import dataclass, field, replace
 from functools import cache
 from urllib.parse import urlsplit
@@ -14,9 +13,10 @@ from django.conf import settings
 from pydantic import ValidationError
 from x402.schemas import PaymentPayload, PaymentRequirements, ResourceInfo, SettleResponse
 
-from framework.http_client import DIRECT
-from framework.resilience import deadline
-from framework.resilience.bulkhead import THREADS, Breaker, Slots
+from framework.http_client import NO_PROXY_TO_LOOPBACK
+from framework.resilience.bulkhead import Bulkhead
+from framework.resilience.circuit_breaker import CircuitBreaker, State
+from framework.resilience.deadline import Deadline, limit_timeout
 from payments.facilitator_server import error_codes
 from payments.observability import counters
 
@@ -98,12 +98,12 @@ Outcome = Settled | Rejected | NotSent | Unknown | Failed
 # A facilitator that is well has mostly answered by then.
 SOON_S = 1.0
 # All threads but one may settle at a time.
-slots = Slots(max(1, THREADS - 1), soon_s=SOON_S)
-# A facilitator that was away or silent so many times in a row is left alone for this long; then one trip tries it.
-FAILURES = 2
-REST_S = 5.0
+bulkhead = Bulkhead(max_wait_s=SOON_S)
+# A facilitator's breaker opens after so many failures in a row; after RECOVERY_S one settlement probes it.
+FAILURE_THRESHOLD = 2
+RECOVERY_S = 5.0
 # By address.
-healths: dict[str, Breaker] = {}
+breakers: dict[str, CircuitBreaker] = {}
 
 
 class NoAnswer(Exception):
@@ -146,8 +146,8 @@ def settle(
         "paymentPayload": payment.model_dump(mode="json", exclude_none=True),
         "paymentRequirements": requirement.model_dump(mode="json", exclude_none=True),
     }
-    with slots.taken() as has_room:
-        if has_room:
+    with bulkhead.slot() as is_admitted:
+        if is_admitted:
             return _by_one_of(servers(), question, payer=payer)
     outcome = NotSent("too many settlements at a time", by=asked_at(settings.FACILITATOR_URL))
     logger.warning("not settled: %s", outcome)
@@ -156,10 +156,10 @@ def settle(
 
 def _by_one_of(asked: list[Server], question: dict[str, object], *, payer: str) -> Outcome:
     """Ask one after the other, as long as none can have sent anything and there is time."""
-    until = time.monotonic() + deadline.at_most(TOTAL_S, keeping=KEPT_S)
+    deadline = Deadline.after(limit_timeout(TOTAL_S, reserve_s=KEPT_S))
     outcome: Outcome = NotSent("there was no time for a facilitator")
     for server, least_s in zip(asked, LEAST_S, strict=False):
-        left_s = until - time.monotonic()
+        left_s = deadline.remaining_s
         if left_s < least_s:
             break
         outcome = replace(_by(server, question, payer=payer, within_s=left_s), by=asked_at(server.url))
@@ -172,19 +172,28 @@ def _by_one_of(asked: list[Server], question: dict[str, object], *, payer: str) 
 
 def _by(server: Server, question: dict[str, object], *, payer: str, within_s: float) -> Outcome:
     """Ask this one, unless it is left alone."""
-    health = healths.setdefault(server.url, Breaker(FAILURES, rest_s=REST_S, trip_s=TOTAL_S))
-    if not health.admits():
+    breaker = breakers.setdefault(
+        server.url,
+        CircuitBreaker(
+            f"the facilitator {asked_at(server.url)}",
+            fallback="payments go to the other one, or are refused",
+            failure_threshold=FAILURE_THRESHOLD,
+            recovery_s=RECOVERY_S,
+            probe_timeout_s=TOTAL_S,
+        ),
+    )
+    if not breaker.allow_request():
         return NotSent("left alone after failures")
     try:
         status, content = _ask(server, question, within_s=within_s)
     except NoAnswer as error:
-        health.note(answered=False)
+        breaker.record_failure(error)
         return error.outcome
     else:
-        health.note(answered=True)
+        breaker.record_success()
     finally:
         place = "first" if server.url == settings.FACILITATOR_URL else "second"
-        counters.RESTING.labels(place).set(health.is_open)
+        counters.RESTING.labels(place).set(breaker.state is not State.CLOSED)
     return _read(status, content, payer=payer)
 
 
@@ -213,7 +222,7 @@ async def _trip(server: Server, question: dict[str, object], *, within_s: float)
     # No connection is kept: one that the other side closes just now would leave a payment unknown.
     async with (
         asyncio.timeout(within_s),
-        httpx.AsyncClient(verify=_trusted(), mounts=DIRECT, timeout=TIMEOUT) as client,
+        httpx.AsyncClient(verify=_trusted(), mounts=NO_PROXY_TO_LOOPBACK, timeout=TIMEOUT) as client,
         client.stream("POST", url, json=question, headers=headers) as response,
     ):
         content = b""

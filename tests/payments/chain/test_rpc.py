@@ -15,7 +15,8 @@ import httpx
 import pytest
 from pytest_django import Settings
 
-from framework.resilience import bulkhead, deadline
+from framework.resilience.bulkhead import REQUEST_THREADS
+from framework.resilience.deadline import response_deadline
 from payments.chain import rpc
 from payments.devchain.wallets import Wallet as Key
 from tests.payments.signing import client_of
@@ -58,8 +59,8 @@ def node(answer: Answer, *, a_connection: int | None = None) -> Iterator[str]:
         finally:
             server.shutdown()
             thread.join()
-            rpc.connections.open().close()
-            rpc.connections.forget()
+            rpc.http_client.get().close()
+            rpc.http_client.reset()
 
 
 def echo(question: Any) -> tuple[int, bytes]:
@@ -98,13 +99,13 @@ def test_eight_threads_get_the_answers_to_their_own_questions(settings: Settings
 def test_a_forked_process_has_connections_of_its_own(settings: Settings) -> None:
     with node(echo) as settings.RPC_URL:
         rpc.call("before")
-        mine = rpc.connections.open()
+        mine = rpc.http_client.get()
         child = os.fork()
         if child == 0:
-            is_fresh = rpc.connections.client is None
+            is_fresh = rpc.http_client.client is None
             os._exit(0 if is_fresh and rpc.call("inside") == ["inside", []] else 1)
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-        assert rpc.connections.open() is mine
+        assert rpc.http_client.get() is mine
         assert rpc.call("after") == ["after", []]
 
 
@@ -124,16 +125,19 @@ def test_a_node_that_is_away_is_left_alone_for_a_while_and_its_address_not_logge
     for _ in range(3):
         with pytest.raises(rpc.RpcUnavailable):
             rpc.call("eth_chainId")
-    assert [record.getMessage() for record in caplog.records] == ["the chain's node is away: ConnectError"]
+    assert [record.getMessage() for record in caplog.records] == [
+        "the chain's node did not answer: ConnectError",
+        "circuit breaker open: the chain's node failed, calls are refused: ConnectError",
+    ]
 
 
 def test_a_node_that_was_away_is_asked_again(settings: Settings) -> None:
     with node(echo) as address:
         settings.RPC_URL = address
-        rpc.breaker_of(address).note(answered=False)
+        rpc.breaker_of(address).record_failure("away")
         with pytest.raises(rpc.RpcUnavailable):
             rpc.call("eth_chainId")
-        rpc.breaker_of(address).resting_until = time.monotonic()
+        rpc.breaker_of(address).next_probe_at = time.monotonic()
         assert rpc.call("eth_chainId") == ["eth_chainId", []]
 
 
@@ -198,7 +202,7 @@ def hanging() -> Iterator[tuple[str, list[Any], threading.Event]]:
 def waited(_: int = 0) -> float:
     """How long an answer to somebody waits for a node that gives none, in seconds."""
     began_at = time.monotonic()
-    with deadline.one_answer(), pytest.raises(rpc.RpcUnavailable):
+    with response_deadline(), pytest.raises(rpc.RpcUnavailable):
         rpc.call("eth_chainId")
     return time.monotonic() - began_at
 
@@ -206,25 +210,25 @@ def waited(_: int = 0) -> float:
 def test_all_threads_but_one_wait_for_a_node_that_hangs_and_then_one_tries_it_for_all(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rpc, "WAITED_FOR_S", 1.0)
-    monkeypatch.setattr(rpc, "REST_S", 0.5)
-    most = bulkhead.THREADS - 1
+    monkeypatch.setattr(rpc, "RESPONSE_TIMEOUT_S", 1.0)
+    monkeypatch.setattr(rpc, "RECOVERY_S", 0.5)
+    most = REQUEST_THREADS - 1
     with hanging() as (address, asked, over), ThreadPoolExecutor(16) as threads:
         settings.RPC_URL = address
         took = sorted(threads.map(waited, range(16)))
         assert len(asked) == most
         # Whether it hangs is not known at first: so long it may be slow.
-        assert took[15 - most] < rpc.SOON_S + 0.2
+        assert took[15 - most] < rpc.MAX_QUEUE_S + 0.2
         assert all(1 <= one < 1.5 for one in took[-most:])
         assert waited() < 0.1
-        time.sleep(rpc.REST_S)
+        time.sleep(rpc.RECOVERY_S)
         took = sorted(threads.map(waited, range(16)))
         assert len(asked) == most + 1
         assert took[14] < 0.1
         assert 1 <= took[15] < 1.5
         over.set()
-        time.sleep(rpc.REST_S)
-        with deadline.one_answer():
+        time.sleep(rpc.RECOVERY_S)
+        with response_deadline():
             assert rpc.call("eth_chainId") == ["eth_chainId", []]
 
 
@@ -236,10 +240,10 @@ def test_the_thread_that_may_not_wait_for_a_node_that_hangs_is_answered_by_one_t
         return echo(question)
 
     def ask(number: int) -> Any:
-        with deadline.one_answer():
+        with response_deadline():
             return rpc.call("ask", number)
 
-    with node(slow) as settings.RPC_URL, ThreadPoolExecutor(bulkhead.THREADS) as threads:
+    with node(slow) as settings.RPC_URL, ThreadPoolExecutor(REQUEST_THREADS) as threads:
         assert list(threads.map(ask, range(40))) == [["ask", [number]] for number in range(40)]
 
 
@@ -255,14 +259,14 @@ def test_a_worker_waits_for_the_node_with_all_of_its_threads(settings: Settings)
 def test_who_has_no_time_left_does_not_try_a_node_that_was_away(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rpc, "REST_S", 0.0)
+    monkeypatch.setattr(rpc, "RECOVERY_S", 0.0)
     with node(echo) as address:
         settings.RPC_URL = address
-        rpc.breaker_of(address).note(answered=False)
-        monkeypatch.setattr(rpc, "WAITED_FOR_S", rpc.TELLING_S / 2)
+        rpc.breaker_of(address).record_failure("away")
+        monkeypatch.setattr(rpc, "RESPONSE_TIMEOUT_S", rpc.MIN_PROBE_TIMEOUT_S / 2)
         assert waited() < 0.1
-        monkeypatch.setattr(rpc, "WAITED_FOR_S", rpc.TELLING_S)
-        with deadline.one_answer():
+        monkeypatch.setattr(rpc, "RESPONSE_TIMEOUT_S", rpc.MIN_PROBE_TIMEOUT_S)
+        with response_deadline():
             assert rpc.call("eth_chainId") == ["eth_chainId", []]
 
 
