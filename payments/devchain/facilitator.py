@@ -1,20 +1,20 @@
-"""The facilitator of the development chain: the production one, for whoever asks on this machine."""
+"""The facilitator of the development chain: the production one, with a key of that chain."""
 
 import os
 
-from config.dev_stack.chain import NETWORK
 from payments.chain.networks import NETWORKS
 from payments.devchain import wallets
+from payments.devchain.addresses import NETWORK
 from payments.facilitator_server.policy import Policy
 from payments.facilitator_server.server import Facilitator
 
-# Far more than anything costs there.
-MOST_GAS_PRICE = 10**9
-MOST_GAS = 1_000_000
+# Far more than any transaction costs there.
+MAX_GAS_PRICE = 10**9
+MAX_GAS = 1_000_000
 
 
 def application() -> Facilitator:
-    """The facilitator of the chain that the environment names (config/dev_stack/facilitator.py)."""
+    """Return the facilitator of the chain that the environment names (config/dev_stack/facilitator.py)."""
     network = NETWORKS[NETWORK]
     return Facilitator(
         Policy(
@@ -24,7 +24,7 @@ def application() -> Facilitator:
             tokens=frozenset(),
             pay_to=None,
             assets=frozenset({network.asset}),
-            most_gas_price=MOST_GAS_PRICE,
-            most_gas=MOST_GAS,
+            most_gas_price=MAX_GAS_PRICE,
+            most_gas=MAX_GAS,
         )
     )

@@ -49,7 +49,7 @@ def look(row: Payment, *, now: datetime) -> Fate:
     if row.valid_before is None or now <= row.valid_before + LATE:
         is_spent = reads.authorization_is_spent(row.payer, nonce)
     else:
-        is_spent, chains_now = reads.authorization_at(row.payer, nonce)
+        is_spent, chains_now = reads.authorization_state(row.payer, nonce)
         # A node that lags behind has not seen the end of its time, nor a use just before that.
         if not is_spent and chains_now > row.valid_before:
             transitions.expire(row, why="Its time has passed and it was not used.")

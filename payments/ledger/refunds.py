@@ -82,7 +82,7 @@ def is_seen(row: Payment, *, now: datetime) -> bool:
     return row.block is not None
 
 
-@reads.sensible
+@reads.unreadable_is_rpc_error
 def sent_back(tx_hash: str) -> SentBack | None:
     """What the transaction has moved, None where the chain does not know it yet. One trip to the node.
 
@@ -97,10 +97,10 @@ def sent_back(tx_hash: str) -> SentBack | None:
     received: dict[str, int] = {}
     senders: dict[str, list[str]] = {}
     for log in sent.logs:
-        if not usdc.moves_asset(log) or not usdc.value(log):
+        if not usdc.is_transfer(log) or not usdc.value(log):
             continue
         sender, receiver = usdc.sender(log), usdc.receiver(log)
-        if sender not in (evm.NOBODY, receiver):
+        if sender not in (evm.ZERO_ADDRESS, receiver):
             received[receiver] = received.get(receiver, 0) + usdc.value(log)
             theirs = senders.setdefault(receiver, [])
             theirs += [sender] if sender not in theirs else []
