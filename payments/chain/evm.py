@@ -60,7 +60,7 @@ def transfer_digest(
 
     `value` in the smallest unit, times in Unix seconds, `nonce` of 32 bytes.
     """
-    fields = (sender, to, value, valid_after, valid_before, nonce)
+    fields: tuple[int | str | bytes, ...] = (sender, to, value, valid_after, valid_before, nonce)
     struct_hash = keccak(TRANSFER_TYPE + b"".join(map(encode_word, fields)))
     return keccak(b"\x19\x01" + domain_separator(network) + struct_hash)
 
@@ -69,7 +69,7 @@ def transfer_digest(
 def domain_separator(network: Network) -> bytes:
     """Return the EIP-712 domain separator of the network's USDC."""
     name, version = keccak(network.domain_name.encode()), keccak(network.domain_version.encode())
-    fields = (name, version, network.chain_id, network.asset)
+    fields: tuple[int | str | bytes, ...] = (name, version, network.chain_id, network.asset)
     return keccak(DOMAIN_TYPE + b"".join(map(encode_word, fields)))
 
 

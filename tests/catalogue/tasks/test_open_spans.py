@@ -20,7 +20,7 @@ from tests.support.live_stack import eventually
 pytestmark = pytest.mark.django_db(transaction=True)
 
 # The slice of a task is made one restaurant, so that there is more to enqueue.
-A_SLICE = "from catalogue.tasks import spans; spans.SLICE = 1; spans.refresh_open_spans()"
+A_SLICE = "from catalogue.tasks import open_spans; open_spans.SLICE = 1; open_spans.refresh_open_spans()"
 
 
 def test_a_slice_of_the_open_spans_is_computed_although_the_broker_is_away_for_the_next() -> None:
