@@ -36,12 +36,12 @@ CLAIM = """
 
 def write(*, address: str, subject: str, text: str, now: datetime) -> None:
     """Store a mail to be sent after the commit; call it in the transaction of what it tells of."""
-    from accounts.tasks.mail import ring_for_letters  # the tasks import this module
+    from accounts.tasks.mail import enqueue_mail  # the tasks import this module
 
     subject = " ".join(subject.split())[:300]
     sealed = encryption.seal(text, purpose=PURPOSE)
     Letter.objects.create(address=address, subject=subject, text=sealed, created_at=now, next_try_at=now)
-    transaction.on_commit(ring_for_letters)
+    transaction.on_commit(enqueue_mail)
 
 
 def post() -> int:

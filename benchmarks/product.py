@@ -163,14 +163,14 @@ def made(restaurants: int, reviews: int) -> None:
 def resting(connection: psycopg.Connection[Any]) -> Iterator[None]:
     """No insights are written meanwhile: of a large catalogue that is new a worker writes them for hours."""
     from catalogue.insights.pipeline.batch_job import LOCK
-    from catalogue.tasks.insights import ring_for_insights
+    from catalogue.tasks.insights import enqueue_insights
 
     connection.execute("SELECT pg_advisory_lock(%s)", [LOCK])
     try:
         yield
     finally:
         connection.execute("SELECT pg_advisory_unlock(%s)", [LOCK])
-        ring_for_insights()
+        enqueue_insights()
 
 
 def issued() -> str:

@@ -5,7 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from catalogue.models import Landmark, SourceRecord
-from framework.cache import Lately
+from framework.cache import CachedValue
 from framework.db import prepared_statements
 
 # What staff change is told within this time; a source that they add, at once.
@@ -22,11 +22,11 @@ def lines(keys: Collection[str]) -> list[Line]:
     """
     if not keys:
         return []
-    known = _lately.not_older(REMEMBERED_S)
+    known = _cache.get(max_age_s=REMEMBERED_S)
     wanted = sorted(set(keys))
     if not all(key in known for key in wanted):
         # It may be younger than what is remembered.
-        known = _lately.not_older(0)
+        known = _cache.get(max_age_s=0)
     return [known[key] for key in wanted if key in known]
 
 
@@ -52,4 +52,4 @@ def _read() -> Mapping[str, Line]:
     }
 
 
-_lately = Lately(_read)
+_cache = CachedValue(_read)

@@ -20,7 +20,7 @@ from catalogue.reviews.listing import page_of as page_of_reviews
 from catalogue.search.geocoding.landmarks import look_up
 from catalogue.serializers.offers import FlowOfferAnswer, FlowSlotAnswer
 from catalogue.serializers.paid_groups import InsightAnswer
-from catalogue.tasks import ring_for_demand
+from catalogue.tasks import enqueue_demanded_insights
 from framework.api.pagination.cursor import Listing, Paged
 from framework.api.renderers import JSON
 from framework.db import read_replica
@@ -155,10 +155,10 @@ def insight(slug: str, *, now: datetime, is_buyer: Callable[[], bool] = nobody) 
 
 
 def is_written(place: Restaurant, *, now: datetime) -> bool:
-    """Whether the insight that is wanted was written just now; if not, a worker was rung for it, once a minute."""
+    """Whether the insight that is wanted was written just now; if not, a task was enqueued for it, once a minute."""
     met = meet(place, now=now)
     if met is Met.NOTED:
-        ring_for_demand()
+        enqueue_demanded_insights()
     return met is Met.WRITTEN
 
 

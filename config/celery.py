@@ -16,6 +16,8 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
 
 app = Celery("tablewire")
+# Without it other threads than the importing one send shared tasks to an unconfigured app.
+app.set_default()
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 
@@ -88,7 +90,7 @@ app.conf.beat_schedule = {
         "schedule": crontab(minute="37"),
         "kwargs": {"demanded": True},
     },
-    # Each goes on until nothing is due, and finds that at once where another has; so a lost bell costs an hour.
+    # Each goes on until nothing is due, and finds that at once where another has; so a lost message costs an hour.
     "insights that are missing or stale": {
         "task": "catalogue.tasks.refresh_insights",
         "schedule": crontab(hour="1-5", minute="47"),
@@ -136,7 +138,7 @@ app.conf.beat_schedule = {
         "task": "accounts.tasks.delete_closed_accounts",
         "schedule": crontab(hour="2-4", minute="57"),
     },
-    "mail to people who sign in that nobody was rung for, or that is tried again": {
+    "mail to users whose message was lost, or that is tried again": {
         "task": "accounts.tasks.send_letters",
         "schedule": 30.0,
         "options": {"expires": 30},
@@ -159,7 +161,7 @@ app.conf.beat_schedule = {
         "task": "accounts.tasks.purge_events",
         "schedule": crontab(minute="43"),
     },
-    "mail to guests that nobody was rung for, or that is tried again": {
+    "mail to guests whose message was lost, or that is tried again": {
         "task": "reservations.tasks.send_notices",
         "schedule": 60.0,
     },

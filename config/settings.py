@@ -293,7 +293,7 @@ SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = env.flag("SECURE_COOKIES", PUBLIC_B
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if env.flag("TRUST_FORWARDED_PROTO", False) else None
 SECURE_HSTS_SECONDS = env.number("HSTS_S", 31_536_000 if PUBLIC_BASE_URL.startswith("https://") else 0)
 
-# Celery: PostgreSQL is the truth, the broker a doorbell
+# Celery: PostgreSQL is the truth, the broker only says that there is work
 CELERY_BROKER_URL = BROKER_URL
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = True
@@ -306,8 +306,8 @@ if BROKER_URL.startswith("amqp"):
     CELERY_TASK_DEFAULT_QUEUE_TYPE = CELERY_TASK_CREATE_MISSING_QUEUE_TYPE = "quorum"
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_MAX_TASKS_PER_CHILD = 500
-# What is under way when SIGTERM comes may end in this time, all of which Celery then waits; what does not is rung
-# again. Needs REMAP_SIGTERM=SIGQUIT.
+# What is under way when SIGTERM comes may end in this time, all of which Celery then waits; what does not is
+# enqueued again. Needs REMAP_SIGTERM=SIGQUIT.
 CELERY_WORKER_SOFT_SHUTDOWN_TIMEOUT = 3
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True

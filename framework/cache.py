@@ -1,4 +1,7 @@
-"""What a process remembers of the database for a while."""
+"""A value that a process reads once and reuses for a while.
+
+Values by key stand in `cachetools.TTLCache`. This is for the single value that must survive an outage of the database.
+"""
 
 import time
 from collections.abc import Callable
@@ -6,30 +9,34 @@ from typing import Generic, TypeVar
 
 from django.db import Error as DatabaseError
 
-Found = TypeVar("Found")
+Value = TypeVar("Value")
 
 
-class Lately(Generic[Found]):
-    """Something that was read, and is read anew once it is too old. Of two readers at once the last one stays."""
+class CachedValue(Generic[Value]):
+    """The result of `load`, loaded again when it is too old. Of two concurrent loads the last one is stored."""
 
-    def __init__(self, read: Callable[[], Found]) -> None:
-        self.read = read
-        self.kept: tuple[float, Found] | None = None
+    def __init__(self, load: Callable[[], Value]) -> None:
+        self.load = load
+        self._entry: tuple[float, Value] | None = None
 
-    def not_older(self, than_s: float) -> Found:
-        """What was read within so many seconds, now if it must be."""
-        kept, now = self.kept, time.monotonic()
-        if kept is None or now - kept[0] >= than_s:
-            kept = self.kept = (now, self.read())
-        return kept[1]
+    def get(self, *, max_age_s: float) -> Value:
+        """Return the value, at most this old. Raises what `load` raises."""
+        entry, now = self._entry, time.monotonic()
+        if entry is None or now - entry[0] >= max_age_s:
+            entry = self._entry = (now, self.load())
+        return entry[1]
 
-    def as_known(self, than_s: float) -> Found | None:
-        """As `not_older`, but while the database is away what was read last, None where nothing was."""
+    def get_or_stale(self, *, max_age_s: float) -> Value | None:
+        """Return the value as `get` does, or the last one while the database is away; None if there is none."""
         try:
-            return self.not_older(than_s)
+            return self.get(max_age_s=max_age_s)
         except DatabaseError:
-            if self.kept is None:
+            if self._entry is None:
                 return None
-            # Not every reader has to wait until it is back.
-            self.kept = (time.monotonic(), self.kept[1])
-            return self.kept[1]
+            # The next callers reuse it too, instead of each waiting for the database.
+            self._entry = (time.monotonic(), self._entry[1])
+            return self._entry[1]
+
+    def clear(self) -> None:
+        """Drop the value: the next call loads it."""
+        self._entry = None

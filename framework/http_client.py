@@ -1,4 +1,4 @@
-"""The connections that a process keeps alive between its calls of one service."""
+"""An httpx client whose connections stay open between calls, safe across threads and forks."""
 
 import os
 import threading
@@ -6,30 +6,33 @@ from typing import Any
 
 import httpx
 
-# What is on this machine is not asked through a proxy of the environment.
-DIRECT = dict.fromkeys(("all://127.0.0.1", "all://localhost", "all://[::1]"))
+# httpx mounts: services on this machine are not called through a proxy of the environment.
+NO_PROXY_TO_LOOPBACK = dict.fromkeys(("all://127.0.0.1", "all://localhost", "all://[::1]"))
 
 
-class Connections:
-    """An httpx client with these options, made at the first call, shared by the threads of a process and no other."""
+class SharedClient:
+    """One httpx client with these options per process, created at the first call.
+
+    A forked child creates its own: two processes cannot share a connection.
+    """
 
     def __init__(self, **options: Any) -> None:
         self.options = options
-        self.forget()
-        os.register_at_fork(after_in_child=self.forget)
+        self.reset()
+        os.register_at_fork(after_in_child=self.reset)
 
-    def forget(self) -> None:
-        """Begin anew: what two processes share, neither understands."""
-        self.lock = threading.Lock()
+    def reset(self) -> None:
+        """Drop the client without closing its connections, which may belong to the parent process."""
+        self._lock = threading.Lock()
         self.client: httpx.Client | None = None
 
-    def open(self) -> httpx.Client:
-        """The client."""
-        with self.lock:
+    def get(self) -> httpx.Client:
+        """Return the client of this process."""
+        with self._lock:
             if self.client is None:
                 self.client = self.new()
             return self.client
 
     def new(self) -> httpx.Client:
-        """A client that has no connections yet."""
-        return httpx.Client(mounts=DIRECT, **self.options)
+        """Return a client with the same options and no open connection."""
+        return httpx.Client(mounts=NO_PROXY_TO_LOOPBACK, **self.options)

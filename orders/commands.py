@@ -89,7 +89,7 @@ def place(
     ((told["number"], deliveries),) = prepared_statements.written(
         PLACE, values | {"day": day, "tax_percents": percents}
     )
-    outbox.ring(deliveries)
+    outbox.enqueue_deliveries(deliveries)
     return told
 
 

@@ -12,7 +12,7 @@ from django.utils import timezone
 from framework.api.fast_path import headers
 from framework.api.rate_limits.middleware import Allowance, Doorway, Entry, Usage, address_bucket
 from framework.errors import Refusal
-from framework.resilience import deadline
+from framework.resilience.deadline import response_deadline
 from payments import x402
 from payments.identity.caller import Caller, anonymous, caller_of, identify
 from payments.tiers.definitions import FREE
@@ -60,7 +60,7 @@ class DataDoorway(Doorway):
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         """Serve it in the time that is promised, also while the chain or the facilitator hangs."""
-        with deadline.one_answer():
+        with response_deadline():
             return super().__call__(request)
 
     def enter(self, request: HttpRequest) -> Entry:

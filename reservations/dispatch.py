@@ -1,33 +1,22 @@
-"""Rings for the workers of reservations by the names of their tasks: verbs ring, and the tasks import the verbs."""
+"""Enqueues the tasks of reservations by name: the task modules import the code that calls this."""
 
-from typing import Any, cast
 from uuid import UUID
 
-from celery import Task, current_app
+from celery import current_app
 
-from framework.tasks import dispatch
+from framework.tasks.dispatch import enqueue
 
 SEND_NOTICES = "reservations.tasks.send_notices"
 OFFER_TABLES = "reservations.tasks.offer_tables"
-# As often as the beat looks for what nobody was rung for (config/celery.py).
+# The periodic tasks look for waiting work this often (config/celery.py).
 SWEEP_S = 60
 
 
-def ring_for_notices() -> None:
-    """Ask a worker to send the mail that is due; call it after the commit. The beat asks each minute."""
-    dispatch.ring(named(SEND_NOTICES), otherwise="mail to guests waits for the next sweep", expires_s=SWEEP_S)
+def enqueue_notices() -> None:
+    """Ask a worker to send the mail that is due; call it after the commit."""
+    enqueue(current_app.signature(SEND_NOTICES), expires_s=SWEEP_S)
 
 
-def ring_for_tables(venue: UUID) -> None:
-    """Ask a worker to look through the venue's waiting list; call it after the commit. The beat asks each minute."""
-    dispatch.ring(
-        named(OFFER_TABLES),
-        otherwise="the waiting list is looked through at the next sweep",
-        expires_s=SWEEP_S,
-        venue=str(venue),
-    )
-
-
-def named(name: str) -> Task[Any, Any]:
-    """What rings for the task of this name; a web process need not have imported it."""
-    return cast("Task[Any, Any]", current_app.signature(name))
+def enqueue_table_offers(venue: UUID) -> None:
+    """Ask a worker to process the venue's waiting list; call it after the commit."""
+    enqueue(current_app.signature(OFFER_TABLES), expires_s=SWEEP_S, venue=str(venue))

@@ -7,7 +7,7 @@ from django.db import transaction
 from accounts.models import EventType
 from accounts.webhooks import outbox
 from reservations import reservation_json as written
-from reservations.dispatch import ring_for_notices
+from reservations.dispatch import enqueue_notices
 from reservations.models import Notice, Reservation
 
 
@@ -16,7 +16,7 @@ def tell(reservation: Reservation, event: EventType, *, notice: Notice.Kind | No
 
     Call it inside the transaction of the change, once the reservation shows what has become of it. There is no mail
     to a guest who left no address, from a venue that sends none, or about a party whose time has come. Two statements
-    at most; a worker is rung for the mail after the commit.
+    at most; the mail task is enqueued after the commit.
     """
     outbox.record(
         reservation.venue,
@@ -29,7 +29,7 @@ def tell(reservation: Reservation, event: EventType, *, notice: Notice.Kind | No
     if notice is None or not is_mailed(reservation, notice, now=now):
         return
     Notice.objects.create(reservation=reservation, kind=notice, next_try_at=now, created_at=now)
-    transaction.on_commit(ring_for_notices)
+    transaction.on_commit(enqueue_notices)
 
 
 def is_mailed(reservation: Reservation, notice: str, *, now: datetime) -> bool:

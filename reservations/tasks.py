@@ -15,9 +15,9 @@ from reservations.mail import queue, reminders
 
 @shared_task(name=dispatch.SEND_NOTICES)
 def send_notices(**_: Any) -> None:
-    """Send some of the mail that is due, and ring again until none is."""
+    """Send some of the mail that is due, and enqueue the task again until none is."""
     if queue.send_due(now=timezone.now()):
-        dispatch.ring_for_notices()
+        dispatch.enqueue_notices()
 
 
 @shared_task(name="reservations.tasks.write_reminders")
@@ -49,5 +49,5 @@ def sweep_waiting_lists(**_: Any) -> None:
     """Ring for each venue where somebody waits, and mend what a rename has left behind."""
     now = timezone.now()
     for venue in waitlist.venues(now=now):
-        dispatch.ring_for_tables(venue)
+        dispatch.enqueue_table_offers(venue)
     rename_table.mend(now=now, actor="system")

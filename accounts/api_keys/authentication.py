@@ -11,7 +11,7 @@ from rest_framework.authentication import BaseAuthentication
 from rest_framework.request import Request
 
 from accounts.api_keys import permissions
-from accounts.api_keys.cache import ring
+from accounts.api_keys.cache import api_key_cache
 from accounts.models import ApiKey, Venue, looks_like_a_key
 from framework.errors import Code, Refusal
 
@@ -53,8 +53,10 @@ class RevokedApiKey(EndedApiKey):
     code = Code.REVOKED_API_KEY
 
 
-def identify(request: HttpRequest, *, now: datetime, find: Callable[[str], ApiKey | None] = ring.find) -> ApiKey:
-    """The valid key that the request carries, with its venue, as the ring finds it.
+def identify(
+    request: HttpRequest, *, now: datetime, find: Callable[[str], ApiKey | None] = api_key_cache.find
+) -> ApiKey:
+    """The valid key that the request carries, with its venue, as the cache finds it.
 
     One query at most, and mostly none (accounts.api_keys.cache). Whether the key has ended is judged at each call, not when
     it is looked up. Raises a kind of Unauthorized.

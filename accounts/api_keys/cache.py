@@ -1,8 +1,8 @@
-"""What a process remembers of API keys, so that most calls cost no look-up, and when it forgets.
+"""API keys cached in this process, so that most calls look up no key.
 
-A key that was found is believed for half a minute, with its venue. Each change of a key or a venue raises the number
-of KeyChange in the same transaction; the ring looks at that number before it believes anything, at most twice a
-second, and forgets everything when it differs. So what is revoked is refused by every process within a second.
+A key that was found is valid in the cache for half a minute, with its venue. Each change of a key or a venue raises
+the number of KeyChange in the same transaction. The cache reads that number at most twice a second and drops all keys
+when it differs, so every process refuses a revoked key within a second.
 """
 
 import logging
@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeVar
 
+from cachetools import TTLCache
 from django.db import DatabaseError
 from django.db.models import Model
 from django.db.models.base import ModelState
@@ -24,117 +25,104 @@ Row = TypeVar("Row", bound=Model)
 
 logger = logging.getLogger("tablewire.api")
 
-REMEMBERED_S = 30.0
-LOOKS_AGAIN_S = 0.5
-MOST = 10_000
+TTL_S = 30.0
+CHANGE_CHECK_INTERVAL_S = 0.5
+MAX_KEYS = 10_000
 
 
 @dataclass(slots=True)
-class Remembered:
-    """A key as it was read, until when (time.monotonic) it is believed, and when its use was last written down."""
+class CachedKey:
+    """A key as it was read, and when its last use was stored."""
 
     key: ApiKey
-    until: float
     used_at: datetime | None
 
 
-class Keyring:
-    """The keys that this process has seen of late; its threads read it without a lock and write it with one."""
+class ApiKeyCache:
+    """The keys that this process has looked up within TTL_S, by their digest."""
 
     def __init__(self) -> None:
-        self.lock = threading.Lock()
+        self._lock = threading.Lock()
         self.clear()
 
     def clear(self) -> None:
-        """Forget everything."""
-        with self.lock:
-            self.kept: dict[bytes, Remembered] = {}
+        """Drop all keys."""
+        with self._lock:
+            self.keys: TTLCache[bytes, CachedKey] = TTLCache(MAX_KEYS, TTL_S, timer=lambda: time.monotonic())
             self.changes = -1
-            self.looks_again_at = 0.0
+            self.next_check_at = 0.0
 
     def find(self, text: str) -> ApiKey | None:
-        """The key that was issued as this text, with its venue, or None. It may have ended.
+        """Return the key that was issued as this text, with its venue, or None. It may have ended.
 
-        At most one query: of the key where it is not remembered, else of KeyChange where that was not looked at for
-        half a second. Raises the database's errors: what cannot be checked lets nobody in. The key and its venue are
-        the caller's own, to be changed at will.
+        At most one query: of the key where it is not cached, else of KeyChange at most every half second. Raises the
+        database's errors: a key that cannot be checked is not accepted. The caller may change the returned rows.
         """
         key = self.look(text)
         return copied(key) if key is not None else None
 
     def look(self, text: str) -> ApiKey | None:
-        """As `find`, but the key is that of all threads and only to be read: a copy costs as much as the search."""
+        """As `find`, but the row is shared by all threads and read-only: a copy costs as much as the look-up."""
         name = digest(text)
         now = time.monotonic()
-        kept = self.kept.get(name)
-        if kept is not None and kept.until > now:
-            self.look_again(now)
-            kept = self.kept.get(name)
-        if kept is None or kept.until <= now:
-            kept = self.fetch(text, name, now)
-        return kept.key if kept is not None else None
+        cached = self._get(name)
+        if cached is not None and now >= self.next_check_at:
+            self.note_changes(KeyChange.objects.values_list("number", flat=True).first() or 0, now)
+            cached = self._get(name)
+        return cached.key if cached is not None else self._fetch(text, name, now)
 
-    def look_again(self, now: float) -> None:
-        """Forget everything if a key or a venue has changed; one query where the last is half a second old."""
-        if now < self.looks_again_at:
-            return
-        self.believe(KeyChange.objects.values_list("number", flat=True).first() or 0, now)
+    def _get(self, name: bytes) -> CachedKey | None:
+        with self._lock:
+            return self.keys.get(name)
 
-    def fetch(self, text: str, name: bytes, now: float) -> Remembered | None:
-        """Read the key, unless it cannot be one of ours, and remember it if there is one.
+    def _fetch(self, text: str, name: bytes, now: float) -> ApiKey | None:
+        """Read the key, unless its text cannot be one of ours, and cache it if there is one.
 
         The number of changes is read in the same statement, so in the same snapshot. Read after the key, it could
-        count a change that the key does not show yet, and the old key would be believed for half a minute.
+        count a change that the key does not show yet, and the old key would stay in the cache for half a minute.
         """
         key = ApiKey.objects.of_text(text).stamped().first() if looks_like_a_key(text) else None
         if key is None:
             return None
         changes: int = key.changes  # type: ignore[attr-defined]
-        self.believe(changes, now)
-        kept = Remembered(key, now + REMEMBERED_S, key.last_used_at)
-        with self.lock:
+        self.note_changes(changes, now)
+        with self._lock:
             if self.changes == changes:
-                self.kept.pop(name, None)
-                while len(self.kept) >= MOST:
-                    self.kept.pop(next(iter(self.kept)))
-                self.kept[name] = kept
-        return kept
+                self.keys[name] = CachedKey(key, key.last_used_at)
+        return key
 
-    def believe(self, changes: int, now: float) -> None:
-        """Take this for the number of changes, as it was asked for at `now`."""
-        with self.lock:
+    def note_changes(self, changes: int, now: float) -> None:
+        """Take this for the number of changes at `now`, and drop all keys if it is another one."""
+        with self._lock:
             if changes != self.changes:
-                self.kept = {}
+                self.keys.clear()
                 self.changes = changes
-            self.looks_again_at = now + LOOKS_AGAIN_S
+            self.next_check_at = now + CHANGE_CHECK_INTERVAL_S
 
     def used(self, key: ApiKey, *, now: datetime, address: Callable[[], str | None]) -> None:
-        """Have the last use of the key written down, once a minute at most; other calls cost nothing.
-
-        A database that takes no writes just then costs the caller nothing either.
-        """
-        kept = self.kept.get(bytes(key.digest))
-        with self.lock:
-            used_at = kept.used_at if kept is not None else key.last_used_at
+        """Store the last use of the key, at most once a minute. Never fails for a database that takes no writes."""
+        with self._lock:
+            cached = self.keys.get(bytes(key.digest))
+            used_at = cached.used_at if cached is not None else key.last_used_at
             if used_at is not None and now - used_at < MINUTE:
                 return
-            if kept is not None:
-                kept.used_at = now
+            if cached is not None:
+                cached.used_at = now
         try:
             key.used(now=now, address=address())
         except DatabaseError:
-            logger.warning("the last use of the key %s was not written down", key.shown, exc_info=True)
+            logger.warning("the last use of the key %s was not stored", key.shown, exc_info=True)
 
 
 def copied(key: ApiKey) -> ApiKey:
-    """The key and its venue again: requests run in threads, and each may change what it is given."""
-    twin = again(key)
-    twin.venue = again(key.venue)
+    """Copies of the key and its venue: requests run in threads, and each may change what it is given."""
+    twin = copied_row(key)
+    twin.venue = copied_row(key.venue)
     return twin
 
 
-def again(row: Row) -> Row:
-    """As copy.copy, which takes six times as long to find out how: two rows are copied for each call."""
+def copied_row(row: Row) -> Row:
+    """As copy.copy, in a sixth of its time: two rows are copied for each call."""
     twin = object.__new__(type(row))
     twin.__dict__ = row.__dict__.copy()
     state = twin._state = ModelState()  # as Model.__getstate__ has it
@@ -142,4 +130,4 @@ def again(row: Row) -> Row:
     return twin
 
 
-ring = Keyring()
+api_key_cache = ApiKeyCache()

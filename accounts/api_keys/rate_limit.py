@@ -8,7 +8,7 @@ from django.http.response import HttpResponseBase
 from django.utils import timezone
 
 from accounts.api_keys.authentication import EndedApiKey, Unauthorized, identify
-from accounts.api_keys.cache import ring
+from accounts.api_keys.cache import api_key_cache
 from accounts.models import ApiKey
 from accounts.request_log.writer import request_log
 from framework.api.rate_limits.middleware import Allowance, Doorway, Entry, address_bucket, ip_of
@@ -42,7 +42,7 @@ class ManagementDoorway(Doorway):
             if isinstance(refusal, EndedApiKey):
                 request.known_key = refusal.key  # type: ignore[attr-defined]
             return Entry(self.unknown(request), refusal)
-        ring.used(key, now=now, address=partial(ip_of, request))
+        api_key_cache.used(key, now=now, address=partial(ip_of, request))
         request.api_key = request.known_key = key  # type: ignore[attr-defined]
         return Entry(Allowance(bucket=key.family.hex, limit=key.allowance, window_s=HOUR_S))
 

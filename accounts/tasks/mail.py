@@ -5,9 +5,9 @@ from typing import Any
 from celery import shared_task
 
 from accounts import mail_outbox
-from framework.tasks import dispatch
+from framework.tasks.dispatch import enqueue
 
-# As often as the beat rings (config/celery.py).
+# How often the periodic task runs (config/celery.py).
 SWEEP_S = 30
 
 
@@ -17,6 +17,6 @@ def send_letters(**_: Any) -> None:
     mail_outbox.post()
 
 
-def ring_for_letters() -> None:
+def enqueue_mail() -> None:
     """Ask a worker to send what is due; call it after the commit."""
-    dispatch.ring(send_letters, otherwise="letters wait for the next sweep", expires_s=SWEEP_S)
+    enqueue(send_letters, expires_s=SWEEP_S)

@@ -6,9 +6,9 @@ from celery import shared_task
 from django.utils import timezone
 
 from accounts.webhooks import auto_disable, delivery_queue, dispatcher, retention
-from framework.tasks import dispatch
+from framework.tasks.dispatch import enqueue
 
-# As often as the beat rings for the sweep (config/celery.py).
+# How often the sweep runs (config/celery.py).
 SWEEP_S = 10
 # Of their own (config/celery.py): nothing else waits behind them, nor they behind anything.
 QUEUE = "webhooks"
@@ -16,14 +16,14 @@ QUEUE = "webhooks"
 
 @shared_task(name="accounts.tasks.deliver_webhooks")
 def deliver_webhooks(**_: Any) -> None:
-    """Deliver what is due, and ring again if there is more than one task takes."""
+    """Deliver what is due, and enqueue another task if one cannot take it all."""
     if dispatcher.run(clock=timezone.now):
-        ring_for_webhooks()
+        enqueue_webhook_delivery()
 
 
 @shared_task(name="accounts.tasks.sweep_webhooks")
 def sweep_webhooks(**_: Any) -> None:
-    """Give up what nobody would try, then deliver what is due: retries, and what no bell was heard for."""
+    """Give up deliveries that no attempt is left for, then deliver what is due: retries, and lost messages."""
     delivery_queue.tidy(now=timezone.now())
     deliver_webhooks()
 
@@ -40,6 +40,6 @@ def purge_events(**_: Any) -> None:
     retention.sweep(now=timezone.now())
 
 
-def ring_for_webhooks() -> None:
-    """Ask a worker to deliver what is due; call it after the commit. The sweep comes by in any case."""
-    dispatch.ring(deliver_webhooks, otherwise="webhooks wait for the next sweep", queue=QUEUE, expires_s=SWEEP_S)
+def enqueue_webhook_delivery() -> None:
+    """Ask a worker to deliver what is due; call it after the commit."""
+    enqueue(deliver_webhooks, queue=QUEUE, expires_s=SWEEP_S)

@@ -6,13 +6,16 @@ from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 
-from django.db import InterfaceError, OperationalError, connection
+from django.db import connection
 
 from accounts.models import WebhookDelivery
 from accounts.webhooks import delivery_queue, http_client, ssrf_guard
 from accounts.webhooks.delivery_queue import Pace
 from framework.db.locks import PUMP, alone
+from framework.db.retry import DISCONNECTED, retry_on_disconnect
+from framework.resilience.deadline import Deadline
 
 logger = logging.getLogger("tablewire.worker")
 
@@ -26,8 +29,7 @@ TAKES_S = 45.0
 TAKES_QUICK_S = 65.0
 PAUSE_S = 0.25
 # A database that is away is asked again for so long; then what came of the tries is lost, and they come again.
-PATIENCE_S = 10.0
-AWAY = (OperationalError, InterfaceError)
+DATABASE_TIMEOUT_S = 10.0
 
 
 def run(
@@ -61,7 +63,7 @@ def run(
     # Looked at after others are let in again: whoever left something to us did so before.
     try:
         return not flights.is_cut_off and delivery_queue.is_anything_due(now=clock())
-    except AWAY:
+    except DISCONNECTED:
         connection.close()
         return False
 
@@ -76,7 +78,7 @@ class Flights:
         self.flying: dict[Future[http_client.Outcome], tuple[WebhookDelivery, Pace, float]] = {}
         # Set when the database was away: others may be at it since, so nothing new is taken.
         self.is_cut_off = False
-        self.patience_until = 0.0
+        self.database_deadline = Deadline(0.0)
 
     def slow(self) -> int:
         """How many are to slow endpoints, or take long."""
@@ -91,8 +93,8 @@ class Flights:
         while room > 0 and not self.is_cut_off:
             try:
                 taken = delivery_queue.claim(most=room, now=self.clock(), pace=pace)
-            except AWAY as error:
-                self._away(error)
+            except DISCONNECTED as error:
+                self._cut_off(error)
                 return
             if not taken:
                 return
@@ -116,28 +118,22 @@ class Flights:
             self._settle(delivery, outcome_of(sent, delivery))
 
     def _settle(self, delivery: WebhookDelivery, outcome: http_client.Outcome) -> None:
-        while True:
+        """Store an outcome; the first disconnect of a run starts the time in which all are stored or lost."""
+        for stored in (outcome, replace(outcome, answer="", error="its answer could not be stored")):
+            write = partial(delivery_queue.settle, delivery, stored, now=self.clock())
+            timeout_s = self.database_deadline.remaining_s if self.is_cut_off else DATABASE_TIMEOUT_S
             try:
-                delivery_queue.settle(delivery, outcome, now=self.clock())
-            except AWAY as error:
-                self._away(error)
-                if time.monotonic() > self.patience_until:
-                    logger.exception("What came of delivery %s is lost: it comes again", delivery.pk)
-                    return
-                time.sleep(PAUSE_S)
+                if not retry_on_disconnect(write, timeout_s=timeout_s, on_disconnect=self._cut_off):
+                    logger.error("The outcome of delivery %s is lost: it is sent again", delivery.pk)
             except Exception:
-                logger.exception("What came of delivery %s cannot be stored", delivery.pk)
-                bare = replace(outcome, answer="", error="its answer could not be stored")
-                if outcome == bare:
-                    return
-                outcome = bare
+                logger.exception("The outcome of delivery %s cannot be stored", delivery.pk)
             else:
                 return
 
-    def _away(self, error: Exception) -> None:
+    def _cut_off(self, error: Exception) -> None:
         if not self.is_cut_off:
             logger.warning("The database is away in the middle of webhooks: %s", error)
-            self.patience_until = time.monotonic() + PATIENCE_S
+            self.database_deadline = Deadline.after(DATABASE_TIMEOUT_S)
         self.is_cut_off = True
         connection.close()
 

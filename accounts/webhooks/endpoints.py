@@ -7,7 +7,7 @@ from uuid import UUID
 from django.db import transaction
 
 from accounts.models import Event, EventType, Venue, WebhookDelivery, WebhookEndpoint, WebhookLetter
-from accounts.tasks.webhooks import ring_for_webhooks
+from accounts.tasks.webhooks import enqueue_webhook_delivery
 from accounts.webhooks import delivery_queue, signing_secrets, ssrf_guard
 from framework.errors import InvalidRequest
 
@@ -115,7 +115,7 @@ def ping(endpoint: WebhookEndpoint, *, actor: str, now: datetime) -> UUID:
             venue=row.venue, type=EventType.WEBHOOK_PING, actor=actor, record=record, created_at=now
         )
         delivery = WebhookDelivery.objects.create(event=event, endpoint=row, next_try_at=now, created_at=now)
-        transaction.on_commit(ring_for_webhooks)
+        transaction.on_commit(enqueue_webhook_delivery)
     return delivery.pk
 
 
@@ -146,7 +146,7 @@ def _replay(endpoint: UUID, *, now: datetime, only: UUID | None = None, since: d
             raise SwitchedOff("The endpoint is switched off: switch it on, and then send again what it has missed.")
         begun = delivery_queue.begin_again(endpoint, now=now, only=only, since=since)
         if begun:
-            transaction.on_commit(ring_for_webhooks)
+            transaction.on_commit(enqueue_webhook_delivery)
     return begun
 
 

@@ -15,6 +15,7 @@ from standardwebhooks import Webhook
 from accounts.models import Event, WebhookEndpoint
 from accounts.webhooks import signing_secrets, ssrf_guard
 from framework.errors import InvalidRequest
+from framework.resilience.deadline import Deadline
 
 TIMEOUT_S = 15.0
 MOST_KEPT = 1024
@@ -145,8 +146,7 @@ def exchange(
     trusts: ssl.SSLContext,
 ) -> Outcome:
     """Send and read on one connection of its own. Raises Forbidden, OSError and httpcore's errors."""
-    deadline = time.monotonic() + timeout_s
-    guard = ssrf_guard.Guard(deadline=deadline, resolver=resolver)
+    guard = ssrf_guard.Guard(deadline=Deadline.after(timeout_s), resolver=resolver)
     url = httpcore.URL(scheme=to.scheme, host=to.host, port=to.port, target=to.target)
     with (
         httpcore.ConnectionPool(ssl_context=trusts, network_backend=guard) as connections,

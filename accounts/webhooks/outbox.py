@@ -9,7 +9,7 @@ import orjson
 from django.db import transaction
 
 from accounts.models import EventType, Venue
-from accounts.tasks.webhooks import ring_for_webhooks
+from accounts.tasks.webhooks import enqueue_webhook_delivery
 from framework.db import prepared_statements
 from framework.public_ids import new_id
 
@@ -46,7 +46,7 @@ def parts(*, record: str, source: str) -> str:
 
     `record` is the SQL of the record, `source` names the part that it reads from: `FROM counted`. Its own parts are
     `event` and `delivery`, which has a row for each that is to be told. Give it the values of `values`, and hand on
-    how many deliveries there are to `ring`.
+    how many deliveries there are to `enqueue_deliveries`.
     """
     return PARTS.format(hears=HEARS_OF_VENUE, record=record, source=source)
 
@@ -74,10 +74,10 @@ def values(
     }
 
 
-def ring(deliveries: int) -> None:
-    """Ring a worker after the commit, where an endpoint is to be told."""
+def enqueue_deliveries(deliveries: int) -> None:
+    """Enqueue the webhook task after the commit, if there are deliveries."""
     if deliveries:
-        transaction.on_commit(ring_for_webhooks)
+        transaction.on_commit(enqueue_webhook_delivery)
 
 
 def record(
@@ -86,7 +86,7 @@ def record(
     """Store what has happened at a venue, with its deliveries; return the key of the event.
 
     Call it inside the transaction of the change. `record` is the whole record as the API answers it. One statement; a
-    worker is rung after the commit where an endpoint wants to hear of it.
+    task is enqueued after the commit where an endpoint subscribes to it.
     """
     return _stored(OF_VENUE, values(kind, venue=venue.pk, record=record, subject=subject, actor=actor, now=now))
 
@@ -103,6 +103,6 @@ def record_of_account(
 
 def _stored(statement: str, its_values: Mapping[str, Any]) -> UUID:
     ((deliveries,),) = prepared_statements.written(statement, its_values)
-    ring(deliveries)
+    enqueue_deliveries(deliveries)
     key: UUID = its_values["event"]
     return key

@@ -8,7 +8,6 @@ later changes nothing.
 import re
 import socket
 import threading
-import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
@@ -20,6 +19,7 @@ import httpcore
 from django.conf import settings
 
 from framework.errors import InvalidRequest
+from framework.resilience.deadline import Deadline
 
 LONGEST_URL = 500
 PORTS = {"http": 80, "https": 443}
@@ -169,24 +169,20 @@ def judged(host: str, port: int, *, resolver: Resolver, timeout_s: float) -> lis
 class Stream(httpcore.NetworkStream):
     """A connection that ends at its deadline, however few bytes come at a time."""
 
-    def __init__(self, connection: socket.socket, *, deadline: float) -> None:
+    def __init__(self, connection: socket.socket, *, deadline: Deadline) -> None:
         self.connection = connection
         self.deadline = deadline
 
-    def wait_at_most(self) -> None:
-        """Let the next step have what is left. Raises TimeoutError when nothing is."""
-        self.connection.settimeout(left(self.deadline))
-
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
         """Some bytes, or none at the end."""
-        self.wait_at_most()
+        self.connection.settimeout(self.deadline.timeout_s())
         return self.connection.recv(max_bytes)
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
         """All of them."""
         try:
             while buffer:
-                self.wait_at_most()
+                self.connection.settimeout(self.deadline.timeout_s())
                 buffer = buffer[self.connection.send(buffer) :]
         except TimeoutError:
             raise
@@ -202,7 +198,7 @@ class Stream(httpcore.NetworkStream):
         self, ssl_context: Any, server_hostname: str | None = None, timeout: float | None = None
     ) -> httpcore.NetworkStream:
         """Speak TLS from here on, with the name that was asked for."""
-        self.wait_at_most()
+        self.connection.settimeout(self.deadline.timeout_s())
         return Stream(
             ssl_context.wrap_socket(self.connection, server_hostname=(server_hostname or "").strip("[]")),
             deadline=self.deadline,
@@ -216,7 +212,7 @@ class Stream(httpcore.NetworkStream):
 class Guard(httpcore.NetworkBackend):
     """Opens the connections of webhooks: looks a name up, judges what it leads to, and goes there and nowhere else."""
 
-    def __init__(self, *, deadline: float, resolver: Resolver = look_up) -> None:
+    def __init__(self, *, deadline: Deadline, resolver: Resolver = look_up) -> None:
         self.deadline = deadline
         self.resolver = resolver
 
@@ -230,9 +226,9 @@ class Guard(httpcore.NetworkBackend):
     ) -> httpcore.NetworkStream:
         """A connection to the first of the addresses that takes it. Raises Forbidden and OSError."""
         host = host.strip("[]")
-        addresses = judged(host, port, resolver=self.resolver, timeout_s=left(self.deadline))
+        addresses = judged(host, port, resolver=self.resolver, timeout_s=self.deadline.timeout_s())
         for position, address in enumerate(addresses):
-            share = left(self.deadline) / (len(addresses) - position)
+            share = self.deadline.timeout_s() / (len(addresses) - position)
             try:
                 connection = socket.create_connection((str(address), port), timeout=share)
             except OSError:
@@ -246,11 +242,3 @@ class Guard(httpcore.NetworkBackend):
     def connect_unix_socket(self, *_: Any, **__: Any) -> httpcore.NetworkStream:
         """Nothing of ours is reached by a path."""
         raise Forbidden("no webhook goes to a socket of the machine")
-
-
-def left(deadline: float) -> float:
-    """Seconds until the deadline, on the monotonic clock. Raises TimeoutError when there are none."""
-    seconds = deadline - time.monotonic()
-    if seconds <= 0:
-        raise TimeoutError
-    return seconds

@@ -23,7 +23,7 @@ from catalogue.exports.storage import manifest
 from catalogue.models import Export, ExportPart, Market, Restaurant
 from catalogue.models.exports import PREFIX as ID
 from catalogue.models.exports import UNDER_WAY, UNFINISHED
-from catalogue.tasks import ring_for_export
+from catalogue.tasks import enqueue_export_step
 from framework.admin.action_confirmation import ask
 from framework.admin.large_tables import LongTableAdmin
 from framework.admin.pending_counts import Awaiting, counted
@@ -199,7 +199,7 @@ class ExportAdmin(ReadOnly, LongTableAdmin):
             except Refusal as refusal:
                 form.blame(refusal)
             else:
-                ring_for_export(export)
+                enqueue_export_step(export)
                 self.message_user(request, f"Export {export.public_id} is {export.status}.", messages.SUCCESS)
                 return HttpResponseRedirect(reverse("admin:catalogue_export_change", args=[export.pk]))
         context = {
@@ -288,7 +288,7 @@ class ExportAdmin(ReadOnly, LongTableAdmin):
                 self.message_user(request, f"Export {export.public_id}: {refusal.message}", messages.ERROR)
                 continue
             if begun:
-                ring_for_export(export)
+                enqueue_export_step(export)
                 self.message_user(request, f"Export {export.public_id} is queued.", messages.SUCCESS)
             else:
                 self.message_user(request, f"Export {export.public_id} has not failed.", messages.ERROR)

@@ -18,7 +18,7 @@ from catalogue.admin.insight_detail import sheet
 from catalogue.insights.pipeline import cost_budget, llm_job
 from catalogue.insights.providers.base import RemoteProvider
 from catalogue.models import Insight, InsightCall
-from catalogue.tasks import ring_for_insights
+from catalogue.tasks import enqueue_insights
 from framework.admin.action_confirmation import ask
 from framework.admin.large_tables import LongTableAdmin
 from framework.admin.pending_counts import Awaiting, counted
@@ -187,7 +187,7 @@ class InsightAdmin(LongTableAdmin):
 
     @admin.action(description="Have the selected insights written anew", permissions=["change"])
     def write_anew(self, request: HttpRequest, queryset: QuerySet[Insight]) -> HttpResponse | None:
-        """Ask, saying what a model may cost; then mark them as stale and ring for the worker."""
+        """Ask, saying what a model may cost; then mark them as stale and enqueue the task."""
         provider = insights.chosen()
         if isinstance(provider, RemoteProvider) and "confirmed" not in request.POST:
             places = list(queryset.order_by().values_list("pk", flat=True))
@@ -203,7 +203,7 @@ class InsightAdmin(LongTableAdmin):
                 self, request, "catalogue/confirm_rewrite_insights.html", title=title, action="write_anew", **told
             )
         forgotten = insights.forget(queryset)
-        transaction.on_commit(ring_for_insights)
+        transaction.on_commit(enqueue_insights)
         self.message_user(request, f"{forgotten} insights will be written anew in a moment.", messages.SUCCESS)
         return None
 

@@ -18,7 +18,7 @@ from catalogue.admin.review_queue import ComingFilter
 from catalogue.models import FlowBooking, FlowRule, FlowSlot, Listing, Restaurant
 from catalogue.offers import slot_materialization
 from catalogue.offers.slot_rules import times
-from catalogue.tasks import ring_for_slots
+from catalogue.tasks import enqueue_slot_layout
 from framework.admin.large_tables import LongTableAdmin
 from reservations.models.reservations import legible
 
@@ -49,15 +49,15 @@ class LaysOutSlots(admin.ModelAdmin[Any]):
     """Has a worker lay out the slots of the restaurant whose page was saved, with its rules and its hours."""
 
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
-        """Store the rules on the page, then ring."""
+        """Store the rules on the page, then enqueue the layout of the slots."""
         super().save_related(request, form, formsets, change)
         restaurant = form.instance.pk if isinstance(form.instance, Restaurant) else form.instance.restaurant_id
-        transaction.on_commit(partial(ring_for_slots, restaurant))
+        transaction.on_commit(partial(enqueue_slot_layout, restaurant))
 
     def delete_model(self, request: HttpRequest, obj: Any) -> None:
-        """Delete it, then ring: its slots are withdrawn."""
+        """Delete it, then enqueue the layout: its slots are withdrawn."""
         super().delete_model(request, obj)
-        transaction.on_commit(partial(ring_for_slots, obj.restaurant_id))
+        transaction.on_commit(partial(enqueue_slot_layout, obj.restaurant_id))
 
 
 class FlowRuleInline(admin.StackedInline[FlowRule, Restaurant]):

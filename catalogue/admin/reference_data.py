@@ -13,7 +13,7 @@ from django.http import HttpRequest
 
 from catalogue.hours import holidays
 from catalogue.models import Attribute, Cuisine, Holiday, Market, Source
-from catalogue.tasks import ring_for_open_spans, ring_for_rendering
+from catalogue.tasks import enqueue_open_spans, enqueue_rendering
 from framework.admin.large_tables import LongTableAdmin
 
 
@@ -29,7 +29,7 @@ class MarketAdmin(admin.ModelAdmin[Market]):
         """Have its restaurants rendered anew when their clock has changed."""
         super().save_model(request, obj, form, change)
         if change and "timezone" in form.changed_data:
-            transaction.on_commit(partial(ring_for_rendering, market=obj.pk))
+            transaction.on_commit(partial(enqueue_rendering, market=obj.pk))
 
 
 @admin.register(Cuisine)
@@ -44,7 +44,7 @@ class CuisineAdmin(admin.ModelAdmin[Cuisine]):
         """Have the restaurants that show its label rendered anew when that has changed."""
         super().save_model(request, obj, form, change)
         if change and "label" in form.changed_data:
-            transaction.on_commit(partial(ring_for_rendering, cuisine=obj.pk))
+            transaction.on_commit(partial(enqueue_rendering, cuisine=obj.pk))
 
 
 @admin.register(Attribute)
@@ -111,7 +111,7 @@ def have_hours_worked_out(markets: Iterable[str]) -> None:
     """Call it in the transaction that changes the holidays of these markets."""
     for market in sorted(markets):
         holidays.changed(market)
-    transaction.on_commit(ring_for_open_spans)
+    transaction.on_commit(enqueue_open_spans)
 
 
 @admin.register(Source)
@@ -126,4 +126,4 @@ class SourceAdmin(admin.ModelAdmin[Source]):
         """Have the records that show its terms rendered anew when these have changed."""
         super().save_model(request, obj, form, change)
         if change and {"license", "attribution"}.intersection(form.changed_data):
-            transaction.on_commit(partial(ring_for_rendering, source=obj.pk))
+            transaction.on_commit(partial(enqueue_rendering, source=obj.pk))

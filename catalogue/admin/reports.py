@@ -17,7 +17,7 @@ from catalogue.admin.mini_map import map_of
 from catalogue.admin.review_queue import StateFilter, WorkedOffAdmin
 from catalogue.models import Report
 from catalogue.moderation import reports
-from catalogue.tasks import ring_for_open_spans
+from catalogue.tasks import enqueue_open_spans
 from framework.errors import InvalidRequest
 from framework.public_ids import encode
 
@@ -84,7 +84,7 @@ class ReportAdmin(WorkedOffAdmin):
         if verdict == "apply":
             if not reports.accept(row, staff=staff, now=now):
                 raise Late(LATE)
-            transaction.on_commit(ring_for_open_spans)
+            transaction.on_commit(enqueue_open_spans)
             if row.kind not in BY_ITSELF:
                 return f"The report is applied. Mend {row.restaurant} by hand, if you have not."
             return "The report is applied."
@@ -133,7 +133,7 @@ class ReportAdmin(WorkedOffAdmin):
         chosen = list(queryset.select_related("restaurant").order_by("created_at", "pk"))
         now, staff = timezone.now(), cast("User", request.user)
         self.tell(request, [reports.accept(report, staff=staff, now=now) for report in chosen], "applied")
-        transaction.on_commit(ring_for_open_spans)
+        transaction.on_commit(enqueue_open_spans)
         if len(chosen) == 1 and chosen[0].kind not in BY_ITSELF:
             return HttpResponseRedirect(page_of(chosen[0]))
         if any(report.kind == Report.Kind.DUPLICATE for report in chosen):

@@ -21,7 +21,7 @@ from catalogue.models import (
     Restaurant,
     SourceRecord,
 )
-from catalogue.tasks import ring_for_open_spans
+from catalogue.tasks import enqueue_open_spans
 from framework.admin.action_confirmation import ask
 from framework.admin.large_tables import LongTableAdmin
 
@@ -140,7 +140,7 @@ class RestaurantAdmin(ChangesIdentity, ShowsVersions, LaysOutSlots, LongTableAdm
             obj.created_at = obj.updated_at = now
             publish.by(f"staff:{request.user.pk}")
             obj.save(force_insert=True)
-            transaction.on_commit(ring_for_open_spans)
+            transaction.on_commit(enqueue_open_spans)
             return
         if set(form.before.locked_fields) - set(obj.locked_fields):
             # No record has this digest, so the next import reads its row again.
@@ -149,7 +149,7 @@ class RestaurantAdmin(ChangesIdentity, ShowsVersions, LaysOutSlots, LongTableAdm
         publish.by(f"staff:{request.user.pk}")
         obj.save(update_fields=changed | {"updated_at", "locked_fields"})
         if changed & Restaurant.BEHIND_SPANS:
-            transaction.on_commit(ring_for_open_spans)
+            transaction.on_commit(enqueue_open_spans)
 
     def has_delete_permission(self, request: HttpRequest, obj: Restaurant | None = None) -> bool:
         """Closed, never deleted."""
@@ -181,7 +181,7 @@ class RestaurantAdmin(ChangesIdentity, ShowsVersions, LaysOutSlots, LongTableAdm
             with transaction.atomic():
                 publish.by(f"staff:{request.user.pk}")
                 changed = chosen.set_status(status, now=timezone.now())
-                transaction.on_commit(ring_for_open_spans)
+                transaction.on_commit(enqueue_open_spans)
             self.message_user(request, f"{changed} restaurants are now {status.label.lower()}.", messages.SUCCESS)
             if passed_over:
                 said = f"{passed_over} that are merged or erased were passed over."

@@ -10,7 +10,7 @@ from django.conf import settings
 from catalogue.agent_discovery import x402_manifest
 from catalogue.agent_discovery.x402_manifest import CARD, MCP, absolute, amount
 from catalogue.models import Market, SearchRow
-from framework.cache import Lately
+from framework.cache import CachedValue
 from payments.tiers.definitions import FREE
 
 BASE = Path(settings.BASE_DIR)
@@ -51,7 +51,7 @@ def count() -> Counts:
     return Counts(restaurants=SearchRow.objects.count(), markets=Market.objects.count())
 
 
-lately: Lately[Counts] = Lately(count)
+cached_counts: CachedValue[Counts] = CachedValue(count)
 
 
 def written() -> bytes:
@@ -105,13 +105,13 @@ def lines() -> Iterator[str]:
 
 def extent() -> str:
     """How much there is, in words; nothing where that is not known."""
-    counts = lately.as_known(COUNTED_S)
+    counts = cached_counts.get_or_stale(max_age_s=COUNTED_S)
     return f" ({counts.restaurants:,} restaurants in {counts.markets} markets)" if counts else ""
 
 
 def prices() -> str:
     """What each product costs, from the highest tier to the lowest; nothing where that is not known."""
-    priced = x402_manifest.lately_priced.as_known(x402_manifest.REMEMBERED_S) or {}
+    priced = x402_manifest.cached_prices.get_or_stale(max_age_s=x402_manifest.REMEMBERED_S) or {}
     told = [
         f"{product} {amount(min(rates.values()))} to {amount(max(rates.values()))}"
         for product, rates in sorted(priced.items())

@@ -18,7 +18,7 @@ from catalogue.exports.requests.payment_state import PRODUCTS as EXPORTS
 from catalogue.field_groups import GROUPS
 from catalogue.models import SearchRow, Version
 from framework.api.openapi import schema
-from framework.cache import Lately
+from framework.cache import CachedValue
 from framework.errors import Unavailable
 from framework.mcp import protocol_versions
 from payments.chain import evm
@@ -107,7 +107,7 @@ WAYS: Mapping[str, Sequence[Way]] = {
 
 def document(*, now: datetime) -> dict[str, Any]:
     """The content of /.well-known/x402. A dozen queries, and up to twenty for each product that nobody has."""
-    network, examples = ours(), lately_with_content.not_older(LOOKED_FOR_S)
+    network, examples = ours(), cached_examples.get(max_age_s=LOOKED_FOR_S)
     priced = pricing_price_list.current(now=now)
     products = [
         described(product, priced.get(product.slug, {}), slug=examples.get(product.slug))
@@ -194,9 +194,9 @@ def amount(of: Decimal | None) -> str | None:
 # The OpenAPI document
 def with_prices(content: bytes) -> bytes:
     """The document of the data API with what each operation costs now; without prices while there are none to read."""
-    priced = lately_priced.as_known(REMEMBERED_S) or {}
-    if lately_told and lately_told[0][:2] == (content, priced):
-        return lately_told[0][2]
+    priced = cached_prices.get_or_stale(max_age_s=REMEMBERED_S) or {}
+    if cached_openapi and cached_openapi[0][:2] == (content, priced):
+        return cached_openapi[0][2]
     told: dict[str, Any] = orjson.loads(content)
     for operations in told["paths"].values():
         for operation in operations.values():
@@ -204,7 +204,7 @@ def with_prices(content: bytes) -> bytes:
                 is_one = "x-one-product-a-call" in operation
                 operation.update(payment_of(products, priced, is_one=is_one))
     written = schema.written(told).encode()
-    lately_told[:] = [(content, priced, written)]
+    cached_openapi[:] = [(content, priced, written)]
     return written
 
 
@@ -240,9 +240,9 @@ def read_prices() -> Mapping[str, Mapping[str, Decimal]]:
     return pricing_price_list.current(now=timezone.now())
 
 
-lately_with_content: Lately[Mapping[str, str]] = Lately(read_with_content)
-lately_priced: Lately[Mapping[str, Mapping[str, Decimal]]] = Lately(read_prices)
-lately_told: list[tuple[bytes, Mapping[str, Mapping[str, Decimal]], bytes]] = []
+cached_examples: CachedValue[Mapping[str, str]] = CachedValue(read_with_content)
+cached_prices: CachedValue[Mapping[str, Mapping[str, Decimal]]] = CachedValue(read_prices)
+cached_openapi: list[tuple[bytes, Mapping[str, Mapping[str, Decimal]], bytes]] = []
 
 
 # The document of x402
@@ -251,12 +251,12 @@ def read_document() -> bytes:
     return orjson.dumps(document(now=timezone.now()))
 
 
-lately: Lately[bytes] = Lately(read_document)
+cached_document: CachedValue[bytes] = CachedValue(read_document)
 
 
 def written() -> bytes:
     """The document as it was at most a minute ago, or before the database went away. Raises Unavailable."""
-    content = lately.as_known(REMEMBERED_S)
+    content = cached_document.get_or_stale(max_age_s=REMEMBERED_S)
     if content is None:
         raise Unavailable
     return content

@@ -20,7 +20,7 @@ from catalogue.exports import formats
 from catalogue.exports.downloads import byte_ranges, signed_urls
 from catalogue.exports.requests import checkout, commands, payment_state, representation
 from catalogue.models import Export
-from catalogue.tasks import ring_for_export
+from catalogue.tasks import enqueue_export_step
 from framework.api import conditional_requests
 from framework.api.json_parser import json_body
 from framework.api.openapi import schema
@@ -106,7 +106,7 @@ class ExportViewSet(DataViewSet[Export]):
             receipt_token=request.headers.get("X-Receipt"),
             now=timezone.now(),
         )
-        ring_for_export(bought.export)
+        enqueue_export_step(bought.export)
         answer = self.answer(bought.export, status.HTTP_202_ACCEPTED)
         if bought.receipt is not None:
             answer = x402.PaidResponse(answer.data, bought.receipt, status=status.HTTP_202_ACCEPTED)

@@ -19,7 +19,7 @@ from catalogue.exports.requests import commands, quote, representation
 from catalogue.exports.storage import manifest
 from catalogue.models import Export, ExportPart, Market, Restaurant
 from catalogue.models.exports import PREFIX, UNDER_WAY, UNFINISHED
-from catalogue.tasks import ring_for_export
+from catalogue.tasks import enqueue_export_step
 from framework.errors import Refusal
 from framework.public_ids import decode
 from payments.chain import evm
@@ -260,7 +260,7 @@ def new(request: PageRequest) -> HttpResponse:
             try:
                 if request.method == "POST":
                     ordered = quote.order(caller, form.wishes, now=now)
-                    ring_for_export(ordered)
+                    enqueue_export_step(ordered)
                     messages.success(
                         request, "The export is ordered. Its files appear here as soon as they are written."
                     )

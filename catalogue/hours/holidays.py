@@ -73,8 +73,8 @@ def add(*, now: datetime) -> int:
 def changed(market: str) -> int:
     """Have the open spans worked out anew of a market's restaurants whose hours speak of holidays; how many these are.
 
-    Call it in the transaction that changes the Holiday rows, after that, and ring the worker when it is committed
-    (catalogue.tasks.ring_for_open_spans). One statement, which reads the market's restaurants: 30,000 take 0.2 s.
+    Call it in the transaction that changes the Holiday rows, after that, and enqueue the task when it is committed
+    (catalogue.tasks.enqueue_open_spans). One statement, which reads the market's restaurants: 30,000 take 0.2 s.
     """
     with connection.cursor() as cursor:
         cursor.execute(MARK, [market])

@@ -87,7 +87,9 @@ def token_of(call: Call) -> str | None:
 def paid(body: bytes, receipt: x402.Receipt) -> Result:
     """A result that was paid for, with its receipt."""
     settled = receipt.settled.model_dump(mode="json", by_alias=True, exclude_none=True)
-    return Result(body, meta={RECEIPT_META: settled, TOKEN_META: receipt.token}, then=partial(x402.mark_delivered, receipt))
+    return Result(
+        body, meta={RECEIPT_META: settled, TOKEN_META: receipt.token}, then=partial(x402.mark_delivered, receipt)
+    )
 
 
 def is_buyer(call: Call, product: str) -> bool:

@@ -1,16 +1,22 @@
 """Celery tasks of the catalogue. Celery finds what is imported here."""
 
-from catalogue.tasks.exports import forget_removals, ring_for_export, sweep_exports, wake_exports, write_export
+from catalogue.tasks.exports import enqueue_export_step, forget_removals, sweep_exports, wake_exports, write_export
 from catalogue.tasks.holidays import add_holidays
-from catalogue.tasks.insights import refresh_insights, ring_for_demand, ring_for_insights
-from catalogue.tasks.offers import lay_out_slots, release_seats, ring_for_slots
-from catalogue.tasks.open_spans import refresh_open_spans, ring_for_open_spans
-from catalogue.tasks.read_model import check_reading, publish_changes, rank_lists, render_again, ring_for_rendering
+from catalogue.tasks.insights import enqueue_demanded_insights, enqueue_insights, refresh_insights
+from catalogue.tasks.offers import enqueue_slot_layout, lay_out_slots, release_seats
+from catalogue.tasks.open_spans import enqueue_open_spans, refresh_open_spans
+from catalogue.tasks.read_model import check_reading, enqueue_rendering, publish_changes, rank_lists, render_again
 from catalogue.tasks.review_aggregates import recount_reviews
 
 __all__ = [
     "add_holidays",
     "check_reading",
+    "enqueue_demanded_insights",
+    "enqueue_export_step",
+    "enqueue_insights",
+    "enqueue_open_spans",
+    "enqueue_rendering",
+    "enqueue_slot_layout",
     "forget_removals",
     "lay_out_slots",
     "publish_changes",
@@ -20,12 +26,6 @@ __all__ = [
     "refresh_open_spans",
     "release_seats",
     "render_again",
-    "ring_for_demand",
-    "ring_for_export",
-    "ring_for_insights",
-    "ring_for_open_spans",
-    "ring_for_rendering",
-    "ring_for_slots",
     "sweep_exports",
     "wake_exports",
     "write_export",

@@ -8,32 +8,32 @@ from django.utils import timezone
 from catalogue.exports.jobs import cleanup, tombstones, worker
 from catalogue.exports.requests import payment_state
 from catalogue.models import Export
-from framework.tasks import dispatch
+from framework.tasks.dispatch import enqueue
 
 # Until the next task of this process: with one process and a few exports, theirs come before.
 KEPT_S = 50
-# A bell that waits for longer than a task takes has others before it, of that export or of others: so they are few.
-HEARD_WITHIN_S = 20
+# A message that waits longer than a task takes has others before it, so the next sweep need not add to them.
+SWEEP_EXPIRES_S = 20
 
 
 @shared_task(name="catalogue.tasks.write_export")
 def write_export(*, export: str, **_: Any) -> None:
-    """Do one step of an export, and ring for those that can be done next."""
+    """Do one step of an export, and enqueue the steps that can be done next."""
     found = Export.objects.get(pk=export)
-    for _bell in range(worker.step(found, kept_s=KEPT_S)):
-        ring_for_export(found)
+    for _step in range(worker.step(found, kept_s=KEPT_S)):
+        enqueue_export_step(found)
 
 
 @shared_task(name="catalogue.tasks.wake_exports")
 def wake_exports(**_: Any) -> None:
-    """Ring for the exports that wait for a worker, as the beat does most often (config/celery.py)."""
+    """Enqueue the exports that wait for a worker."""
     for export in cleanup.waiting(now=timezone.now()):
-        ring_for_export(export, expires_s=HEARD_WITHIN_S)
+        enqueue_export_step(export, expires_s=SWEEP_EXPIRES_S)
 
 
 @shared_task(name="catalogue.tasks.sweep_exports")
 def sweep_exports(**_: Any) -> None:
-    """Put right what was paid, ring for the exports that wait for a worker, then clear up."""
+    """Put right what was paid, enqueue the exports that wait for a worker, then clear up."""
     payment_state.put_right(now=timezone.now())
     wake_exports()
     cleanup.remove_leftovers()
@@ -45,12 +45,6 @@ def forget_removals(**_: Any) -> None:
     tombstones.forget(now=timezone.now())
 
 
-def ring_for_export(export: Export, *, expires_s: int | None = None) -> None:
-    """Ask a worker of the export's queue for a step; call it after the commit. The sweeper asks again."""
-    dispatch.ring(
-        write_export,
-        otherwise=f"export {export.public_id} waits for the next sweep",
-        queue=export.queue,
-        expires_s=expires_s,
-        export=str(export.pk),
-    )
+def enqueue_export_step(export: Export, *, expires_s: int | None = None) -> None:
+    """Ask a worker of the export's queue for a step; call it after the commit. The sweep asks again."""
+    enqueue(write_export, queue=export.queue, expires_s=expires_s, export=str(export.pk))

@@ -7,7 +7,7 @@ from celery import shared_task
 from django.utils import timezone
 
 from catalogue import offers
-from framework.tasks import dispatch
+from framework.tasks.dispatch import enqueue
 
 
 @shared_task(name="catalogue.tasks.lay_out_slots")
@@ -22,6 +22,6 @@ def release_seats(**_: Any) -> None:
     offers.release(now=timezone.now())
 
 
-def ring_for_slots(restaurant: UUID) -> None:
-    """Ask a worker to lay out a restaurant's slots; call it after the commit. The beat lays out all each hour."""
-    dispatch.ring(lay_out_slots, otherwise="the slots are laid out by the next beat", restaurant=str(restaurant))
+def enqueue_slot_layout(restaurant: UUID) -> None:
+    """Ask a worker to lay out a restaurant's slots; call it after the commit. Each hour all are laid out."""
+    enqueue(lay_out_slots, restaurant=str(restaurant))

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from catalogue.hours import open_spans
 from catalogue.models import SearchRow
-from framework.tasks import dispatch
+from framework.tasks.dispatch import enqueue
 
 # What one task does at most: some 15 s of work, far from its time limit.
 SLICE = 50_000
@@ -26,13 +26,13 @@ class StillHeldError(Exception):
     max_retries=5,
 )
 def refresh_open_spans(**_: Any) -> None:
-    """Work out the open spans that are due, and ring again when that was only a slice of them."""
+    """Work out the open spans that are due, and enqueue another task when that was only a slice of them."""
     if open_spans.refresh(now=timezone.now(), at_most=SLICE) == SLICE:
-        ring_for_open_spans()
+        enqueue_open_spans()
     elif SearchRow.objects.filter(spans_missing=True).exists():
         raise StillHeldError
 
 
-def ring_for_open_spans() -> None:
-    """Ask a worker to refresh the spans; call it after the commit. Without a broker the beat asks within the hour."""
-    dispatch.ring(refresh_open_spans, otherwise="the open spans are worked out by the next beat")
+def enqueue_open_spans() -> None:
+    """Ask a worker to refresh the spans; call it after the commit. Else the periodic task runs within the hour."""
+    enqueue(refresh_open_spans)

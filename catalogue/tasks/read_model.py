@@ -9,7 +9,7 @@ from catalogue import reference_data
 from catalogue.history import publish
 from catalogue.read_model import rebuild
 from catalogue.search import rank_refresh
-from framework.tasks import dispatch
+from framework.tasks.dispatch import enqueue
 
 
 @shared_task(name="catalogue.tasks.rank_lists")
@@ -38,12 +38,6 @@ def render_again(
     reference_data.render_again(source=source, cuisine=cuisine, market=market)
 
 
-def ring_for_rendering(*, source: str | None = None, cuisine: str | None = None, market: str | None = None) -> None:
+def enqueue_rendering(*, source: str | None = None, cuisine: str | None = None, market: str | None = None) -> None:
     """Ask a worker to render what shows this entry of a dictionary; call it after the commit."""
-    dispatch.ring(
-        render_again,
-        otherwise="the read model is mended in the night",
-        source=source,
-        cuisine=cuisine,
-        market=market,
-    )
+    enqueue(render_again, source=source, cuisine=cuisine, market=market)

@@ -1,15 +1,7 @@
-"""The embedded development chain: its node, and where its contracts are."""
+"""The node of the embedded development chain."""
 
 from config.dev_stack.servers import package_dir
 from config.dev_stack.wsgi_server import WsgiServer
-
-CHAIN_ID = 84532
-NETWORK = "eip155:84532"
-# By these addresses unmodified x402 clients know USDC on Base Sepolia, and facilitators Multicall3 on every chain.
-USDC = "0x036cbd53842c5426634e7929541ec2318f3dcf7e"
-MULTICALL = "0xca11bde05977b3631167028862be2a173976ca11"
-UTILITY_TOKEN = "0x7ab1e00000000000000000000000000000000001"  # noqa: S105 - an address
-PRICE_FEED = "0x7ab1e00000000000000000000000000000000002"
 
 
 class Chain(WsgiServer):

@@ -37,13 +37,13 @@ from config.dev_stack import (
     up_file,
     write_private,
 )
-from config.dev_stack.chain import NETWORK, UTILITY_TOKEN
 from config.up import bind_address, summary
 from config.up.restart_policy import Watched
 from payments.chain import networks, rpc
 from payments.chain.networks import NETWORKS
 from payments.chain.rpc import RpcUnavailable
 from payments.devchain import wallets
+from payments.devchain.addresses import NETWORK, UTILITY_TOKEN
 
 REVIEWS_EACH = 20
 READY_S = 60.0

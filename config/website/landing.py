@@ -15,7 +15,7 @@ from accounts.seed import FURNISHED
 from catalogue.agent_discovery import x402_manifest
 from catalogue.agent_discovery.x402_manifest import MCP, absolute
 from catalogue.models import Market, Review, SearchRow
-from framework.cache import Lately
+from framework.cache import CachedValue
 from payments.tiers.definitions import FREE
 
 REMEMBERED_S = 60.0
@@ -51,20 +51,20 @@ def read() -> Extent:
     )
 
 
-lately: Lately[Extent] = Lately(read)
+cached_extent: CachedValue[Extent] = CachedValue(read)
 
 
 @require_safe
 def landing(request: HttpRequest) -> HttpResponse:
     """The page, also while the database is away: then without counts and prices."""
-    extent = lately.as_known(REMEMBERED_S)
+    extent = cached_extent.get_or_stale(max_age_s=REMEMBERED_S)
     context = {
         "base": settings.PUBLIC_BASE_URL.rstrip("/"),
         "extent": extent,
         "restaurants": f"{extent.restaurants:,}" if extent else "",
         "reviews": f"{extent.reviews:,}" if extent and extent.reviews else "",
         "free_per_minute": FREE.per_minute,
-        "prices": told(x402_manifest.lately_priced.as_known(REMEMBERED_S) or {}),
+        "prices": told(x402_manifest.cached_prices.get_or_stale(max_age_s=REMEMBERED_S) or {}),
         "mcp": absolute(MCP),
     }
     return render(request, "landing/landing.html", context)

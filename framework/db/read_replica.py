@@ -19,7 +19,7 @@ from psycopg.errors import QueryCanceled, ReadOnlySqlTransaction, SerializationF
 
 from framework.db import prepared_statements
 from framework.errors import Refusal
-from framework.resilience.circuit_breaker import Outage
+from framework.resilience.circuit_breaker import CircuitBreaker
 
 REPLICA = "replica"
 EVERY_S = 1.0
@@ -59,7 +59,7 @@ class Watch(threading.Thread):
         self.reason: str | None = "unknown"
         self.written: deque[tuple[float, int]] = deque(maxlen=4 * (most_lag_s + 1))
         self.asked: set[BaseDatabaseWrapper] = set()
-        self.outage = Outage("the replica", meanwhile="the primary answers all reads")
+        self.breaker = CircuitBreaker("the replica", fallback="the primary answers all reads")
 
     def run(self) -> None:
         """Look until the process ends."""
@@ -76,7 +76,7 @@ class Watch(threading.Thread):
         except (DatabaseError, InterfaceError) as error:
             self.is_away(error)
         else:
-            self.outage.ends()
+            self.breaker.record_success()
             if late and self.reason != "behind":
                 logger.warning("the replica: more than %d s behind, so it is not asked", self.most_lag_s)
             elif self.reason == "behind" and not late:
@@ -92,7 +92,7 @@ class Watch(threading.Thread):
     def is_away(self, error: Exception) -> None:
         """It cannot be asked: who waits for it need not wait any longer."""
         self.reason = "away"
-        self.outage.begins(error)
+        self.breaker.record_failure(error)
         for database in list(self.asked):
             cut(database)
 
@@ -196,7 +196,7 @@ def why(error: Exception, over: Watch) -> str:
         return "writes"
     if isinstance(error, InterfaceError) or isinstance(cause, Lost):
         over.reason = "away"
-        over.outage.begins(error)
+        over.breaker.record_failure(error)
         return "away"
     # A migration, say, that has not come there yet. What is wrong with us the primary will find too.
     return "error"

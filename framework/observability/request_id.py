@@ -1,4 +1,4 @@
-"""Lets the log, and the tasks that are rung for, name the call that they are about."""
+"""Lets the log, and the tasks that are enqueued, name the call that they are about."""
 
 from collections.abc import Callable
 from types import SimpleNamespace

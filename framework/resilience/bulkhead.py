@@ -1,96 +1,60 @@
-"""Servers that hang: so few threads wait for one, and one caller tries it for all after a rest."""
+"""A bulkhead: a limit on concurrent calls to one service, so that a service that hangs cannot block every thread."""
 
 import os
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 
-# The threads of this process that answer requests, by granian's own variable. All but one may wait for a server at a
-# time: one that hangs does not silence what needs none.
-THREADS = int(os.environ.get("GRANIAN_BLOCKING_THREADS", "4"))
+# The threads of this process that answer requests, from granian's own variable.
+REQUEST_THREADS = int(os.environ.get("GRANIAN_BLOCKING_THREADS", "4"))
+# One thread stays free for requests that do not need the service.
+MAX_BLOCKED_THREADS = max(1, REQUEST_THREADS - 1)
 
 
-@dataclass
-class Breaker:
-    """How a server did lately, as this process has met it. Moments are of the monotonic clock.
+class Bulkhead:
+    """At most `max_calls` concurrent calls, with a first-in, first-out queue.
 
-    After `most_failures` in a row it is left alone for `rest_s`; then one trip, of `trip_s` at most, tries it.
+    While every running call is younger than `max_wait_s` the service is presumably well: a caller then queues, for at
+    most `max_wait_s`. As soon as one call is older, callers are refused at once.
     """
 
-    most_failures: int
-    rest_s: float
-    trip_s: float
-    failures: int = 0
-    resting_until: float = 0.0
-    lock: threading.Lock = field(default_factory=threading.Lock)
-
-    @property
-    def is_open(self) -> bool:
-        """Whether it has failed so often that it is left alone."""
-        return self.failures >= self.most_failures
-
-    def admits(self) -> bool:
-        """Whether it may be asked now. After a rest one caller may, and the others once that trip has ended."""
-        now = time.monotonic()
-        with self.lock:
-            if self.is_open:
-                if now < self.resting_until:
-                    return False
-                self.resting_until = now + self.trip_s
-            return True
-
-    def note(self, *, answered: bool) -> None:
-        """Remember how a trip ended."""
-        with self.lock:
-            self.failures = 0 if answered else self.failures + 1
-            self.resting_until = time.monotonic() + self.rest_s
-
-
-class Slots:
-    """Room for so many trips at a time.
-
-    While all under way are younger than `soon_s`, their server may well be well: who finds no room waits that long at
-    most, those who came first in front. Else there is none.
-    """
-
-    def __init__(self, most: int, *, soon_s: float) -> None:
-        self.most = most
-        self.soon_s = soon_s
-        self.began_at: list[float] = []
-        self.waiting: list[object] = []
-        self.changed = threading.Condition()
+    def __init__(self, max_calls: int = MAX_BLOCKED_THREADS, *, max_wait_s: float) -> None:
+        self.max_calls = max_calls
+        self.max_wait_s = max_wait_s
+        # When the running calls started, oldest first.
+        self._started_at: list[float] = []
+        self._queue: list[object] = []
+        self._changed = threading.Condition()
 
     @contextmanager
-    def taken(self) -> Iterator[bool]:
-        """Whether there is room; it is held until the end of this."""
-        began_at = time.monotonic()
-        with self.changed:
-            has_room = self._waits(began_at)
-            if has_room:
-                mine = time.monotonic()
-                self.began_at.append(mine)
+    def slot(self) -> Iterator[bool]:
+        """Yield whether the call is admitted; an admitted call holds its slot until the block ends."""
+        arrived_at = time.monotonic()
+        with self._changed:
+            is_admitted = self._wait_for_slot(arrived_at)
+            if is_admitted:
+                started_at = time.monotonic()
+                self._started_at.append(started_at)
         try:
-            yield has_room
+            yield is_admitted
         finally:
-            if has_room:
-                with self.changed:
-                    self.began_at.remove(mine)
-                    self.changed.notify_all()
+            if is_admitted:
+                with self._changed:
+                    self._started_at.remove(started_at)
+                    self._changed.notify_all()
 
-    def _waits(self, began_at: float) -> bool:
-        """Return once there is room, or surely none for so long."""
-        me = object()
-        self.waiting.append(me)
+    def _wait_for_slot(self, arrived_at: float) -> bool:
+        """Wait for a free slot; False when `max_wait_s` is over. The caller holds the lock."""
+        ticket = object()
+        self._queue.append(ticket)
         try:
-            while len(self.began_at) >= self.most or self.waiting[0] is not me:
-                # They stand in the order in which they began.
-                left_s = min([began_at, *self.began_at[:1]]) + self.soon_s - time.monotonic()
-                if left_s <= 0:
+            while len(self._started_at) >= self.max_calls or self._queue[0] is not ticket:
+                remaining_s = min([arrived_at, *self._started_at[:1]]) + self.max_wait_s - time.monotonic()
+                if remaining_s <= 0:
                     return False
-                self.changed.wait(left_s)
+                self._changed.wait(remaining_s)
             return True
         finally:
-            self.waiting.remove(me)
-            self.changed.notify_all()
+            self._queue.remove(ticket)
+            self._changed.notify_all()

@@ -1,31 +1,59 @@
-"""How long one answer may still wait for others: callers are promised one within 8.5 seconds, whoever hangs."""
+"""Deadlines: a moment by which work must end, however many steps it takes.
+
+The deadline of the current response travels in a context variable: clients get an answer within 8.5 s, whichever
+service hangs.
+"""
 
 import time
 from contextvars import ContextVar
+from dataclasses import dataclass
 
-TOTAL_S = 8.2
-_until: ContextVar[float | None] = ContextVar("until", default=None)
+RESPONSE_TIMEOUT_S = 8.2
 
 
-class one_answer:  # noqa: N801  # a context manager, which as a generator costs twice as much
-    """All waiting within this is for one answer."""
+@dataclass(frozen=True, slots=True)
+class Deadline:
+    """A moment on the monotonic clock."""
+
+    at: float
+
+    @classmethod
+    def after(cls, seconds: float) -> "Deadline":
+        """The moment in so many seconds."""
+        return cls(time.monotonic() + seconds)
+
+    @property
+    def remaining_s(self) -> float:
+        """Seconds until then, never below zero."""
+        return max(self.at - time.monotonic(), 0.0)
+
+    def timeout_s(self) -> float:
+        """Seconds until then, as the timeout of the next step. Raises TimeoutError when none are left."""
+        remaining_s = self.remaining_s
+        if remaining_s == 0:
+            raise TimeoutError("The deadline has passed.")
+        return remaining_s
+
+
+_response: ContextVar[Deadline | None] = ContextVar("response_deadline", default=None)
+
+
+class response_deadline:  # noqa: N801  # a context manager, which as a generator costs twice as much
+    """Set the deadline of the response that this block produces."""
 
     def __enter__(self) -> None:
-        self.token = _until.set(time.monotonic() + TOTAL_S)
+        self._token = _response.set(Deadline.after(RESPONSE_TIMEOUT_S))
 
     def __exit__(self, *_: object) -> None:
-        _until.reset(self.token)
+        _response.reset(self._token)
 
 
-def at_most(seconds: float, *, keeping: float = 0.0) -> float:
-    """So many seconds, less where the answer is due sooner, and never below zero; `keeping` are left for what follows.
-
-    Outside of an answer, in a worker or a command, nobody waits.
-    """
-    until = _until.get()
-    return seconds if until is None else max(min(seconds, until - keeping - time.monotonic()), 0.0)
+def has_response_deadline() -> bool:
+    """Return whether a client waits for a response; none does in a worker or a command."""
+    return _response.get() is not None
 
 
-def is_limited() -> bool:
-    """Whether somebody waits for an answer."""
-    return _until.get() is not None
+def limit_timeout(seconds: float, *, reserve_s: float = 0.0) -> float:
+    """Return this timeout, shortened to the response deadline; `reserve_s` are left for the steps after it."""
+    deadline = _response.get()
+    return seconds if deadline is None else max(min(seconds, deadline.remaining_s - reserve_s), 0.0)

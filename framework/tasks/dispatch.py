@@ -1,55 +1,55 @@
-"""The doorbell: tasks are asked for by the broker, and what is to be done stands in PostgreSQL.
+"""Enqueues Celery tasks without making a request wait for the broker.
 
-Requests ring, so a broker that is away or frozen costs them next to nothing: one caller a second finds out for all,
-and gives up soon. Whoever is not rung for finds the work by looking (config/celery.py).
+What is to be done is a row in PostgreSQL; the message only says that it is there. A message that is lost costs time,
+until a periodic task finds the row (config/celery.py).
 """
 
 import logging
 from functools import cache
 from typing import Any
 
-from celery import Task, current_app
+from celery import Celery, Task
+from celery.canvas import Signature
 from django.conf import settings
 from kombu import Connection
 from kombu.exceptions import LimitExceeded, OperationalError
 from kombu.pools import producers
 
-from framework.resilience.circuit_breaker import Outage
+from framework.resilience.circuit_breaker import CircuitBreaker
 
 logger = logging.getLogger("tablewire.worker")
 
-PATIENCE_S = 0.2
-outage = Outage("the broker", meanwhile="nobody is rung for")
+TIMEOUT_S = 0.2
+breaker = CircuitBreaker("the message broker", fallback="work waits for the periodic tasks")
 
 
 @cache
-def impatient() -> Connection:
-    """What stands for the broker in kombu's pool: its own connections would try again and again, for 6 s."""
-    patience = {"socket_timeout": PATIENCE_S, "socket_connect_timeout": PATIENCE_S, "max_retries": 0}
-    return current_app.connection_for_write(transport_options=patience)
+def broker_connection(app: Celery) -> Connection:
+    """The key of the producer pool: a connection that fails after TIMEOUT_S. Celery's own retries for 6 s."""
+    limits = {"socket_timeout": TIMEOUT_S, "socket_connect_timeout": TIMEOUT_S, "max_retries": 0}
+    return app.connection_for_write(transport_options=limits)
 
 
-def ring(
-    task: Task[Any, Any],
+def enqueue(
+    task: "Task[Any, Any] | Signature[Any]",
     *,
-    otherwise: str,
     queue: str = settings.CELERY_TASK_DEFAULT_QUEUE,
     expires_s: int | None = None,
     **arguments: Any,
 ) -> None:
-    """Ask a worker to run the task with these arguments, within so many seconds if at all; call it after the commit.
+    """Ask a worker to run the task with these arguments, within `expires_s` if given. Call it after the commit.
 
-    Tries once, and not at all within a second of a failure. Never raises for a broker that is away: `otherwise` says
-    in the log who does the work then.
+    Does nothing while the broker is away: it never raises for that, and takes at most TIMEOUT_S, of one caller a
+    second.
     """
-    if not outage.may_ask():
+    if not breaker.allow_request():
         return
     try:
-        with producers[impatient()].acquire(block=True, timeout=PATIENCE_S) as producer:
+        with producers[broker_connection(task.app)].acquire(block=True, timeout=TIMEOUT_S) as producer:
             # Without `expires` as Celery's own default has it: None.
             task.apply_async(kwargs=arguments, queue=queue, expires=expires_s, retry=False, producer=producer)  # type: ignore[arg-type]
     except (OperationalError, LimitExceeded) as error:
-        outage.begins(error)
-        logger.warning("The broker is away, so %s: %s", otherwise, error)
+        breaker.record_failure(error)
+        logger.warning("task %s was not enqueued: a periodic task does its work later", task.name)
     else:
-        outage.ends()
+        breaker.record_success()

@@ -1,4 +1,4 @@
-"""The networks on which is paid, and the USDC of each."""
+"""The networks that payments run on, and the USDC of each."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ LOOPBACK = ("http://127.0.0.1:", "http://localhost:", "http://[::1]:")
 class Network:
     """A chain (CAIP-2 name, x402 version 1 name, chain id) and its USDC.
 
-    `domain_name` and `domain_version` are of the token's EIP-712 domain. Addresses are in small letters.
+    `domain_name` and `domain_version` belong to the token's EIP-712 domain. Addresses are in lower case.
     """
 
     caip2: str
@@ -26,7 +26,7 @@ class Network:
     domain_version: str = "2"
 
     def atomic(self, amount: Decimal) -> int:
-        """An amount of the asset in its smallest unit. Raises ValueError for more decimals than it has."""
+        """Return an amount in the smallest unit. Raises ValueError for more decimals than the asset has."""
         numerator, denominator = amount.as_integer_ratio()
         scaled: int = numerator * 10**self.decimals
         whole, rest = divmod(scaled, denominator)
@@ -35,11 +35,11 @@ class Network:
         return whole
 
     def decimal(self, atomic: int) -> Decimal:
-        """An amount in whole units; exact, unlike Decimal.scaleb, which rounds to 28 digits."""
+        """Return an amount in whole units, exactly: Decimal.scaleb would round to 28 digits."""
         return Decimal(f"{atomic}e-{self.decimals}")
 
 
-# Circle, "USDC contract addresses"; the domains as the contracts' own name() and version() tell them.
+# Circle, "USDC contract addresses"; the domains from the contracts' own name() and version().
 BASE = Network(
     caip2="eip155:8453",
     name="base",
@@ -52,16 +52,15 @@ BASE_SEPOLIA = Network(
 )
 NETWORKS: Mapping[str, Network] = {network.caip2: network for network in (BASE, BASE_SEPOLIA)}
 
-
-# Where anybody can look a transaction up, by network.
+# Block explorers, by network.
 EXPLORERS: Mapping[str, str] = {BASE.caip2: "https://basescan.org", BASE_SEPOLIA.caip2: "https://sepolia.basescan.org"}
 
 
 def explorer_of(caip2: str) -> str | None:
-    """The explorer of a public network; None for another, and for the development chain, which bears a public name."""
+    """Return the block explorer of a network; None where it has none, as the development chain."""
     return None if settings.RPC_URL.startswith(LOOPBACK) else EXPLORERS.get(caip2)
 
 
 def ours() -> Network:
-    """The network that the settings name."""
+    """Return the network of the setting PAYMENT_NETWORK."""
     return NETWORKS[settings.PAYMENT_NETWORK]

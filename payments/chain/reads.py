@@ -1,4 +1,4 @@
-"""Reads the chain: what a wallet holds, and which payments have arrived."""
+"""Reads of the chain: what a wallet holds, and which payments have arrived."""
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
@@ -15,42 +15,41 @@ from payments.chain.networks import ours
 
 logger = logging.getLogger("tablewire.payments")
 
-# Feeds promise a round a day; its transaction may be late.
-HEARTBEAT = timedelta(hours=25)
-# What two clocks may differ by.
-AHEAD = timedelta(minutes=1)
+# Price feeds promise an update a day; its transaction may be late.
+MAX_FEED_AGE = timedelta(hours=25)
+MAX_CLOCK_DIFFERENCE = timedelta(minutes=1)
 # In USD for one whole token: beyond it a feed is broken.
-MOST_PRICE = 10**9
-# Five hours on Base. Hosted nodes look through ten thousand blocks at once, and an authorization lives for minutes.
+MAX_PRICE_USD = 10**9
+# Five hours on Base. Hosted nodes search ten thousand blocks in one call, and an authorization lives for minutes.
 LOOK_BACK_BLOCKS = 9_000
 MICRO = 10**6
-# A token of which anybody may make as much as they like would fill no column (payments.models.Wallet).
-MOST_USD, MOST_STAKED = Decimal(10**23), Decimal(10**41)
-# What many owners or a dear curve need to judge a signature; who burns gas gets no more of the node's time.
-MOST_GAS = 5_000_000
-# The code of a contract that answers the time of the block in which it is asked, once it would be made.
+# The columns of payments.models.Wallet hold no more; a token that anybody can mint has no limit.
+MAX_USD, MAX_STAKED = Decimal(10**23), Decimal(10**41)
+# Enough for many owners or an expensive curve; a contract that burns gas gets no more of the node's time.
+MAX_SIGNATURE_GAS = 5_000_000
+# Creation code that returns the timestamp of the current block: an eth_call of it reads the chain's clock.
 CLOCK = "0x4260005260206000f3"
 
-Said = ParamSpec("Said")
-Read = TypeVar("Read")
+Params = ParamSpec("Params")
+Result = TypeVar("Result")
 
 
-def sensible(read: Callable[Said, Read]) -> Callable[Said, Read]:
-    """Take an answer that is none of what was asked for a node that cannot be read: RpcError."""
+def unreadable_is_rpc_error(read: Callable[Params, Result]) -> Callable[Params, Result]:
+    """Raise RpcError where an answer of the node cannot be interpreted."""
 
     @wraps(read)
-    def reading(*args: Said.args, **kwargs: Said.kwargs) -> Read:
+    def wrapper(*args: Params.args, **kwargs: Params.kwargs) -> Result:
         try:
             return read(*args, **kwargs)
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-            logger.exception("the chain's node answers nonsense")
-            raise rpc.RpcError(f"nonsense: {error!r}") from error
+            logger.exception("the chain's node sent an unreadable answer")
+            raise rpc.RpcError(f"unreadable answer: {error!r}") from error
 
-    return reading
+    return wrapper
 
 
 class NotAPayment(Exception):
-    """What is on the chain pays us nothing, and never will; `reason` is written for the caller."""
+    """A transaction or authorization pays us nothing, and never will. `reason` is shown to the caller."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -58,12 +57,12 @@ class NotAPayment(Exception):
 
 
 class FeedSilent(rpc.RpcUnavailable):
-    """The price feed names no price that can be believed: what a holding is worth cannot be read for a moment."""
+    """The price feed has no valid, current price, so the value of a holding is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Holdings:
-    """What an address has of the utility token: whole tokens staked, and the worth of all of it in USD."""
+    """Utility tokens of an address: whole tokens staked, and the value in USD of held and staked tokens."""
 
     usd: Decimal
     staked: Decimal
@@ -82,7 +81,7 @@ class Transfer:
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
+class TransferLog:
     """One log of USDC that arrived at our address: `amount` in whole USDC."""
 
     payer: str
@@ -96,125 +95,125 @@ NOTHING = Holdings(usd=Decimal(0), staked=Decimal(0))
 
 
 def holdings(address: str, *, now: datetime) -> Holdings:
-    """What the address holds and has staked; see `holdings_of`."""
+    """Return what the address holds and has staked; see `holdings_of`."""
     return holdings_of([address], now=now)[0]
 
 
-@sensible
+@unreadable_is_rpc_error
 def holdings_of(addresses: Sequence[str], *, now: datetime) -> Sequence[Holdings]:
-    """What each address holds and has staked, for one trip to the node; none where there is no token.
+    """Return what each address holds and has staked, capped at MAX_USD and MAX_STAKED. One request to the node.
 
-    More than any column holds counts as MOST_USD and MOST_STAKED.
-
-    Raises RpcUnavailable, FeedSilent among it: a feed that says nothing above zero, nothing since a day, or something
-    of tomorrow, tells no more of a holding than a node that is away. Who has nothing needs no price.
+    NOTHING for each where no token is configured. Raises RpcUnavailable, and its subclass FeedSilent where an address
+    holds tokens and the feed has no positive price, none of the last day, or one from the future.
     """
     if not settings.TOKEN_ADDRESS or not addresses:
         return [NOTHING for _ in addresses]
     token, feed = settings.TOKEN_ADDRESS, settings.TOKEN_PRICE_FEED
-    calls = [_read(token, "decimals()")]
+    calls = [_contract_call(token, "decimals()")]
     for address in addresses:
-        calls += [_read(token, "balanceOf(address)", address), _read(token, "stakedOf(address)", address)]
+        calls += [
+            _contract_call(token, "balanceOf(address)", address),
+            _contract_call(token, "stakedOf(address)", address),
+        ]
     if feed:
-        calls += [_read(feed, "latestRoundData()"), _read(feed, "decimals()")]
-    (decimals, *_), *said = [_words(answer) for answer in rpc.batch(calls)]
-    amounts = [word for word, *_ in said[: 2 * len(addresses)]]
-    held = list(zip(amounts[::2], amounts[1::2], strict=True))
+        calls += [_contract_call(feed, "latestRoundData()"), _contract_call(feed, "decimals()")]
+    (decimals, *_), *results = [_words(result) for result in rpc.batch(calls)]
+    amounts = [word for word, *_ in results[: 2 * len(addresses)]]
     if not any(amounts):
         return [NOTHING for _ in addresses]
-    price, price_decimals = _price(said[-2], said[-1], now=now) if feed else _fixed_price()
-    # In whole numbers to the end: neither a float nor a Decimal's 28 digits may round a holding over its threshold.
-    worth = [(sum(each) * price * MICRO // 10 ** (decimals + price_decimals), each[1]) for each in held]
+    if feed:
+        price, price_decimals = _feed_price(results[-2], results[-1][0], now=now), results[-1][0]
+    else:
+        price, price_decimals = int(settings.TOKEN_PRICE_USD.scaleb(18)), 18
+    # In integers to the end: neither a float nor a Decimal's 28 digits may round a holding over its threshold.
     return [
-        Holdings(usd=min(_decimal(usd, 6), MOST_USD), staked=min(_decimal(staked, decimals), MOST_STAKED))
-        for usd, staked in worth
+        Holdings(
+            usd=min(_decimal((held + staked) * price * MICRO // 10 ** (decimals + price_decimals), 6), MAX_USD),
+            staked=min(_decimal(staked, decimals), MAX_STAKED),
+        )
+        for held, staked in zip(amounts[::2], amounts[1::2], strict=True)
     ]
 
 
-def _price(latest: list[int], decimals: list[int], *, now: datetime) -> tuple[int, int]:
-    answer, updated_at = evm.signed(latest[1]), latest[3]
+def _feed_price(round_data: list[int], decimals: int, *, now: datetime) -> int:
+    price, updated_at = evm.to_signed(round_data[1]), round_data[3]
     age_s = now.timestamp() - updated_at
-    is_fresh = -AHEAD.total_seconds() <= age_s <= HEARTBEAT.total_seconds()
-    if not is_fresh or not 0 < answer <= MOST_PRICE * 10 ** decimals[0]:
-        logger.error("the price feed says %s, last heard at %s: it is not believed", answer, updated_at)
+    is_current = -MAX_CLOCK_DIFFERENCE.total_seconds() <= age_s <= MAX_FEED_AGE.total_seconds()
+    if not is_current or not 0 < price <= MAX_PRICE_USD * 10**decimals:
+        logger.error("the price feed is not valid: price %s, updated at %s", price, updated_at)
         raise FeedSilent
-    return answer, decimals[0]
-
-
-def _fixed_price() -> tuple[int, int]:
-    price: Decimal = settings.TOKEN_PRICE_USD
-    return int(price.scaleb(18)), 18
+    return price
 
 
 # Payments
-@sensible
+@unreadable_is_rpc_error
 def transfers(tx_hash: str) -> Sequence[Transfer]:
-    """What each payer has sent us in a transaction, the most first; nothing where the chain does not know it yet.
+    """Return what each payer sent us in a transaction, largest first; nothing while the chain does not know it.
 
-    Two trips to the node. Raises NotAPayment for one that was reverted, pays us nothing, or only used authorizations,
-    and RpcUnavailable.
+    Two requests to the node. Raises NotAPayment for a transaction that was reverted, pays us nothing, or only used
+    authorizations, and RpcUnavailable.
     """
-    sent = receipts.find(tx_hash)
-    if sent is None:
+    receipt = receipts.find(tx_hash)
+    if receipt is None:
         return []
-    if sent.is_reverted:
+    if receipt.is_reverted:
         raise NotAPayment("The transaction was reverted: it has moved nothing.")
-    plain = [log for log, nonce in usdc.arrivals(sent.logs) if nonce is None]
-    if not plain and any(usdc.is_of_asset(log, usdc.AUTHORIZATION_USED) for log in sent.logs):
-        # Each is known by its nonce (authorization_used), and must not be counted by the hash too.
+    plain = [log for log, nonce in usdc.incoming_transfers(receipt.logs) if nonce is None]
+    if not plain and any(usdc.is_event(log, usdc.AUTHORIZATION_USED) for log in receipt.logs):
+        # An authorization is identified by its nonce (authorization_used); the hash must not count it again.
         raise NotAPayment("The transaction used an authorization: send that as the payment.")
     if not plain:
         raise NotAPayment(f"The transaction moves no {ours().asset_name} to {settings.PAY_TO}.")
-    moment = mined_at(sent.block)
-    found = [_transfer(*logs, mined_at=moment) for logs in usdc.by_payer(plain)]
+    moment = mined_at(receipt.block)
+    found = [_transfer(*logs, mined_at=moment) for logs in usdc.group_by_payer(plain)]
     return sorted(found, key=lambda each: each.amount, reverse=True)
 
 
-@sensible
+@unreadable_is_rpc_error
 def was_reverted(tx_hash: str) -> bool:
-    """Whether a transaction is in a block and has moved nothing. One trip to the node. Raises RpcUnavailable."""
-    sent = receipts.find(tx_hash)
-    return sent is not None and sent.is_reverted
+    """Return whether a transaction is in a block and was reverted. One request. Raises RpcUnavailable."""
+    receipt = receipts.find(tx_hash)
+    return receipt is not None and receipt.is_reverted
 
 
-@sensible
-def pieces(tx_hash: str) -> Sequence[tuple[Transfer, bytes | None]]:
-    """All that a transaction has brought us, as the ledger books it: one of each nonce, one of each payer without.
+@unreadable_is_rpc_error
+def ledger_transfers(tx_hash: str) -> Sequence[tuple[Transfer, bytes | None]]:
+    """Return what a transaction paid us, as the ledger books it: one per nonce, and one per payer without a nonce.
 
-    Nothing where the chain does not know it. Two trips to the node. Raises RpcUnavailable.
+    Nothing where the chain does not know it. Two requests to the node. Raises RpcUnavailable.
     """
-    sent = receipts.find(tx_hash)
-    if sent is None:
+    receipt = receipts.find(tx_hash)
+    if receipt is None:
         return []
-    moves = list(usdc.arrivals(sent.logs))
-    moment = mined_at(sent.block)
-    authorized = [(_transfer(log, mined_at=moment), nonce) for log, nonce in moves if nonce is not None]
-    plain = usdc.by_payer([log for log, nonce in moves if nonce is None])
+    incoming = list(usdc.incoming_transfers(receipt.logs))
+    moment = mined_at(receipt.block)
+    authorized = [(_transfer(log, mined_at=moment), nonce) for log, nonce in incoming if nonce is not None]
+    plain = usdc.group_by_payer([log for log, nonce in incoming if nonce is None])
     return [*authorized, *((_transfer(*logs, mined_at=moment), None) for logs in plain)]
 
 
-@sensible
-def moved(first: int, last: int) -> Sequence[Moved]:
-    """All USDC that has arrived at our address in these blocks, in its order, however it was sent.
+@unreadable_is_rpc_error
+def transfer_logs(first: int, last: int) -> Sequence[TransferLog]:
+    """Return all USDC that arrived at our address in these blocks, in the order of the chain.
 
-    One trip to the node, and two more for each time that it refuses to look through so much. Raises RpcUnavailable.
+    One request to the node, and two more each time it refuses the size of a search. Raises RpcUnavailable.
     """
-    wanted = {
+    query = {
         "address": ours().asset,
         "topics": [usdc.TRANSFER, None, evm.topic(settings.PAY_TO)],
         "fromBlock": hex(first),
         "toBlock": hex(last),
     }
     try:
-        logs = rpc.call("eth_getLogs", wanted)
+        logs = rpc.call("eth_getLogs", query)
     except rpc.RpcError:
-        # Hosted nodes bound what one call may find. Of a single block there is no half.
+        # Hosted nodes limit what one call may find: search the two halves. A single block has none.
         if first >= last:
             raise
         middle = (first + last) // 2
-        return [*moved(first, middle), *moved(middle + 1, last)]
+        return [*transfer_logs(first, middle), *transfer_logs(middle + 1, last)]
     found = [
-        Moved(
+        TransferLog(
             payer=usdc.sender(log),
             amount=ours().decimal(usdc.value(log)),
             tx_hash=log["transactionHash"].lower(),
@@ -224,31 +223,31 @@ def moved(first: int, last: int) -> Sequence[Moved]:
         if usdc.pays_us(log)
     ]
     if not all(first <= each.block <= last for each in found):
-        raise rpc.RpcError("the node tells of other blocks than it was asked for")
+        raise rpc.RpcError("the node sent logs of other blocks")
     return found
 
 
-@sensible
-def head() -> int:
-    """The number of the latest block. One trip to the node. Raises RpcUnavailable."""
+@unreadable_is_rpc_error
+def latest_block() -> int:
+    """Return the number of the latest block. One request. Raises RpcUnavailable."""
     return int(rpc.call("eth_blockNumber"), 16)
 
 
-@sensible
+@unreadable_is_rpc_error
 def mined_at(block: int) -> datetime:
-    """When a block was made. One trip to the node. Raises RpcUnavailable, also where there is no such block."""
-    made = rpc.call("eth_getBlockByNumber", hex(block), False)
-    if made is None:
-        raise rpc.RpcError(f"there is a receipt of block {block}, but no such block yet")
-    return datetime.fromtimestamp(int(made["timestamp"], 16), tz=UTC)
+    """Return the time of a block. One request. Raises RpcUnavailable, also where there is no such block."""
+    header = rpc.call("eth_getBlockByNumber", hex(block), False)
+    if header is None:
+        raise rpc.RpcError(f"the node has no block {block}")
+    return datetime.fromtimestamp(int(header["timestamp"], 16), tz=UTC)
 
 
-def last_before(moment: datetime, *, head: int) -> int | None:
-    """The last block up to `head` that was made before this moment; None where there is none.
+def last_block_before(moment: datetime, *, latest: int) -> int | None:
+    """Return the last block up to `latest` that was made before this moment; None where there is none.
 
-    As many trips to the node as the number of blocks has bits. Raises RpcUnavailable.
+    A binary search: as many requests as the number of blocks has bits. Raises RpcUnavailable.
     """
-    first, last = -1, head
+    first, last = -1, latest
     while first < last:
         middle = (first + last + 1) // 2
         if mined_at(middle) < moment:
@@ -258,92 +257,85 @@ def last_before(moment: datetime, *, head: int) -> int | None:
     return None if first < 0 else first
 
 
-@sensible
+@unreadable_is_rpc_error
 def authorization_used(payer: str, nonce: bytes, *, windows: int = 1) -> Transfer | None:
-    """The transfer to us that used this authorization; None where the chain shows no use of it, or not yet.
+    """Return the transfer to us that used this authorization; None where the chain shows no use of it (yet).
 
-    Up to four trips to the node, one more for each further window of five hours. Raises NotAPayment where the chain
-    shows that it was cancelled, or moved nothing to us, and RpcUnavailable.
+    Up to four requests, and one more for each further window of LOOK_BACK_BLOCKS. Raises NotAPayment where the chain
+    shows that it was cancelled or moved nothing to us, and RpcUnavailable.
     """
-    log = _end(payer, nonce, windows=windows)
+    log = None
+    last, to_block = int(rpc.call("eth_blockNumber"), 16), "latest"
+    for _ in range(windows):
+        first = max(last - LOOK_BACK_BLOCKS, 0)
+        query = {
+            "address": ours().asset,
+            "topics": [[usdc.AUTHORIZATION_USED, usdc.AUTHORIZATION_CANCELED], evm.topic(payer), evm.topic(nonce)],
+            "fromBlock": hex(first),
+            "toBlock": to_block,
+        }
+        logs = rpc.call("eth_getLogs", query)
+        if logs:
+            log = logs[0]
+            break
+        if first == 0:
+            break
+        last, to_block = first - 1, hex(first - 1)
     if log is None:
         return None
     if [topic.lower() for topic in log["topics"][1:3]] != [evm.topic(payer), evm.topic(nonce)]:
-        raise rpc.RpcError("the node tells of another authorization than it was asked for")
-    if usdc.is_of_asset(log, usdc.AUTHORIZATION_CANCELED):
+        raise rpc.RpcError("the node sent the log of another authorization")
+    if usdc.is_event(log, usdc.AUTHORIZATION_CANCELED):
         raise NotAPayment("It was cancelled.")
-    sent = receipts.find(log["transactionHash"])
-    if sent is None:
+    receipt = receipts.find(log["transactionHash"])
+    if receipt is None:
         return None
-    # One transaction may use several authorizations of a payer: the token logs each use, and right after it the money.
-    since = int(log["logIndex"], 16)
-    for after in sent.logs:
-        if int(after["logIndex"], 16) > since and usdc.moves_asset(after):
-            if usdc.pays_us(after) and usdc.sender(after) == payer:
-                return _transfer(after, mined_at=mined_at(sent.block))
+    # One transaction may use several authorizations of a payer: the token logs each use, and its transfer right after.
+    used_at_index = int(log["logIndex"], 16)
+    for each in receipt.logs:
+        if int(each["logIndex"], 16) > used_at_index and usdc.is_transfer(each):
+            if usdc.pays_us(each) and usdc.sender(each) == payer:
+                return _transfer(each, mined_at=mined_at(receipt.block))
             raise NotAPayment("It has paid somebody else, or nothing.")
     return None
 
 
-def _end(payer: str, nonce: bytes, *, windows: int) -> Mapping[str, Any] | None:
-    """The log that says how an authorization ended."""
-    last = int(rpc.call("eth_blockNumber"), 16)
-    to = "latest"
-    for _ in range(windows):
-        first = max(last - LOOK_BACK_BLOCKS, 0)
-        wanted = {
-            "address": ours().asset,
-            "topics": [[usdc.AUTHORIZATION_USED, usdc.AUTHORIZATION_CANCELED], evm.topic(payer), evm.topic(nonce)],
-            "fromBlock": hex(first),
-            "toBlock": to,
-        }
-        found = rpc.call("eth_getLogs", wanted)
-        if found:
-            log: Mapping[str, Any] = found[0]
-            return log
-        if first == 0:
-            break
-        last, to = first - 1, hex(first - 1)
-    return None
-
-
-@sensible
+@unreadable_is_rpc_error
 def authorization_is_spent(payer: str, nonce: bytes) -> bool:
-    """Whether the authorization can move nothing any more: it was used, or cancelled. Raises RpcUnavailable."""
-    method, params = _state(payer, nonce)
-    return _yes_or_no(rpc.call(method, *params))
+    """Return whether the authorization was used or cancelled. One request. Raises RpcUnavailable."""
+    method, params = _authorization_state_call(payer, nonce)
+    return _boolean(rpc.call(method, *params))
 
 
-@sensible
-def authorization_at(payer: str, nonce: bytes) -> tuple[bool, datetime]:
-    """Whether the authorization can move nothing any more, and the time of the chain at which that is so.
+@unreadable_is_rpc_error
+def authorization_state(payer: str, nonce: bytes) -> tuple[bool, datetime]:
+    """Return whether the authorization was used or cancelled, and the time of the block for which that holds.
 
-    One trip to the node, which may lag behind our clock. Raises RpcUnavailable.
+    One request; the node may lag behind our clock. Raises RpcUnavailable.
     """
     clock = ("eth_call", [{"data": CLOCK}, "latest"])
-    state, time = rpc.batch([_state(payer, nonce), clock])
-    return _yes_or_no(state), datetime.fromtimestamp(_words(time)[0], tz=UTC)
+    is_spent, timestamp = rpc.batch([_authorization_state_call(payer, nonce), clock])
+    return _boolean(is_spent), datetime.fromtimestamp(_words(timestamp)[0], tz=UTC)
 
 
 def approves(wallet: str, digest: bytes, signature: bytes) -> bool:
-    """Whether there is a contract at this address that takes the signature for its own (ERC-1271).
+    """Return whether a contract at this address accepts the signature as its own (ERC-1271), as USDC would ask it.
 
-    USDC asks the same question when it moves the money. One trip to the node, two where the contract fails: then it
-    has not agreed. Raises RpcUnavailable.
+    One request, two where the contract fails, which is no acceptance. Raises RpcUnavailable.
     """
-    question = {"to": wallet, "data": evm.signature_question(digest, signature), "gas": hex(MOST_GAS)}
+    call = {"to": wallet, "data": evm.erc1271_call_data(digest, signature), "gas": hex(MAX_SIGNATURE_GAS)}
     try:
-        answer = rpc.call("eth_call", question, "latest")
+        answer = rpc.call("eth_call", call, "latest")
     except rpc.RpcError:
-        # Nodes word a contract's failure in many ways. One that still answers has tried; one in trouble does not.
+        # Nodes report a contract's failure in many ways. A node that still answers has run it; one in trouble has not.
         rpc.call("eth_blockNumber")
         return False
-    # The whole word: the contract at address 4 repeats what it is asked, which begins like it.
-    return str(answer).startswith("0x" + evm.GOOD_SIGNATURE.hex())
+    # The whole word: the precompile at address 4 repeats its input, which begins with the same four bytes.
+    return str(answer).startswith("0x" + evm.ERC1271_VALID.hex())
 
 
 def _transfer(*logs: Mapping[str, Any], mined_at: datetime) -> Transfer:
-    """The transfers of one payer in one transaction, as one: it is named by its first log."""
+    """Sum the transfers of one payer in one transaction; the first log identifies the sum."""
     first = logs[0]
     return Transfer(
         payer=usdc.sender(first),
@@ -356,28 +348,28 @@ def _transfer(*logs: Mapping[str, Any], mined_at: datetime) -> Transfer:
 
 
 # Calls
-def _read(contract: str, function: str, *arguments: int | str | bytes) -> tuple[str, list[Any]]:
+def _contract_call(contract: str, function: str, *arguments: int | str | bytes) -> tuple[str, list[Any]]:
     return "eth_call", [{"to": contract, "data": evm.call_data(function, *arguments)}, "latest"]
 
 
-def _state(payer: str, nonce: bytes) -> tuple[str, list[Any]]:
-    return _read(ours().asset, "authorizationState(address,bytes32)", payer, nonce)
+def _authorization_state_call(payer: str, nonce: bytes) -> tuple[str, list[Any]]:
+    return _contract_call(ours().asset, "authorizationState(address,bytes32)", payer, nonce)
 
 
-def _yes_or_no(answer: str) -> bool:
+def _boolean(answer: str) -> bool:
     word = _words(answer)[0]
     if word > 1:
-        raise rpc.RpcError("the node answers neither yes nor no")
+        raise rpc.RpcError("the answer is not a boolean")
     return word == 1
 
 
 def _words(answer: str) -> list[int]:
-    found = evm.words(answer)
-    if not found:
+    words = evm.words(answer)
+    if not words:
         raise rpc.RpcError("there is no such contract on this chain")
-    return found
+    return words
 
 
-def _decimal(whole: int, decimals: int) -> Decimal:
-    """Exact, unlike Decimal.scaleb, which rounds to 28 digits."""
-    return Decimal(f"{whole}e-{decimals}")
+def _decimal(units: int, decimals: int) -> Decimal:
+    """Return the exact amount; Decimal.scaleb would round to 28 digits."""
+    return Decimal(f"{units}e-{decimals}")

@@ -1,4 +1,4 @@
-"""Reads a transaction that is in a block: what it has logged, and whether it was reverted."""
+"""Transaction receipts: what a transaction in a block has logged, and whether it was reverted."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,23 +8,23 @@ from payments.chain import rpc
 
 
 @dataclass(frozen=True, slots=True)
-class Mined:
-    """A transaction in a block; one that was reverted has logged nothing."""
+class Receipt:
+    """The receipt of a transaction in a block. A reverted transaction has no logs."""
 
     block: int
     logs: Sequence[Mapping[str, Any]]
     is_reverted: bool
 
 
-def find(tx_hash: str) -> Mined | None:
-    """The transaction, None where the chain does not know it, or no block holds it yet. One trip to the node.
+def find(tx_hash: str) -> Receipt | None:
+    """Return the receipt; None where the chain does not know the transaction, or no block holds it yet. One request.
 
-    Raises RpcUnavailable, and what `payments.chain.reads.sensible` takes for nonsense.
+    Raises RpcUnavailable, and the errors that `reads.unreadable_is_rpc_error` converts.
     """
     receipt = rpc.call("eth_getTransactionReceipt", tx_hash)
     if receipt is None or receipt.get("blockNumber") is None:
         return None
     is_reverted = int(receipt["status"], 16) != 1
-    return Mined(
+    return Receipt(
         block=int(receipt["blockNumber"], 16), logs=[] if is_reverted else receipt["logs"], is_reverted=is_reverted
     )

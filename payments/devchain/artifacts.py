@@ -1,4 +1,4 @@
-"""The contracts as they were compiled: read by the node, made anew by `python -m payments.devchain.artifacts`."""
+"""Compiled contracts. `python -m payments.devchain.artifacts` compiles them again."""
 
 import hashlib
 import json
@@ -13,10 +13,10 @@ CONTRACTS = Path(__file__).parent / "contracts"
 NAMES = ("Usdc", "UtilityToken", "PriceFeed", "Multicall")
 COMPILER = "0.8.37"
 SETTINGS: Mapping[str, Any] = {
-    # The machine runs this fork, see machine.py.
+    # The fork that evm.py runs.
     "evmVersion": "shanghai",
     "optimizer": {"enabled": True, "runs": 200},
-    # Without the hash of what is around the code, the same source gives the same bytes everywhere.
+    # Without metadata the same source compiles to the same bytes everywhere.
     "metadata": {"bytecodeHash": "none", "appendCBOR": False},
     "outputSelection": {"*": {"*": ["abi", "evm.deployedBytecode.object"]}},
 }
@@ -24,7 +24,7 @@ SETTINGS: Mapping[str, Any] = {
 
 @dataclass(frozen=True, slots=True)
 class Artifact:
-    """A compiled contract: the code that lies at its address, its interface, and of which source."""
+    """A compiled contract: its runtime code, its interface, and the hash of its source."""
 
     runtime: bytes
     abi: tuple[Mapping[str, Any], ...]
@@ -32,7 +32,7 @@ class Artifact:
 
 
 def read(name: str) -> Artifact:
-    """The committed artifact of a contract."""
+    """Return the committed artifact of a contract."""
     content = json.loads((CONTRACTS / f"{name}.json").read_bytes())
     return Artifact(
         runtime=bytes.fromhex(content["runtime"]), abi=tuple(content["abi"]), source_sha256=content["source_sha256"]
@@ -40,28 +40,28 @@ def read(name: str) -> Artifact:
 
 
 def source_sha256(name: str) -> str:
-    """The fingerprint of a contract's source as it is now."""
+    """Return the SHA-256 of a contract's current source."""
     return hashlib.sha256((CONTRACTS / f"{name}.sol").read_bytes()).hexdigest()
 
 
 def compile_all() -> dict[str, str]:
-    """The text of every artifact, by contract, as npm's solc makes it, in seconds.
+    """Return the text of every artifact, by contract, compiled with npm's solc. Takes seconds.
 
-    npx fetches the compiler. Raises FileNotFoundError without npx, CalledProcessError where npm has not the compiler,
-    ValueError with the compiler's words.
+    npx downloads the compiler. Raises FileNotFoundError without npx, CalledProcessError where the download fails, and
+    ValueError with the compiler's errors.
     """
     sources = {f"{name}.sol": {"content": (CONTRACTS / f"{name}.sol").read_text()} for name in NAMES}
-    done = subprocess.run(  # noqa: S603 - our own words
-        ["npx", "--yes", "--package", f"solc@{COMPILER}", "solcjs", "--standard-json"],  # noqa: S607 - as PATH has it
+    completed = subprocess.run(  # noqa: S603 - constants of ours
+        ["npx", "--yes", "--package", f"solc@{COMPILER}", "solcjs", "--standard-json"],  # noqa: S607 - npx of PATH
         input=json.dumps({"language": "Solidity", "sources": sources, "settings": SETTINGS}),
         capture_output=True,
         text=True,
         check=True,
     )
-    # It may say things before the JSON.
-    answer = json.loads(done.stdout[done.stdout.index("{") :])
-    if found := answer.get("errors"):
-        raise ValueError("\n".join(error["formattedMessage"] for error in found))
+    # The compiler may print warnings before the JSON.
+    answer = json.loads(completed.stdout[completed.stdout.index("{") :])
+    if errors := answer.get("errors"):
+        raise ValueError("\n".join(error["formattedMessage"] for error in errors))
     texts = {}
     for name in NAMES:
         contract = answer["contracts"][f"{name}.sol"][name]
@@ -77,6 +77,6 @@ def compile_all() -> dict[str, str]:
 
 
 if __name__ == "__main__":
-    for written, text in compile_all().items():
-        (CONTRACTS / f"{written}.json").write_text(text)
-        sys.stdout.write(f"{written}.json\n")
+    for contract_name, text in compile_all().items():
+        (CONTRACTS / f"{contract_name}.json").write_text(text)
+        sys.stdout.write(f"{contract_name}.json\n")

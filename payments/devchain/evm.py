@@ -1,4 +1,4 @@
-"""The Ethereum virtual machine under the development chain: pyrevm, with what it leaves to its user."""
+"""The Ethereum virtual machine of the development chain: pyrevm, and what it leaves to its caller."""
 
 import re
 from dataclasses import dataclass
@@ -7,19 +7,19 @@ from pyrevm import EVM, AccountInfo, BlockEnv, CfgEnv, Env
 
 from payments.chain.evm import keccak
 
-# With the name of the fork in artifacts.py: the machine knows newer ones, the compiler should not use more than this.
+# The same fork as in artifacts.py: the machine knows newer ones, but the compiler should not use more than this.
 FORK = "SHANGHAI"
-REVERTED = re.compile(r"Revert \{ gas_used: (\d+), output: 0x([0-9a-f]*) \}")
-HALTED = re.compile(r"Halt \{ reason: (.+), gas_used: (\d+) \}")
-PADDING = 33
+REVERT = re.compile(r"Revert \{ gas_used: (\d+), output: 0x([0-9a-f]*) \}")
+HALT = re.compile(r"Halt \{ reason: (.+), gas_used: (\d+) \}")
+CODE_PADDING = 33
 
 
-class RefusedError(ValueError):
-    """The machine did not even begin: too little gas for the call itself, or for its value too little ether."""
+class CallRejected(ValueError):
+    """The machine did not start the call: too little gas or ether for it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class Log:
     """One log that a contract wrote."""
 
     address: str
@@ -29,98 +29,93 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """How a call ended. `halt` says why it broke off, if not by a revert, whose words are in `output`."""
+    """How a call ended. `output` holds the data of a return or a revert, `halt` the reason of any other failure."""
 
     is_success: bool
     output: bytes
     gas_used: int
     gas_refunded: int = 0
-    logs: tuple[Entry, ...] = ()
+    logs: tuple[Log, ...] = ()
     created: str | None = None
     halt: str | None = None
 
 
 class Machine:
-    """Accounts, code and storage. Not for two threads at once. Addresses are in small letters."""
+    """Accounts, code and storage. Not thread-safe. Addresses are in lower case."""
 
     def __init__(self, *, chain_id: int) -> None:
         self._evm = EVM(env=Env(cfg=CfgEnv(chain_id=chain_id)), spec_id=FORK)
 
     def balance(self, address: str) -> int:
-        """Ether in wei."""
+        """Return the account's ether in wei."""
         return self._evm.get_balance(address)
 
     def nonce(self, address: str) -> int:
-        """How many transactions the account has sent."""
+        """Return how many transactions the account has sent."""
         return self._evm.basic(address).nonce
 
     def code(self, address: str) -> bytes:
-        """The code of a contract, b"" for a wallet."""
+        """Return the code of a contract, b"" for a wallet."""
         code = self._evm.get_code(address) or b""
-        # To that of a contract which was created here, pyrevm adds zeros for its own use.
-        return code if keccak(code) == self._evm.basic(address).code_hash else code[:-PADDING]
+        # pyrevm pads the code of contracts that were created here with zeros.
+        return code if keccak(code) == self._evm.basic(address).code_hash else code[:-CODE_PADDING]
 
     def storage(self, address: str, slot: int) -> int:
-        """One word of a contract's storage."""
+        """Return one word of a contract's storage."""
         return self._evm.storage(address, slot)
 
-    def place(self, address: str, code: bytes) -> None:
-        """Put code at an address, as if it had always been there."""
+    def set_code(self, address: str, code: bytes) -> None:
+        """Put code at an address without a transaction."""
         self._evm.insert_account_info(address, AccountInfo(code=code))
 
-    def endow(self, address: str, wei: int) -> None:
-        """Make the account's ether this much."""
+    def set_balance(self, address: str, wei: int) -> None:
+        """Set the account's ether without a transaction."""
         self._evm.set_balance(address, wei)
 
-    def enter(self, *, number: int, timestamp: int) -> None:
-        """Be in this block from now on."""
+    def set_block(self, *, number: int, timestamp: int) -> None:
+        """Set the block that calls run in."""
         self._evm.set_block_env(BlockEnv(number=number, timestamp=timestamp))
 
     def charge(self, address: str, *, nonce: int, fee: int) -> None:
-        """Take the fee of a transaction and note the number of the next. The machine does neither by itself."""
-        left = self._evm.get_balance(address) - fee
+        """Take the fee of a transaction and set the next nonce. pyrevm does neither."""
+        balance = self._evm.get_balance(address) - fee
         self._evm.insert_account_info(address, AccountInfo(nonce=nonce))
-        # The line before has also emptied it.
-        self._evm.set_balance(address, left)
+        # insert_account_info has also emptied the account.
+        self._evm.set_balance(address, balance)
 
     def run(self, *, sender: str, to: str | None, data: bytes, value: int, gas: int) -> Outcome:
-        """Call, or create a contract where `to` is None; what it changes stays. Raises RefusedError."""
+        """Call a contract, or create one where `to` is None, and keep its changes. Raises CallRejected."""
         created = None
-        output = b""
         try:
             if to is None:
                 created = self._evm.deploy(sender, data, value=value, gas=gas)
-                # Nodes answer the new contract's code to an eth_call that creates one.
+                # Nodes return the new contract's code from an eth_call that creates one.
                 output = self.code(created)
             else:
                 output = self._evm.message_call(sender, to, calldata=data, value=value, gas=gas)
         except RuntimeError as error:
-            return _failed(str(error))
+            # pyrevm has one class of errors; its text says what happened.
+            text = str(error)
+            if revert := REVERT.fullmatch(text):
+                return Outcome(is_success=False, output=bytes.fromhex(revert[2]), gas_used=int(revert[1]))
+            if halt := HALT.fullmatch(text):
+                return Outcome(is_success=False, output=b"", gas_used=int(halt[2]), halt=halt[1])
+            raise CallRejected(text) from error
         result = self._evm.result
         assert result is not None  # noqa: S101 - a call has just ended
-        logs = tuple(Entry(log.address.lower(), tuple(log.topics), bytes(log.data[1])) for log in result.logs)
         return Outcome(
             is_success=True,
             output=output,
             gas_used=result.gas_used,
             gas_refunded=result.gas_refunded,
-            logs=logs,
+            logs=tuple(Log(log.address.lower(), tuple(log.topics), bytes(log.data[1])) for log in result.logs),
             created=created and created.lower(),
         )
 
-    def try_out(self, *, sender: str, to: str | None, data: bytes, value: int, gas: int) -> Outcome:
-        """Do as `run` does and then undo it."""
-        before = self._evm.snapshot()
+    def simulate(self, *, sender: str, to: str | None, data: bytes, value: int, gas: int) -> Outcome:
+        """As `run`, without keeping its changes."""
+        snapshot = self._evm.snapshot()
         try:
             return self.run(sender=sender, to=to, data=data, value=value, gas=gas)
         finally:
-            self._evm.revert(before)
-
-
-def _failed(words: str) -> Outcome:
-    """Read pyrevm's one kind of error."""
-    if reverted := REVERTED.fullmatch(words):
-        return Outcome(is_success=False, output=bytes.fromhex(reverted[2]), gas_used=int(reverted[1]))
-    if halted := HALTED.fullmatch(words):
-        return Outcome(is_success=False, output=b"", gas_used=int(halted[2]), halt=halted[1])
-    raise RefusedError(words)
+            self._evm.revert(snapshot)

@@ -1,10 +1,10 @@
-"""The facilitator of the development chain: the production one, for whoever asks on this machine."""
+"""The facilitator of the development chain: the production one, with a key of that chain."""
 
 import os
 
-from config.dev_stack.chain import NETWORK
 from payments.chain.networks import NETWORKS
 from payments.devchain import wallets
+from payments.devchain.addresses import NETWORK
 from payments.facilitator_server.policy import Policy
 from payments.facilitator_server.server import Facilitator
 
@@ -14,7 +14,7 @@ MAX_GAS = 1_000_000
 
 
 def application() -> Facilitator:
-    """The facilitator of the chain that the environment names (config/dev_stack/facilitator.py)."""
+    """Return the facilitator of the chain that the environment names (config/dev_stack/facilitator.py)."""
     network = NETWORKS[NETWORK]
     return Facilitator(
         Policy(

@@ -1,4 +1,4 @@
-"""The transactions of a development chain on disk: a line for each, written for good before anybody is told."""
+"""The transactions of a development chain on disk: one line each, synced before it is acknowledged."""
 
 import fcntl
 import os
@@ -6,20 +6,31 @@ from pathlib import Path
 
 
 class Journal:
-    """A file of lines `<Unix seconds> <raw transaction in hexadecimal>`, in the order in which they were accepted.
+    """A file of lines `<Unix seconds> <raw transaction in hexadecimal>`, in the order of acceptance.
 
-    One process at a time has it: opening waits until the one before has gone.
+    Opening it locks it against other processes, and waits until the previous one has closed it.
     """
 
     def __init__(self, path: Path) -> None:
         path.touch(mode=0o600)
         self._file = path.open("r+b", buffering=0)
         fcntl.flock(self._file, fcntl.LOCK_EX)
-        _flush(path.parent)
-        self.entries = self._read()
+        # Sync the directory, so that a new file survives a crash of the machine.
+        directory = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(directory)
+        finally:
+            os.close(directory)
+        content = self._file.read()
+        # A last line without a line break was never acknowledged.
+        complete = content[: content.rfind(b"\n") + 1]
+        if len(complete) < len(content):
+            self._file.truncate(len(complete))
+        lines = (line.split(b" ") for line in complete.splitlines())
+        self.entries = [(int(timestamp), bytes.fromhex(raw.decode())) for timestamp, raw in lines]
 
     def append(self, timestamp: int, raw: bytes) -> None:
-        """Write one more and wait for the disk. Raises OSError, and then the file is as it was."""
+        """Write one more line and sync it. Raises OSError, and then the file is as before."""
         end = self._file.seek(0, os.SEEK_END)
         line = f"{timestamp} {raw.hex()}\n".encode()
         try:
@@ -31,23 +42,5 @@ class Journal:
             raise
 
     def close(self) -> None:
-        """Let the next one have it."""
+        """Close the file and release its lock."""
         self._file.close()
-
-    def _read(self) -> list[tuple[int, bytes]]:
-        """What is there. A last line without an end was never acknowledged: it is cut off."""
-        content = self._file.read()
-        whole = content[: content.rfind(b"\n") + 1]
-        if len(whole) < len(content):
-            self._file.truncate(len(whole))
-        lines = (line.split(b" ") for line in whole.splitlines())
-        return [(int(timestamp), bytes.fromhex(raw.decode())) for timestamp, raw in lines]
-
-
-def _flush(directory: Path) -> None:
-    """Make sure that a new file is found again after the machine has crashed."""
-    handle = os.open(directory, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -1,39 +1,41 @@
-"""The node's methods: JSON-RPC questions to the development chain, one or several at a time."""
+"""The methods of the node: JSON-RPC requests to the development chain, single or in a batch."""
 
 import inspect
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from payments.chain.evm import NOBODY
-from payments.devchain import rpc_formatting
-from payments.devchain.chain import BASE_FEE, CHAIN_ID, GAS_LIMIT, Block, Chain
+from payments.chain.evm import ZERO_ADDRESS
+from payments.devchain import rpc_formatting as formatting
+from payments.devchain.addresses import CHAIN_ID
+from payments.devchain.chain import BASE_FEE, GAS_LIMIT, Chain
 from payments.devchain.evm import Outcome
 from payments.devchain.transactions import InvalidTransactionError
 
-MOST_CALLS = 100
-# A margin over what an estimate used: storage costs more or less by what came before.
+MAX_BATCH = 100
+# An estimate is raised by a fifth: storage costs more or less by what ran before.
 MARGIN = 5
+MAX_FEE_HISTORY = 1024
 Method = Callable[..., Any]
 
 
-class AnswerError(Exception):
-    """A call that has no result: its code, by JSON-RPC or by custom of Ethereum's nodes, and what is added to it."""
+class RpcFailure(Exception):
+    """The error of a call: its code, by JSON-RPC or by custom of Ethereum's nodes, its message and its data."""
 
-    def __init__(self, code: int, message: str, added: str | None = None) -> None:
+    def __init__(self, code: int, message: str, data: str | None = None) -> None:
         super().__init__(message)
         self.code = code
         self.message = message
-        self.added = added
+        self.data = data
 
 
-def wrong(message: str) -> AnswerError:
+def invalid_params(message: str) -> RpcFailure:
     """Parameters that cannot be read."""
-    return AnswerError(-32602, message)
+    return RpcFailure(-32602, message)
 
 
 class Rpc:
-    """Answers for one chain. Not for two threads at once; `clock` gives Unix seconds."""
+    """The methods of one chain. Not thread-safe; `clock` returns Unix seconds."""
 
     def __init__(self, chain: Chain, *, clock: Callable[[], float]) -> None:
         self.chain = chain
@@ -41,11 +43,11 @@ class Rpc:
         self.methods: Mapping[str, Method] = {
             "web3_clientVersion": lambda: "tablewire-devchain",
             "net_version": lambda: str(CHAIN_ID),
-            "eth_chainId": lambda: rpc_formatting.quantity(CHAIN_ID),
+            "eth_chainId": lambda: formatting.quantity(CHAIN_ID),
             "eth_syncing": lambda: False,
             "eth_accounts": list,
-            "eth_blockNumber": lambda: rpc_formatting.quantity(chain.head.number),
-            "eth_gasPrice": lambda: rpc_formatting.quantity(BASE_FEE),
+            "eth_blockNumber": lambda: formatting.quantity(chain.head.number),
+            "eth_gasPrice": lambda: formatting.quantity(BASE_FEE),
             "eth_maxPriorityFeePerGas": lambda: "0x0",
             "eth_feeHistory": self.fee_history,
             "eth_getBalance": self.balance,
@@ -62,222 +64,211 @@ class Rpc:
             "eth_getLogs": self.logs,
         }
 
-    def answer(self, asked: Any) -> Any:
-        """The answer to a question or to a list of them; None where none is expected."""
-        if not isinstance(asked, list):
-            return self._answer_one(asked)
-        if not asked or len(asked) > MOST_CALLS:
-            return _error(None, AnswerError(-32600, f"a batch holds 1 to {MOST_CALLS} calls"))
-        told = [answer for answer in map(self._answer_one, asked) if answer is not None]
-        return told or None
+    def respond(self, content: Any) -> Any:
+        """Return the response to a request or a batch; None where none is expected."""
+        if not isinstance(content, list):
+            return self._respond_to_one(content)
+        if not content or len(content) > MAX_BATCH:
+            return _error(None, RpcFailure(-32600, f"a batch holds 1 to {MAX_BATCH} calls"))
+        responses = [response for response in map(self._respond_to_one, content) if response is not None]
+        return responses or None
 
-    def _answer_one(self, asked: Any) -> dict[str, Any] | None:
-        if not isinstance(asked, dict) or not isinstance(asked.get("method"), str):
-            return _error(None, AnswerError(-32600, "a call is an object with a method"))
-        number, params = asked.get("id"), asked.get("params", [])
+    def _respond_to_one(self, request: Any) -> dict[str, Any] | None:
+        if not isinstance(request, dict) or not isinstance(request.get("method"), str):
+            return _error(None, RpcFailure(-32600, "a call is an object with a method"))
+        params = request.get("params", [])
         try:
-            if asked["method"] not in self.methods:
-                raise AnswerError(-32601, f"the method {asked['method']} does not exist/is not available")
+            method = self.methods.get(request["method"])
+            if method is None:
+                raise RpcFailure(-32601, f"the method {request['method']} does not exist/is not available")
             if not isinstance(params, list):
-                raise wrong("params is a list")
-            result = self._ask(self.methods[asked["method"]], params)
-        except AnswerError as error:
-            return _error(number, error)
-        # Without an id nobody waits for an answer.
-        return {"jsonrpc": "2.0", "id": number, "result": result} if "id" in asked else None
-
-    def _ask(self, method: Method, params: Sequence[Any]) -> Any:
-        try:
-            inspect.signature(method).bind(*params)
-        except TypeError:
-            raise wrong("missing or superfluous params") from None
-        try:
-            return method(*params)
-        except InvalidTransactionError as error:
-            raise AnswerError(-32000, str(error)) from None
-        except OSError as error:
-            raise AnswerError(-32000, f"the transaction could not be stored: {error.strerror or error}") from None
-
-    def now(self) -> int:
-        """Whole seconds."""
-        return int(self.clock())
+                raise invalid_params("params is a list")
+            try:
+                inspect.signature(method).bind(*params)
+            except TypeError:
+                raise invalid_params("missing or superfluous params") from None
+            try:
+                result = method(*params)
+            except InvalidTransactionError as error:
+                raise RpcFailure(-32000, str(error)) from None
+            except OSError as error:
+                raise RpcFailure(-32000, f"the transaction could not be stored: {error.strerror or error}") from None
+        except RpcFailure as error:
+            return _error(request.get("id"), error)
+        # A notification, which has no id, gets no response.
+        return {"jsonrpc": "2.0", "id": request["id"], "result": result} if "id" in request else None
 
     # Accounts
     def balance(self, address: Any, at: Any = "latest") -> str:
-        """Ether in wei."""
-        self._only_now(at)
-        return rpc_formatting.quantity(self.chain.machine.balance(_address(address)))
+        """Return the ether of an account in wei."""
+        self._require_latest(at)
+        return formatting.quantity(self.chain.machine.balance(_address(address)))
 
     def code(self, address: Any, at: Any = "latest") -> str:
-        """The code of a contract."""
-        self._only_now(at)
-        return rpc_formatting.raw(self.chain.machine.code(_address(address)))
+        """Return the code of a contract."""
+        self._require_latest(at)
+        return formatting.raw(self.chain.machine.code(_address(address)))
 
     def storage(self, address: Any, slot: Any, at: Any = "latest") -> str:
-        """One word of storage."""
-        self._only_now(at)
+        """Return one word of storage."""
+        self._require_latest(at)
         return f"0x{self.chain.machine.storage(_address(address), _number(slot)):064x}"
 
     def transaction_count(self, address: Any, at: Any = "latest") -> str:
-        """The number of the account's next transaction."""
-        self._only_now(at)
-        return rpc_formatting.quantity(self.chain.machine.nonce(_address(address)))
+        """Return the nonce of the account's next transaction."""
+        self._require_latest(at)
+        return formatting.quantity(self.chain.machine.nonce(_address(address)))
 
     # Calls and transactions
-    def call(self, wish: Any, at: Any = "latest") -> str:
-        """What a contract answers."""
-        self._only_now(at)
-        outcome = self._try(_wish(wish))
-        if not outcome.is_success:
-            raise _failure(outcome)
-        return rpc_formatting.raw(outcome.output)
+    def call(self, params: Any, at: Any = "latest") -> str:
+        """Return the result of a contract call."""
+        self._require_latest(at)
+        return formatting.raw(self._simulate(_call(params)).output)
 
-    def estimate_gas(self, wish: Any, at: Any = "latest") -> str:
-        """With how much gas a transaction would do."""
-        self._only_now(at)
-        read = _wish(wish)
-        outcome = self._try(read)
-        if not outcome.is_success:
-            raise _failure(outcome)
-        needed = outcome.gas_used + outcome.gas_refunded
-        needed += needed // MARGIN if read["data"] or read["to"] is None else 0
-        # A call inside the call is given a part of the gas only.
-        while needed < GAS_LIMIT and not self._try({**read, "gas": needed}).is_success:
-            needed += needed // MARGIN
-        return rpc_formatting.quantity(min(needed, GAS_LIMIT))
+    def estimate_gas(self, params: Any, at: Any = "latest") -> str:
+        """Return an amount of gas with which the transaction succeeds."""
+        self._require_latest(at)
+        call = _call(params)
+        outcome = self._simulate(call)
+        gas = outcome.gas_used + outcome.gas_refunded
+        gas += gas // MARGIN if call["data"] or call["to"] is None else 0
+        # A nested call gets a part of the remaining gas only, so more may be needed than was used.
+        while gas < GAS_LIMIT and not self.chain.call(**{**call, "gas": gas}, now=self._now()).is_success:
+            gas += gas // MARGIN
+        return formatting.quantity(min(gas, GAS_LIMIT))
 
     def send(self, raw: Any) -> str:
-        """Accept a signed transaction and give its hash."""
-        return rpc_formatting.raw(self.chain.send(_bytes(raw), now=self.now()))
+        """Accept a signed transaction and return its hash."""
+        return formatting.raw(self.chain.send(_bytes(raw), now=self._now()))
 
     def transaction(self, transaction_hash: Any) -> dict[str, Any] | None:
-        """A transaction by its hash."""
-        wanted = _bytes(transaction_hash, size=32)
-        if found := self.chain.find(wanted):
-            return rpc_formatting.transaction(found[1].transaction, of=found[0])
-        waiting = self.chain.find_waiting(wanted)
-        return rpc_formatting.transaction(waiting, of=None) if waiting else None
+        """Return a transaction by its hash."""
+        key = _bytes(transaction_hash, size=32)
+        if found := self.chain.find(key):
+            return formatting.transaction(found[1].transaction, of=found[0])
+        pending = self.chain.find_pending(key)
+        return formatting.transaction(pending, of=None) if pending else None
 
     def receipt(self, transaction_hash: Any) -> dict[str, Any] | None:
-        """How a transaction ended; None before it has."""
+        """Return the receipt of a transaction; None while it has none."""
         found = self.chain.find(_bytes(transaction_hash, size=32))
-        return rpc_formatting.receipt(*found) if found else None
+        return formatting.receipt(*found) if found else None
 
     # Blocks and logs
-    def block_by_number(self, at: Any, whole: Any = False) -> dict[str, Any] | None:
-        """A block by its number or its name."""
+    def block_by_number(self, at: Any, full: Any = False) -> dict[str, Any] | None:
+        """Return a block by its number or tag."""
         number = self._block_number(at)
         found = self.chain.blocks[number : number + 1]
-        return rpc_formatting.block(found[0], whole=bool(whole)) if found else None
+        return formatting.block(found[0], full=bool(full)) if found else None
 
-    def block_by_hash(self, block_hash: Any, whole: Any = False) -> dict[str, Any] | None:
-        """A block by its hash."""
+    def block_by_hash(self, block_hash: Any, full: Any = False) -> dict[str, Any] | None:
+        """Return a block by its hash."""
         found = self.chain.find_block(_bytes(block_hash, size=32))
-        return rpc_formatting.block(found, whole=bool(whole)) if found else None
+        return formatting.block(found, full=bool(full)) if found else None
 
-    def logs(self, wanted: Any) -> list[dict[str, Any]]:
-        """The logs of some blocks that are of some contracts and have some topics."""
-        if not isinstance(wanted, dict):
-            raise wrong("a filter is an object")
-        addresses = {_address(one) for one in _several(wanted.get("address"))}
+    def logs(self, query: Any) -> list[dict[str, Any]]:
+        """Return the logs that match a filter of blocks, addresses and topics."""
+        if not isinstance(query, dict):
+            raise invalid_params("a filter is an object")
+        addresses = {_address(one) for one in _list(query.get("address"))}
         topics = [
-            {rpc_formatting.raw(_bytes(one, size=32)) for one in _several(choice)}
-            for choice in _several(wanted.get("topics"))
+            {formatting.raw(_bytes(one, size=32)) for one in _list(choice)} for choice in _list(query.get("topics"))
         ]
-        first, last = self._range(wanted)
+        if "blockHash" in query:
+            block = self.chain.find_block(_bytes(query["blockHash"], size=32))
+            if block is None:
+                raise RpcFailure(-32000, "unknown block")
+            first = last = block.number
+        else:
+            first, last = self._block_number(query.get("fromBlock")), self._block_number(query.get("toBlock"))
         return [
-            rpc_formatting.log(block, mined, place, entry)
-            for block, mined, place, entry in self.chain.logs(first, last)
+            formatting.log(block, mined, index, entry)
+            for block, mined, index, entry in self.chain.logs(first, last)
             if (not addresses or entry.address in addresses)
             and len(entry.topics) >= len(topics)
             and all(not choice or topic in choice for choice, topic in zip(topics, entry.topics, strict=False))
         ]
 
     def fee_history(self, count: Any, newest: Any, percentiles: Any = ()) -> dict[str, Any]:
-        """The fees of the latest blocks: always the same."""
+        """Return the fees of the latest blocks, which never change."""
         last = min(self._block_number(newest), self.chain.head.number)
-        blocks = self.chain.blocks[max(0, last - min(_number(count), 1024) + 1) : last + 1]
+        blocks = self.chain.blocks[max(0, last - min(_number(count), MAX_FEE_HISTORY) + 1) : last + 1]
         return {
-            "oldestBlock": rpc_formatting.quantity(blocks[0].number if blocks else last),
-            "baseFeePerGas": [rpc_formatting.quantity(BASE_FEE)] * (len(blocks) + 1),
+            "oldestBlock": formatting.quantity(blocks[0].number if blocks else last),
+            "baseFeePerGas": [formatting.quantity(BASE_FEE)] * (len(blocks) + 1),
             "gasUsedRatio": [(one.mined.outcome.gas_used if one.mined else 0) / GAS_LIMIT for one in blocks],
             "reward": [["0x0" for _ in percentiles or ()] for _ in blocks],
         }
 
-    def _try(self, wish: Mapping[str, Any]) -> Outcome:
-        return self.chain.call(**wish, now=self.now())
+    def _now(self) -> int:
+        return int(self.clock())
 
-    def _range(self, wanted: Mapping[str, Any]) -> tuple[int, int]:
-        if "blockHash" not in wanted:
-            return self._block_number(wanted.get("fromBlock")), self._block_number(wanted.get("toBlock"))
-        block: Block | None = self.chain.find_block(_bytes(wanted["blockHash"], size=32))
-        if block is None:
-            raise AnswerError(-32000, "unknown block")
-        return block.number, block.number
+    def _simulate(self, call: Mapping[str, Any]) -> Outcome:
+        """Return the outcome of a call that succeeds. Raises RpcFailure as nodes do for one that fails."""
+        outcome = self.chain.call(**call, now=self._now())
+        if outcome.is_success:
+            return outcome
+        if outcome.halt:
+            raise RpcFailure(-32000, f"execution failed: {outcome.halt}")
+        reason = formatting.revert_reason(outcome.output)
+        message = "execution reverted" + (f": {reason}" if reason else "")
+        raise RpcFailure(3, message, formatting.raw(outcome.output))
 
     def _block_number(self, at: Any) -> int:
-        """The number of a block by number or name; without either, of the latest."""
+        """Return the number of a block by number or tag; without either, of the latest."""
         if at in (None, "latest", "pending", "safe", "finalized"):
             return self.chain.head.number
         return 0 if at == "earliest" else _number(at)
 
-    def _only_now(self, at: Any) -> None:
-        """Raise AnswerError for the state of an earlier block, which is not kept."""
+    def _require_latest(self, at: Any) -> None:
+        """Raise RpcFailure for the state of an earlier block, which is not stored."""
         if isinstance(at, dict):
             at = at.get("blockNumber", "latest")
         if self._block_number(at) != self.chain.head.number:
-            raise AnswerError(-32000, "this node knows the state after its latest block only")
+            raise RpcFailure(-32000, "this node knows the state after its latest block only")
 
 
-def _failure(outcome: Outcome) -> AnswerError:
-    """A call that did not succeed, in the words and with the data by which clients know why."""
-    if outcome.halt:
-        return AnswerError(-32000, f"execution failed: {outcome.halt}")
-    said = rpc_formatting.words_of(outcome.output)
-    return AnswerError(3, "execution reverted" + (f": {said}" if said else ""), rpc_formatting.raw(outcome.output))
-
-
-def _error(number: Any, error: AnswerError) -> dict[str, Any]:
+def _error(request_id: Any, error: RpcFailure) -> dict[str, Any]:
     body: dict[str, Any] = {"code": error.code, "message": error.message}
-    if error.added is not None:
-        body["data"] = error.added
-    return {"jsonrpc": "2.0", "id": number, "error": body}
+    if error.data is not None:
+        body["data"] = error.data
+    return {"jsonrpc": "2.0", "id": request_id, "error": body}
 
 
-def _wish(wish: Any) -> dict[str, Any]:
-    """A call as the chain takes it."""
-    if not isinstance(wish, dict):
-        raise wrong("a call is an object")
+def _call(params: Any) -> dict[str, Any]:
+    """Return the parameters of eth_call as arguments of Chain.call."""
+    if not isinstance(params, dict):
+        raise invalid_params("a call is an object")
     return {
-        "sender": _address(wish.get("from") or NOBODY),
-        "to": _address(wish["to"]) if wish.get("to") else None,
-        "data": _bytes(wish.get("input") or wish.get("data") or "0x"),
-        "value": _number(wish.get("value") or "0x0"),
-        "gas": _number(wish["gas"]) if wish.get("gas") else GAS_LIMIT,
+        "sender": _address(params.get("from") or ZERO_ADDRESS),
+        "to": _address(params["to"]) if params.get("to") else None,
+        "data": _bytes(params.get("input") or params.get("data") or "0x"),
+        "value": _number(params.get("value") or "0x0"),
+        "gas": _number(params["gas"]) if params.get("gas") else GAS_LIMIT,
     }
 
 
-def _several(value: Any) -> list[Any]:
-    """One, several or none, as filters take them."""
+def _list(value: Any) -> list[Any]:
+    """Return none, one or several values as a list."""
     if value is None:
         return []
     return value if isinstance(value, list) else [value]
 
 
 def _address(value: Any) -> str:
-    return rpc_formatting.raw(_bytes(value, size=20))
+    return formatting.raw(_bytes(value, size=20))
 
 
 def _number(value: Any) -> int:
     if not isinstance(value, str) or not re.fullmatch("0x[0-9a-fA-F]{1,64}", value):
-        raise wrong(f"{str(value)[:80]!r} is no quantity")
+        raise invalid_params(f"{str(value)[:80]!r} is no quantity")
     return int(value, 16)
 
 
 def _bytes(value: Any, *, size: int | None = None) -> bytes:
     if not isinstance(value, str) or not re.fullmatch("0x([0-9a-fA-F]{2})*", value):
-        raise wrong(f"{str(value)[:80]!r} is not 0x and hexadecimal digits")
+        raise invalid_params(f"{str(value)[:80]!r} is not 0x and hexadecimal digits")
     content = bytes.fromhex(value[2:])
     if size is not None and len(content) != size:
-        raise wrong(f"{value[:80]!r} has not {size} bytes")
+        raise invalid_params(f"{value[:80]!r} has not {size} bytes")
     return content

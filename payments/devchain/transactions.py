@@ -1,4 +1,4 @@
-"""Signed transactions as wallets send them: EIP-155 and before it, EIP-2930, EIP-1559."""
+"""Signed transactions as wallets send them: legacy (before and since EIP-155), EIP-2930, EIP-1559."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -7,19 +7,19 @@ import rlp
 
 from payments.chain.evm import keccak, recover
 
-# By type: how many fields there are before the signature.
-UNSIGNED = {0: 6, 1: 8, 2: 9}
+# By type: the number of fields before the signature.
+UNSIGNED_FIELDS = {0: 6, 1: 8, 2: 9}
 
 
 class InvalidTransactionError(ValueError):
-    """The chain does not take this transaction; the message is what its sender is told."""
+    """The chain rejects this transaction. The message is shown to its sender."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Transaction:
-    """A transaction whose sender is known by its signature. `to` is None where it creates a contract.
+    """A transaction whose signature is verified. `to` is None where it creates a contract.
 
-    Prices are in wei for a unit of gas; before EIP-1559 both are the one that was named. Addresses in small letters.
+    Fees are in wei per unit of gas; before EIP-1559 both are the gas price. Addresses are in lower case.
     """
 
     hash: bytes
@@ -28,47 +28,54 @@ class Transaction:
     sender: str
     nonce: int
     gas: int
-    highest_price: int
-    tip: int
+    max_fee: int
+    max_priority_fee: int
     to: str | None
     value: int
     data: bytes
     signature: bytes
 
-    def price(self, base_fee: int) -> int:
-        """What is paid for a unit of gas in a block of this base fee."""
-        return min(self.highest_price, base_fee + self.tip)
+    @property
+    def max_cost(self) -> int:
+        """The most wei that the transaction can take from its sender."""
+        return self.gas * self.max_fee + self.value
+
+    def gas_price(self, base_fee: int) -> int:
+        """Return the price of a unit of gas in a block of this base fee."""
+        return min(self.max_fee, base_fee + self.max_priority_fee)
 
 
 def read(raw: bytes, *, chain_id: int) -> Transaction:
-    """Read a signed transaction and find its sender. Raises InvalidTransactionError."""
+    """Decode a signed transaction and recover its sender. Raises InvalidTransactionError."""
     kind = raw[0] if raw and raw[0] < 0x80 else 0
-    if kind not in UNSIGNED:
+    if kind not in UNSIGNED_FIELDS:
         raise InvalidTransactionError(f"transaction type {kind} is not supported")
     try:
         fields = rlp.decode(raw[1:] if kind else raw)
     except (rlp.DecodingError, RecursionError) as error:
         raise InvalidTransactionError(str(error)) from None
-    if not isinstance(fields, list) or len(fields) != UNSIGNED[kind] + 3:
+    if not isinstance(fields, list) or len(fields) != UNSIGNED_FIELDS[kind] + 3:
         raise InvalidTransactionError("the transaction has too few or too many fields")
-    unsigned = fields[: UNSIGNED[kind]]
-    sign, r, s = (_number(field, 32) for field in fields[-3:])
+    unsigned = fields[: UNSIGNED_FIELDS[kind]]
+    v, r, s = (_number(field, 32) for field in fields[-3:])
     if kind:
-        named = _number(unsigned[0], 32)
-        signed = unsigned
+        signed_for = _number(unsigned[0], 32)
+        parity, signed_fields = v, unsigned
+    elif v in (27, 28):
+        # Before EIP-155 a signature held for any chain.
+        signed_for = chain_id
+        parity, signed_fields = v - 27, unsigned
     else:
-        # EIP-155 puts the chain into v; before it, v was 27 or 28 and the chain was any.
-        named = chain_id if sign in (27, 28) else (sign - 35) // 2
-        signed = unsigned if sign in (27, 28) else [*unsigned, named, 0, 0]
-        sign = sign - 27 if sign in (27, 28) else (sign - 35) % 2
-    if named != chain_id:
-        raise InvalidTransactionError(f"invalid chain id for signer: have {named} want {chain_id}")
-    signature = r.to_bytes(32) + s.to_bytes(32) + bytes([min(sign, 255)])
-    sender = recover(keccak((bytes([kind]) if kind else b"") + rlp.encode(signed)), signature)
+        signed_for = (v - 35) // 2
+        parity, signed_fields = (v - 35) % 2, [*unsigned, signed_for, 0, 0]
+    if signed_for != chain_id:
+        raise InvalidTransactionError(f"invalid chain id for signer: have {signed_for} want {chain_id}")
+    signature = r.to_bytes(32) + s.to_bytes(32) + bytes([min(parity, 255)])
+    sender = recover(keccak((bytes([kind]) if kind else b"") + rlp.encode(signed_fields)), signature)
     if sender is None:
         raise InvalidTransactionError("invalid sender")
-    # Newer ones have the chain before these and a list of what is read after them, which only makes gas cheaper.
-    nonce, *prices, gas, to, value, data = unsigned[1:-1] if kind else unsigned
+    # Types 1 and 2 begin with the chain id and end with an access list, which only makes gas cheaper.
+    nonce, *fees, gas, to, value, data = unsigned[1:-1] if kind else unsigned
     if not isinstance(to, bytes) or len(to) not in (0, 20) or not isinstance(data, bytes):
         raise InvalidTransactionError("the transaction's receiver or data are malformed")
     return Transaction(
@@ -78,8 +85,8 @@ def read(raw: bytes, *, chain_id: int) -> Transaction:
         sender=sender,
         nonce=_number(nonce, 8),
         gas=_number(gas, 8),
-        highest_price=_number(prices[-1], 16),
-        tip=_number(prices[0], 16),
+        max_fee=_number(fees[-1], 16),
+        max_priority_fee=_number(fees[0], 16),
         to="0x" + to.hex() if to else None,
         value=_number(value, 32),
         data=data,

@@ -1,4 +1,4 @@
-"""The wallets of a development chain: their keys are derived from its secret, so none is known anywhere else."""
+"""The wallets of a development chain: their keys derive from its secret, so nobody else has them."""
 
 from dataclasses import dataclass
 from decimal import Decimal
@@ -8,7 +8,7 @@ from coincurve import PrivateKey
 from payments.chain.evm import keccak
 
 ORDER = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141
-# Who settles, who is paid, and who gives ether to new wallets.
+# The wallets that settle payments, receive them, and fund others.
 FACILITATOR = "facilitator"
 MERCHANT = "merchant"
 FAUCET = "faucet"
@@ -16,7 +16,7 @@ FAUCET = "faucet"
 
 @dataclass(frozen=True, slots=True)
 class Wallet:
-    """A key and its address (in small letters); `private_key` is 0x and 64 hexadecimal digits."""
+    """A key and its lower-case address. `private_key` is 0x and 64 hexadecimal digits."""
 
     name: str
     address: str
@@ -25,7 +25,7 @@ class Wallet:
 
 @dataclass(frozen=True, slots=True)
 class Holding:
-    """What a demo wallet begins with, in whole tokens."""
+    """What a demo wallet holds at the start, in whole coins."""
 
     usdc: Decimal = Decimal(1000)
     ether: Decimal = Decimal(10)
@@ -34,7 +34,7 @@ class Holding:
 
 
 TOKEN_PRICE_USD = Decimal(2)
-# By the name of the wallet, which is also the tier that it has by this (payments/tiers/definitions.py, ENTERPRISE_STAKE).
+# By the wallet's name, which is also its tier (payments/tiers/definitions.py).
 DEMO = {
     "free": Holding(),
     "pro": Holding(tokens=Decimal(125)),
@@ -44,17 +44,17 @@ DEMO = {
 
 
 def derive(secret: str, name: str) -> Wallet:
-    """The wallet of this name on the chain with this secret."""
+    """Return the wallet of this name on the chain with this secret."""
     number = int.from_bytes(keccak(f"{secret}/{name}".encode())) % (ORDER - 1) + 1
     return from_key(name, number.to_bytes(32))
 
 
 def from_key(name: str, key: bytes) -> Wallet:
-    """The wallet of a private key of 32 bytes."""
+    """Return the wallet of a private key of 32 bytes."""
     public = PrivateKey(key).public_key.format(compressed=False)
     return Wallet(name=name, address="0x" + keccak(public[1:])[-20:].hex(), private_key="0x" + key.hex())
 
 
 def demo(secret: str) -> tuple[Wallet, ...]:
-    """The four wallets for trying things out, one of each tier."""
+    """Return the four demo wallets, one of each tier."""
     return tuple(derive(secret, name) for name in DEMO)

@@ -5,12 +5,12 @@ import logging
 import os
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeout
 from typing import TYPE_CHECKING, Any
 
+from framework.resilience.deadline import Deadline
 from payments.facilitator_server import error_codes
 from payments.facilitator_server.policy import Policy
 from payments.facilitator_server.settlement_attempt import Attempt, current
@@ -60,7 +60,7 @@ class Settler:
         reason = self.policy.objection(payload, requirements)
         if reason is None:
             sdk, _ = self._loaded.result()
-            attempt = Attempt(payer="", key="", until=time.monotonic() + ANSWERED_WITHIN_S)
+            attempt = Attempt(payer="", key="", deadline=Deadline.after(ANSWERED_WITHIN_S))
             try:
                 with working_on(attempt):
                     answer = sdk.verify(payload, requirements)
@@ -81,7 +81,7 @@ class Settler:
             return refusal(reason, requirements)
         fields = payload.payload.get("authorization")
         payer, nonce = (str(fields.get(name, "")).lower() for name in ("from", "nonce"))
-        attempt = Attempt(payer=payer, key=f"{payer}:{nonce}", until=time.monotonic() + ANSWERED_WITHIN_S)
+        attempt = Attempt(payer=payer, key=f"{payer}:{nonce}", deadline=Deadline.after(ANSWERED_WITHIN_S))
         work = self._threads.submit(self._settle, attempt, payload, requirements)
         try:
             return work.result(timeout=ANSWERED_WITHIN_S)
@@ -99,7 +99,7 @@ class Settler:
         failing transaction would cost gas.
         """
         try:
-            sdk, _ = self._loaded.result(timeout=max(0.0, attempt.until - time.monotonic()))
+            sdk, _ = self._loaded.result(timeout=attempt.deadline.remaining_s)
         except FutureTimeout:
             return refusal(error_codes.BUSY, requirements)
         with self._payer_lock(attempt) as running:
@@ -140,7 +140,7 @@ class Settler:
         """Hold the payer's lock; yield None, or the running settlement of this payer when the time to wait is over."""
         with self._changed:
             free = self._changed.wait_for(
-                lambda: attempt.payer not in self._payers, timeout=max(0.0, attempt.until - time.monotonic())
+                lambda: attempt.payer not in self._payers, timeout=attempt.deadline.remaining_s
             )
             running = None if free else self._payers[attempt.payer]
             if running is None:

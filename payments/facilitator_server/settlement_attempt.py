@@ -3,6 +3,8 @@
 import threading
 from dataclasses import dataclass, field
 
+from framework.resilience.deadline import Deadline
+
 
 class NotSent(Exception):
     """The settlement is not sent, for this reason."""
@@ -14,7 +16,7 @@ class NotSent(Exception):
 
 @dataclass
 class Attempt:
-    """A settlement of the authorization that `key` names, which is to be answered at `until` (monotonic clock).
+    """A settlement of the authorization that `key` names, which is to be answered by `deadline`.
 
     One thread settles; another waits for the answer, and cancels when its time is over. After that either nothing is
     sent any more, or the transaction is known.
@@ -22,7 +24,7 @@ class Attempt:
 
     payer: str
     key: str
-    until: float
+    deadline: Deadline
     transaction: str | None = None
     not_sent_reason: str | None = None
     chain_failed: bool = False

@@ -1,7 +1,7 @@
 """Who calls the data API, and on which tier: a session, a signed challenge, a key, a payment, or nobody."""
 
 import hashlib
-import time
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any, cast
 from uuid import UUID
 
+from cachetools import TLRUCache
 from django.conf import settings
 from django.db.models import Exists
 from django.http import HttpRequest
@@ -17,7 +18,7 @@ from rest_framework.request import Request
 
 from accounts.api_keys import authentication
 from accounts.api_keys.authentication import CHALLENGE, Unauthorized
-from accounts.api_keys.cache import ring
+from accounts.api_keys.cache import api_key_cache
 from accounts.models import ApiKey
 from framework.api.rate_limits.middleware import address_bucket, ip_of
 from framework.errors import Code, InvalidRequest, Refusal
@@ -95,33 +96,13 @@ class Caller:
         return self.by_account
 
 
-class Remembered:
-    """The callers behind the keys that called within this second: who calls often is looked up once a second.
-
-    What staff agree on and what a wallet holds shows within a second, and at once where a tier is not believed longer.
-    Whether the key is still good is asked at each call (accounts.api_keys.cache).
-    """
-
-    FOR_S = 1.0
-    MOST = 10_000
-
-    def __init__(self) -> None:
-        self.kept: dict[UUID, tuple[float, Caller]] = {}
-
-    def get(self, key: UUID) -> Caller | None:
-        """The caller behind this key, None where it is to be looked up."""
-        kept = self.kept.get(key)
-        return kept[1] if kept and time.monotonic() < kept[0] else None
-
-    def keep(self, key: UUID, caller: Caller) -> Caller:
-        """The same caller, who is known from now on."""
-        if len(self.kept) >= self.MOST:
-            self.kept = {}
-        self.kept[key] = (time.monotonic() + min(self.FOR_S, settings.TIER_CACHE_S), caller)
-        return caller
-
-
-remembered = Remembered()
+# The callers behind keys, looked up once a second: what staff agree on and what a wallet holds shows within a second,
+# and at once where a tier is not cached for so long. Each call still checks the key (accounts.api_keys.cache).
+CALLER_TTL_S = 1.0
+cached_callers: TLRUCache[UUID, Caller] = TLRUCache(
+    10_000, ttu=lambda _key, _caller, now: now + min(CALLER_TTL_S, settings.TIER_CACHE_S)
+)
+callers_lock = threading.Lock()
 
 
 def identify(request: HttpRequest, *, meta: Mapping[str, Any] | None = None, now: datetime) -> Caller:
@@ -130,7 +111,7 @@ def identify(request: HttpRequest, *, meta: Mapping[str, Any] | None = None, now
     message of MCP stands; its headers hold none.
 
     One query for a session or a signed payment, two for a challenge, of which one writes, and for a key one a second
-    beside those of the ring; none otherwise. A tier that is not believed any more costs a trip to the chain, and so
+    beside those of the key cache; else none. A tier that is not believed any more costs a trip to the chain, and so
     does the signature of a contract wallet. Raises Unauthorized and UnreadableSignIn for a wrong, ended or used
     credential, TwoWallets, and RpcUnavailable where a contract cannot be asked.
     """
@@ -198,11 +179,17 @@ def of_key(request: HttpRequest, sign_in: siwx.SignIn | None, *, now: datetime) 
 
     A wallet that has signed for this request counts as one of them. Raises Unauthorized.
     """
-    key = authentication.identify(request, now=now, find=ring.look)
-    ring.used(key, now=now, address=partial(ip_of, request))
+    key = authentication.identify(request, now=now, find=api_key_cache.look)
+    api_key_cache.used(key, now=now, address=partial(ip_of, request))
     if sign_in is not None:
         return of_account(key, proven=challenge_verification.prove(sign_in), now=now)
-    return remembered.get(key.pk) or remembered.keep(key.pk, of_account(key, now=now))
+    with callers_lock:
+        caller = cached_callers.get(key.pk)
+    if caller is None:
+        caller = of_account(key, now=now)
+        with callers_lock:
+            cached_callers[key.pk] = caller
+    return caller
 
 
 def of_account(key: ApiKey, *, proven: str | None = None, now: datetime) -> Caller:

@@ -15,7 +15,7 @@ from accounts.consistency_checks import Checks, ask
 from framework import public_ids
 from payments.chain import reads
 from payments.chain.networks import ours
-from payments.chain.reads import Moved, Transfer
+from payments.chain.reads import Transfer, TransferLog
 from payments.chain.rpc import RpcError
 from payments.ledger import reconcile, transitions
 from payments.models import Audit, Payment, Refund
@@ -87,7 +87,7 @@ def run(
     """
     if not settings.PAY_TO:
         return []
-    last = reads.last_before(now - FINAL, head=reads.head())
+    last = reads.last_block_before(now - FINAL, latest=reads.latest_block())
     if last is None:
         return []
     first = beginning(last) if from_block is None else from_block
@@ -134,7 +134,7 @@ def span(first: int, last: int, *, now: datetime) -> Audit:
     """Audit these blocks. What is written before the audit itself is the same when it is written again."""
     findings = Findings()
     confirm_those_without_block(first, last, findings=findings, now=now)
-    arrived = reads.moved(first, last)
+    arrived = reads.transfer_logs(first, last)
     compare(arrived, first, last, findings=findings, now=now)
     told = booked(first, last).aggregate(usdc=Sum("amount_usdc"), orphans=Count("pk", filter=Q(resource="")))
     audit = Audit(
@@ -182,7 +182,7 @@ def confirm_those_without_block(first: int, last: int, *, findings: Findings, no
 
 
 # Comparing
-def compare(arrived: Sequence[Moved], first: int, last: int, *, findings: Findings, now: datetime) -> None:
+def compare(arrived: Sequence[TransferLog], first: int, last: int, *, findings: Findings, now: datetime) -> None:
     """Hold what has arrived against the lines of these blocks, and go into what is not equal."""
     pieces: dict[Key, list[Decimal]] = {}
     for each in arrived:
@@ -210,7 +210,7 @@ def booked(first: int, last: int) -> QuerySet[Payment]:
 
 def mend(tx_hash: str, *, findings: Findings, now: datetime) -> None:
     """Go through a transaction of which the ledger says something else, and write down what is missing there."""
-    shown = reads.pieces(tx_hash)
+    shown = reads.ledger_transfers(tx_hash)
     if not shown:
         raise RpcError(f"there are logs of {tx_hash}, but no receipt")
     orphans, proofs, known = [], [], []
@@ -255,7 +255,7 @@ def line_of(transfer: Transfer, *, proof_key: str, is_plain: bool) -> Payment | 
 
 def look_elsewhere(row: Payment, *, findings: Findings) -> None:
     """A transaction that is not in its block any more may have come into another: the chain was reorganised."""
-    for transfer, nonce in reads.pieces(row.tx_hash or ""):
+    for transfer, nonce in reads.ledger_transfers(row.tx_hash or ""):
         proof_key = proof_of(transfer, nonce)
         is_it = row.proof_key == proof_key or (nonce is None and row.form == Payment.Form.TX)
         if is_it and (transfer.payer, transfer.amount) == (row.payer, row.amount_usdc):

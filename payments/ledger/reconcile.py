@@ -52,7 +52,7 @@ def check_chain(payment: Payment, *, now: datetime) -> AuthorizationStatus:
     if payment.valid_before is None or now <= payment.valid_before + CHAIN_DELAY:
         is_spent = reads.authorization_is_spent(payment.payer, nonce)
     else:
-        is_spent, chain_time = reads.authorization_at(payment.payer, nonce)
+        is_spent, chain_time = reads.authorization_state(payment.payer, nonce)
         # A node that lags has not seen the end of the authorization's time, nor a use just before it.
         if not is_spent and chain_time > payment.valid_before:
             transitions.mark_expired(payment, reason="Its time has passed and it was not used.")

@@ -83,7 +83,7 @@ def is_on_chain(payment: Payment, *, now: datetime) -> bool:
     return payment.block is not None
 
 
-@reads.sensible
+@reads.unreadable_is_rpc_error
 def read_transfer(tx_hash: str) -> RefundTransfer | None:
     """Return what the transaction has moved, None while the chain does not know it. One trip to the node.
 
@@ -98,10 +98,10 @@ def read_transfer(tx_hash: str) -> RefundTransfer | None:
     received: dict[str, int] = {}
     senders: dict[str, list[str]] = {}
     for log in receipt.logs:
-        if not usdc.moves_asset(log) or not usdc.value(log):
+        if not usdc.is_transfer(log) or not usdc.value(log):
             continue
         sender, receiver = usdc.sender(log), usdc.receiver(log)
-        if sender not in (evm.NOBODY, receiver):
+        if sender not in (evm.ZERO_ADDRESS, receiver):
             received[receiver] = received.get(receiver, 0) + usdc.value(log)
             if sender not in senders.setdefault(receiver, []):
                 senders[receiver].append(sender)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from django.conf import settings
 
-from framework.cache import Lately
+from framework.cache import CachedValue
 from framework.db import prepared_statements
 from framework.errors import Unavailable
 from payments.models import Price
@@ -105,7 +105,7 @@ def listed(products: Sequence[str], *, now: datetime) -> PriceList:
     Within that second it may be what it was before a change, which is honoured for a minute anyway.
     """
     wanted = tuple(dict.fromkeys(products))
-    known = remembered.not_older(min(REMEMBERED_S, settings.TIER_CACHE_S))
+    known = cached_tags.get(max_age_s=min(REMEMBERED_S, settings.TIER_CACHE_S))
     found = [
         tag
         for product in wanted
@@ -150,7 +150,7 @@ def _tags() -> Mapping[str, list[Tag]]:
     return found
 
 
-remembered = Lately(_tags)
+cached_tags = CachedValue(_tags)
 
 
 def current(*, now: datetime) -> Mapping[str, Mapping[str, Decimal]]:

@@ -4,7 +4,6 @@ import asyncio
 import logging
 import re
 import ssl
-import time
 from dataclasses import dataclass, field, replace
 from functools import cache
 from urllib.parse import urlsplit
@@ -14,9 +13,10 @@ from django.conf import settings
 from pydantic import ValidationError
 from x402.schemas import PaymentPayload, PaymentRequirements, ResourceInfo, SettleResponse
 
-from framework.http_client import DIRECT
-from framework.resilience import deadline
-from framework.resilience.bulkhead import THREADS, Breaker, Slots
+from framework.http_client import NO_PROXY_TO_LOOPBACK
+from framework.resilience.bulkhead import Bulkhead
+from framework.resilience.circuit_breaker import CircuitBreaker, State
+from framework.resilience.deadline import Deadline, limit_timeout
 from payments.facilitator_server import error_codes
 from payments.observability import counters
 
@@ -103,12 +103,12 @@ Outcome = Settled | Rejected | NotSent | Unknown | Failed
 # How long a settlement waits for a free thread: a healthy facilitator has mostly answered by then.
 SLOT_WAIT_S = 1.0
 # All threads but one may settle at a time.
-slots = Slots(max(1, THREADS - 1), soon_s=SLOT_WAIT_S)
-# After so many failures in a row a facilitator is not asked for this long; then one trip tries it.
-MAX_FAILURES = 2
-OPEN_S = 5.0
+bulkhead = Bulkhead(max_wait_s=SLOT_WAIT_S)
+# A facilitator's breaker opens after so many failures in a row; after RECOVERY_S one settlement probes it.
+FAILURE_THRESHOLD = 2
+RECOVERY_S = 5.0
 # By the facilitator's address.
-breakers: dict[str, Breaker] = {}
+breakers: dict[str, CircuitBreaker] = {}
 
 
 class NoAnswer(Exception):
@@ -152,8 +152,8 @@ def settle(
         "paymentPayload": payment.model_dump(mode="json", exclude_none=True),
         "paymentRequirements": requirement.model_dump(mode="json", exclude_none=True),
     }
-    with slots.taken() as has_slot:
-        if has_slot:
+    with bulkhead.slot() as is_admitted:
+        if is_admitted:
             return _settle_at_first_available(body, payer=payer)
     outcome = NotSent("too many settlements at a time", facilitator=public_url(settings.FACILITATOR_URL))
     logger.warning("not settled: %s", outcome)
@@ -162,10 +162,10 @@ def settle(
 
 def _settle_at_first_available(body: dict[str, object], *, payer: str) -> Outcome:
     """Ask one facilitator after the other, while none can have sent anything and there is time."""
-    until = time.monotonic() + deadline.at_most(TOTAL_S, keeping=RESERVED_S)
+    deadline = Deadline.after(limit_timeout(TOTAL_S, reserve_s=RESERVED_S))
     outcome: Outcome = NotSent("there was no time for a facilitator")
     for server, min_left_s in zip(configured_servers(), MIN_TIME_LEFT_S, strict=False):
-        left_s = until - time.monotonic()
+        left_s = deadline.remaining_s
         if left_s < min_left_s:
             break
         outcome = replace(_settle_at(server, body, payer=payer, within_s=left_s), facilitator=public_url(server.url))
@@ -178,19 +178,28 @@ def _settle_at_first_available(body: dict[str, object], *, payer: str) -> Outcom
 
 def _settle_at(server: Server, body: dict[str, object], *, payer: str, within_s: float) -> Outcome:
     """Ask this facilitator, unless its breaker is open."""
-    breaker = breakers.setdefault(server.url, Breaker(MAX_FAILURES, rest_s=OPEN_S, trip_s=TOTAL_S))
-    if not breaker.admits():
+    breaker = breakers.setdefault(
+        server.url,
+        CircuitBreaker(
+            f"the facilitator {public_url(server.url)}",
+            fallback="payments go to the other one, or are refused",
+            failure_threshold=FAILURE_THRESHOLD,
+            recovery_s=RECOVERY_S,
+            probe_timeout_s=TOTAL_S,
+        ),
+    )
+    if not breaker.allow_request():
         return NotSent("circuit breaker open")
     try:
         status, content = _post(server, body, within_s=within_s)
     except NoAnswer as error:
-        breaker.note(answered=False)
+        breaker.record_failure(error)
         return error.outcome
     else:
-        breaker.note(answered=True)
+        breaker.record_success()
     finally:
         place = "first" if server.url == settings.FACILITATOR_URL else "second"
-        counters.RESTING.labels(place).set(breaker.is_open)
+        counters.RESTING.labels(place).set(breaker.state is not State.CLOSED)
     return _parse(status, content, payer=payer)
 
 
@@ -219,7 +228,7 @@ async def _post_async(server: Server, body: dict[str, object], *, within_s: floa
     # No connection is reused: one that the other side closes just now would leave a payment unknown.
     async with (
         asyncio.timeout(within_s),
-        httpx.AsyncClient(verify=_ssl_context(), mounts=DIRECT, timeout=TIMEOUT) as client,
+        httpx.AsyncClient(verify=_ssl_context(), mounts=NO_PROXY_TO_LOOPBACK, timeout=TIMEOUT) as client,
         client.stream("POST", url, json=body, headers=headers) as response,
     ):
         content = b""

@@ -98,7 +98,7 @@ def book(
     )
     slot = slot_of(reservation, now=now)
     if slot and venue.when_full == Venue.WhenFull.WAITLIST:
-        # What has just become free is theirs first; the worker that was rung for them may come later than this call.
+        # What has just become free is theirs first; the task that was enqueued for them may run later than this call.
         waitlist.look(venue, now=now, day=day)
     with transaction.atomic():
         if decide(reservation, slot):

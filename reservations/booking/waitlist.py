@@ -16,7 +16,7 @@ from accounts.models import EventType, Venue
 from framework.errors import Code, Refusal
 from reservations.booking import table_assignment
 from reservations.booking.availability import Hours
-from reservations.dispatch import ring_for_tables
+from reservations.dispatch import enqueue_table_offers
 from reservations.models import IllegalMove, Notice, Reservation
 from reservations.notifications import tell
 
@@ -51,9 +51,9 @@ class NoRoom(Refusal):
 def look_again(venue: Venue) -> None:
     """Have a worker look whether the venue has a table for those who wait.
 
-    Call it inside the transaction in which a table may have become free; the worker is rung after the commit.
+    Call it inside the transaction in which a table may have become free; the task is enqueued after the commit.
     """
-    transaction.on_commit(partial(ring_for_tables, venue.pk))
+    transaction.on_commit(partial(enqueue_table_offers, venue.pk))
 
 
 def venues(*, now: datetime) -> QuerySet[Reservation, UUID]:

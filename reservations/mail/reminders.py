@@ -4,7 +4,7 @@ from datetime import datetime
 
 from django.db import connection, transaction
 
-from reservations.dispatch import ring_for_notices
+from reservations.dispatch import enqueue_notices
 
 # One statement, so that two at once write each reminder once. Who booked or was last written to less than 24 hours
 # before needs none.
@@ -31,5 +31,5 @@ def write(*, now: datetime) -> int:
         cursor.execute(WRITE, {"now": now})
         written: int = cursor.rowcount
         if written:
-            transaction.on_commit(ring_for_notices)
+            transaction.on_commit(enqueue_notices)
     return written

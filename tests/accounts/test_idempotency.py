@@ -209,7 +209,7 @@ def test_a_call_that_broke_leaves_its_key_unused(venue: Venue, monkeypatch: pyte
 
     with monkeypatch.context() as patched:
         # The last thing that an order does.
-        patched.setattr("accounts.webhooks.outbox.ring", broken)
+        patched.setattr("accounts.webhooks.outbox.enqueue_deliveries", broken)
         assert refusal_of(post(api, builders.order_body())) == (500, "internal_error", None)
     assert (Order.objects.count(), IdempotentCall.objects.count()) == (0, 0)
     assert post(api, builders.order_body()).status_code == 201

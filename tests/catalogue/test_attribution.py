@@ -16,7 +16,7 @@ def test_lines_come_by_key_each_once_and_are_asked_for_once_in_half_a_minute(
     builders.source("osm")
     builders.source("demo")
     assert attribution.lines([]) == []
-    monkeypatch.setattr(attribution._lately, "kept", None)  # noqa: SLF001  # what the process remembers
+    attribution._cache.clear()  # noqa: SLF001  # what the process remembers
     monkeypatch.setattr(attribution, "REMEMBERED_S", 30.0)
     with django_assert_num_queries(1):
         shown = attribution.lines(["osm", "demo", "osm"])

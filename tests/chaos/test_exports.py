@@ -109,7 +109,7 @@ class Exports:
         assert eventually(lambda: self.pid(name) != pid and is_running(self.pid(name)), within_s=90)
 
     def wipe(self) -> None:
-        """The broker forgets every bell."""
+        """The broker loses every message."""
 
         def wiped() -> bool:
             with suppress(redis.ConnectionError), redis.Redis.from_url(self.up.said["redis_url"]) as broker:

@@ -1,4 +1,4 @@
-"""Work that is rung for by RabbitMQ on three machines, one of which dies."""
+"""Tasks in RabbitMQ on three machines, one of which dies."""
 
 import sys
 import time
@@ -45,7 +45,7 @@ def brokers(shop: Cluster) -> Brokers:
 
 
 def order(shop: Cluster, *, exports: int) -> None:
-    """Order exports, as staff do; the beat rings for them."""
+    """Order exports, as staff do; the periodic task enqueues them."""
     with psycopg.connect(shop.pair.primary.url) as database:
         for _ in range(exports):
             key = new_id()

@@ -24,11 +24,13 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def _remembering(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """As in the product: what a process has read it knows for a while."""
-    vocabulary._lately.kept = spell_correction._lately.kept = None  # noqa: SLF001  # what the process remembers
+    vocabulary._cache.clear()  # noqa: SLF001  # what the process remembers
+    spell_correction._cache.clear()  # noqa: SLF001  # what the process remembers
     monkeypatch.setattr("catalogue.search.text.vocabulary.REMEMBERED_S", 30.0)
     monkeypatch.setattr("catalogue.search.text.spell_correction.REMEMBERED_S", 30.0)
     yield
-    vocabulary._lately.kept = spell_correction._lately.kept = None  # noqa: SLF001
+    vocabulary._cache.clear()  # noqa: SLF001
+    spell_correction._cache.clear()  # noqa: SLF001
 
 
 def completed(client: Client, ref: dict[str, str], name: str, typed: str, *, era: Era = "2025-11-25") -> Any:

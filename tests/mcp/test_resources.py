@@ -30,7 +30,9 @@ def _forgetful(monkeypatch: pytest.MonkeyPatch, settings: LazySettings) -> Any:
     monkeypatch.setattr(x402_manifest, "LOOKED_FOR_S", 0.0)
     settings.PUBLIC_BASE_URL = BASE
     yield
-    x402_manifest.lately.kept = x402_manifest.lately_priced.kept = x402_manifest.lately_with_content.kept = None
+    x402_manifest.cached_document.clear()
+    x402_manifest.cached_prices.clear()
+    x402_manifest.cached_examples.clear()
 
 
 @pytest.fixture

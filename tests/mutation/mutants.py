@@ -60,14 +60,14 @@ MUTANTS = (
     Mutant(
         name="fail-open off",
         path="framework/api/rate_limits/valkey_backend.py",
-        before="""            self.outage.begins(error)
+        before="""            self.breaker.record_failure(error)
             noted.count = None
             return False
-        self.outage.ends()
+        self.breaker.record_success()
         noted.name""",
-        after="""            self.outage.begins(error)
+        after="""            self.breaker.record_failure(error)
             raise
-        self.outage.ends()
+        self.breaker.record_success()
         noted.name""",
         test="tests/config/test_served.py::test_without_the_counters_calls_are_served_and_limited_by_the_process",
     ),
@@ -108,9 +108,9 @@ MUTANTS = (
     Mutant(
         name="on_commit off",
         path="accounts/webhooks/outbox.py",
-        before="        transaction.on_commit(ring_for_webhooks)",
-        after="        ring_for_webhooks()",
-        test="tests/accounts/webhooks/test_outbox.py::test_what_is_rolled_back_did_not_happen_and_rings_nobody",
+        before="        transaction.on_commit(enqueue_webhook_delivery)",
+        after="        enqueue_webhook_delivery()",
+        test="tests/accounts/webhooks/test_outbox.py::test_what_is_rolled_back_did_not_happen_and_enqueues_nothing",
     ),
     Mutant(
         name="fencing off",

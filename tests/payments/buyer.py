@@ -152,7 +152,7 @@ def resigned(
         valid_before=int(told["validBefore"]),
     )
     assert isinstance(v, int)
-    payment["payload"]["signature"] = "0x" + (evm.packed(r) + evm.packed(s) + bytes([v])).hex()
+    payment["payload"]["signature"] = "0x" + (evm.encode_word(r) + evm.encode_word(s) + bytes([v])).hex()
     return {"PAYMENT-SIGNATURE": json.dumps(payment)}
 
 

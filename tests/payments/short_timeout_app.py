@@ -1,4 +1,4 @@
-"""The product with little patience, as a WSGI application: what hangs is given up in a second, so that many faults fit
+"""The product with short timeouts, as a WSGI application: what hangs is given up in a second, so that many faults fit
 into a test. Nothing else is different."""
 
 import httpx
@@ -11,4 +11,4 @@ __all__ = ["application"]
 
 facilitator_client.TIMEOUT = httpx.Timeout(TIMEOUT_S)
 facilitator_client.TOTAL_S = TIMEOUT_S
-facilitator_client.OPEN_S = 0.2
+facilitator_client.RECOVERY_S = 0.2

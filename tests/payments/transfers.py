@@ -7,10 +7,10 @@ import rlp
 from coincurve import PrivateKey
 from eth_abi.abi import encode
 
-from config.dev_stack.chain import MULTICALL
 from payments import x402
 from payments.chain import evm, rpc
 from payments.chain.networks import ours
+from payments.devchain.addresses import MULTICALL
 from payments.devchain.wallets import Wallet
 from tests.support import wallets
 

@@ -9,11 +9,11 @@ from django.core.cache import caches
 from django.db.models import Sum
 from django.test import Client
 
-from accounts.api_keys.cache import ring
+from accounts.api_keys.cache import api_key_cache
 from accounts.models import Account, Venue
 from accounts.request_log.writer import request_log
 from framework.api.rate_limits.middleware import local_counts
-from framework.api.rate_limits.valkey_backend import outages
+from framework.api.rate_limits.valkey_backend import breakers
 from payments.models import Payment
 from payments.pricing import default_products
 from tests.support import builders
@@ -24,7 +24,7 @@ from tests.support.wallets import usdc_balance
 @pytest.fixture(autouse=True)
 def _fresh_counts() -> None:
     """No test pays for the calls of another."""
-    outages.clear()
+    breakers.clear()
     assert eventually(_cleared)
     local_counts.windows.clear()
 
@@ -41,8 +41,8 @@ def _cleared() -> bool:
 @pytest.fixture(autouse=True)
 def _fresh_keyring(monkeypatch: pytest.MonkeyPatch) -> None:
     """No test knows the keys of another, and what it does to a key or a venue shows at once."""
-    monkeypatch.setattr("accounts.api_keys.cache.LOOKS_AGAIN_S", 0.0)
-    ring.clear()
+    monkeypatch.setattr("accounts.api_keys.cache.CHANGE_CHECK_INTERVAL_S", 0.0)
+    api_key_cache.clear()
 
 
 @pytest.fixture(autouse=True)

@@ -10,8 +10,8 @@ from payments.x402 import facilitator_client
 
 @pytest.fixture(autouse=True)
 def _nothing_is_remembered() -> None:
-    """Forget callers, prices and how servers did: another may listen at the same port by now."""
-    caller.remembered.kept = {}
-    price_list.remembered.kept = None
+    """Clear callers, prices and circuit breakers: another server may listen at the same port by now."""
+    caller.cached_callers.clear()
+    price_list.cached_tags.clear()
     rpc.breakers.clear()
     facilitator_client.breakers.clear()

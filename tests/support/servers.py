@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from config.dev_stack import PRICE_FEED, Stack, StackError
-from config.dev_stack.chain import NETWORK, UTILITY_TOKEN
 from payments.devchain import wallets
+from payments.devchain.addresses import NETWORK, UTILITY_TOKEN
 
 
 def start(config: pytest.Config) -> None:

@@ -11,13 +11,13 @@ import pytest
 from django.conf import settings
 
 from config.dev_stack import read_json
-from config.dev_stack.chain import CHAIN_ID, UTILITY_TOKEN
 from config.dev_stack.servers import HOST
 from config.dev_stack.state import RECORD
 from payments.chain import rpc
 from payments.chain.evm import call_data, checksummed, words
 from payments.chain.networks import ours
 from payments.devchain import wallets as devchain
+from payments.devchain.addresses import CHAIN_ID, UTILITY_TOKEN
 from payments.devchain.wallets import Wallet
 
 ETHER_DECIMALS = TOKEN_DECIMALS = 18

@@ -1,4 +1,4 @@
-"""Puts right what was left undone: doorbells that nobody heard, parts of dead workers, files of no export."""
+"""Puts right what was left undone: lost messages, parts of dead workers, files of no export."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -19,7 +19,7 @@ SETTLED = timedelta(hours=1)
 
 
 def waiting(*, now: datetime) -> Sequence[Export]:
-    """Expire what is old, and return the exports to ring a worker for; none where another sweep does it."""
+    """Expire what is old, and return the exports to enqueue a step for; none where another sweep does it."""
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [LOCK])
         if not cursor.fetchone()[0]:

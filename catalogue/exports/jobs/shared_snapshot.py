@@ -63,7 +63,7 @@ LEAVE = "UPDATE catalogue_export SET snapshots = array_remove(snapshots, %s) WHE
 
 
 class SnapshotRaceError(Exception):
-    """Others were always faster; the next doorbell tries again."""
+    """Others were always faster; the next task tries again."""
 
 
 class EndedError(Exception):

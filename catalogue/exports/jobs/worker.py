@@ -9,12 +9,12 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
 from functools import partial
-from time import monotonic, sleep
+from time import monotonic
 from typing import Any
 
 import psycopg
 from celery.exceptions import SoftTimeLimitExceeded
-from django.db import DatabaseError, Error, InterfaceError, OperationalError, connection, transaction
+from django.db import DatabaseError, Error, connection, transaction
 from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Now
 from django.utils import timezone
@@ -27,6 +27,7 @@ from catalogue.exports.jobs.shared_snapshot import EndedError, Snapshot, Snapsho
 from catalogue.exports.requests import payment_state
 from catalogue.exports.storage import files, manifest
 from catalogue.models import Export, ExportPart
+from framework.db.retry import retry_on_disconnect
 
 logger = logging.getLogger(__name__)
 
@@ -39,11 +40,9 @@ RENEW_AFTER_S = 15
 MOST_TRIES = 5
 # What broke is given this long to heal.
 PAUSE = timedelta(seconds=20)
-# What is told to a database that starts again is told after pauses of so many seconds.
-PAUSES_S = (0.5, 1, 2, 4, 4)
 # Any number; with the export it is a lock of two numbers, of which there is no other.
 LOCK = 7_205
-# A task goes on with parts for so long, then rings for the next: it may be one of a queue that goes before.
+# A task goes on with parts for so long, then enqueues the next: it may be one of a queue that goes before.
 GOES_ON_S = 20
 # Looks at what an earlier snapshot has written are cheap, and lost with this one: a task goes on longer with them.
 LOOKS_ON_S = 40
@@ -72,7 +71,7 @@ class LeaseLostError(Exception):
 
 
 def step(export: Export, *, rows_a_part: int = ROWS_A_PART, goes_on_s: float = GOES_ON_S, kept_s: float = 0) -> int:
-    """Do the next thing there is to do for an export; how many workers should be rung for afterwards.
+    """Do the next thing there is to do for an export; how many tasks to enqueue afterwards.
 
     Call it outside of a transaction. Any number may run at once. This process keeps the snapshot for `kept_s` seconds
     after it. What breaks is written on the export's row.
@@ -98,7 +97,7 @@ def step(export: Export, *, rows_a_part: int = ROWS_A_PART, goes_on_s: float = G
         except (SnapshotRaceError, psycopg.Error, Error) as error:
             logger.warning("Export %s waits for its snapshot: %s", export.public_id, error)
             if part is not None:
-                patiently(partial(lay_down, part))
+                write_state(partial(lay_down, part))
             return 0
         except EndedError:
             return 0
@@ -116,24 +115,15 @@ def done(export: Export, part: ExportPart, snapshot: Snapshot) -> bool:
         export.refresh_from_db(fields=["status"])
         return export.status == Export.Status.RUNNING
     except Exception as error:  # noqa: BLE001  # whatever it is, it may not be tried for ever without a word
-        patiently(partial(give_back, export, part, error, now=timezone.now()))
+        write_state(partial(give_back, export, part, error, now=timezone.now()))
         return False
     return True
 
 
-def patiently(tell: Callable[[], None]) -> None:
-    """Tell the database something; while it starts again, for some seconds."""
-    for pause_s in PAUSES_S:
-        connection.close_if_unusable_or_obsolete()
-        try:
-            tell()
-        except (OperationalError, InterfaceError):
-            connection.close()
-            sleep(pause_s)
-        else:
-            return
-    # Its lease runs out.
-    logger.warning("The database is away: what was claimed is free again in %s.", LEASE)
+def write_state(write: Callable[[], None]) -> None:
+    """Write the state of an export or a part, also across a restart of PostgreSQL."""
+    if not retry_on_disconnect(write):
+        logger.warning("The database is away: the claimed part is free again when its lease of %s ends.", LEASE)
 
 
 def begin(export: Export, *, now: datetime, rows_a_part: int = ROWS_A_PART) -> int:
@@ -160,7 +150,7 @@ def begin(export: Export, *, now: datetime, rows_a_part: int = ROWS_A_PART) -> i
     except DatabaseError as error:
         words = "The database did not count its rows through."
         logger.warning("Export %s: %s", export.public_id, words, exc_info=error)
-        patiently(partial(not_begun, export, words, now=now))
+        write_state(partial(not_begun, export, words, now=now))
         return 0
     return len(parts)
 

@@ -66,7 +66,7 @@ def order(
     receipt_token: str | None,
     now: datetime,
 ) -> Ordered:
-    """The caller's unfinished export of this kind, paid for and queued now unless it is; ring for it then.
+    """The caller's unfinished export of this kind, paid for and queued now unless it is; enqueue a step then.
 
     `wishes` are what wanted.read takes; `purchase` is what a challenge speaks of. Call it outside of a transaction.
     Raises InvalidRequest, TierRequired and TooManyExports before there is a price, then what gate.collect raises.

@@ -64,7 +64,7 @@ def require_tier(caller: Caller, needed: Tier) -> None:
 def start(wallet: str | None, *, tier: Tier, now: datetime, **wishes: Any) -> Export:
     """An export that nobody pays for, of a wallet or, without one, of staff; `wishes` are what wanted.read takes.
 
-    The unfinished one of this very kind, made now unless it is there. Call it outside of a transaction, and ring for
+    The unfinished one of this very kind, made now unless it is there. Call it outside of a transaction, and enqueue
     it then. Raises TooManyExports, and what wanted.read raises.
     """
     return queued(wallet, spec.read(wallet, now=now, **wishes), tier=tier, now=now)
@@ -172,7 +172,7 @@ def cancel(export: Export, *, actor: str, now: datetime) -> bool:
 
 
 def restart(export: Export, *, actor: str = "system", now: datetime) -> bool:
-    """Begin a failed export anew, of a moment of its own. False where it has not failed; ring for it after the commit.
+    """Begin a failed export anew, of a moment of its own. False where it has not failed; enqueue a step on commit.
 
     What was paid for it and is owed back is ours again. Raises OneIsUnderWay where the wallet has asked for the same
     again, OutOfReach for a delta that would miss what is gone, and MoneyGone where its money was sent back.

@@ -94,7 +94,7 @@ def about(kind: Wanted) -> int:
 
 
 def order(caller: Caller, wishes: Mapping[str, Any], *, now: datetime) -> Export:
-    """Queue an export that costs its wallet nothing, by its plan; ring for it then. Call it outside of a transaction.
+    """Queue an export that costs its wallet nothing, by its plan; enqueue a step then. Call it outside transactions.
 
     Raises what wanted.read raises, NotSold, TierRequired, HasAPrice and TooManyExports.
     """

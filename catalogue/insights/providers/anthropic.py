@@ -1,6 +1,5 @@
 """Models that speak the protocol of Anthropic's messages."""
 
-import time
 from typing import Any, ClassVar
 
 import orjson
@@ -8,6 +7,7 @@ import orjson
 from catalogue.insights.providers import prompt
 from catalogue.insights.providers.llm import Heard, Model, Outcome, broken, failed, tokens
 from catalogue.insights.providers.prompt import Question
+from framework.resilience.deadline import Deadline
 
 STRUCTURED, TOOL = "json_schema", "tool"
 NAME = "write_insight"
@@ -22,7 +22,7 @@ class Anthropic(Model):
     own_url: ClassVar[str] = "https://api.anthropic.com"
     forms: ClassVar[tuple[str, ...]] = (STRUCTURED, TOOL)
 
-    def _request(self, question: Question, *, form: str, until: float) -> bytes:
+    def _request(self, question: Question, *, form: str, deadline: Deadline) -> bytes:
         # Large, and only workers and commands ask; where the extra is missing, that is said in words of our own.
         import anthropic
         import httpx2
@@ -31,13 +31,13 @@ class Anthropic(Model):
 
         try:
             with (
-                bounded_http.client(until=until) as http,
+                bounded_http.client(deadline) as http,
                 anthropic.Anthropic(
                     api_key=self._key,
                     base_url=self._url,
                     http_client=http,
                     max_retries=0,
-                    timeout=until - time.monotonic(),
+                    timeout=deadline.remaining_s,
                 ) as client,
             ):
                 answer = client.messages.with_raw_response.create(**self.body(question, form=form))

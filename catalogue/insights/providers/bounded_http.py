@@ -1,30 +1,39 @@
-"""An HTTP client that gives up: after so many seconds and so many bytes, however the other side spends them."""
+"""An httpx2 client for model providers that stops at a deadline, and after MAX_BYTES of an answer.
+
+The timeouts of HTTP libraries are per read: a server that sends a byte a second never exceeds them. httpx2 is the
+library of the providers' SDKs; webhooks do the same on httpcore, with their own address checks.
+"""
 
 import ssl
-import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
 import httpcore2
 import httpx2
 
+from framework.resilience.deadline import Deadline
+
 # An answer of 4,000 tokens has a twentieth of it.
-MOST_BYTES = 1_000_000
-# Written at once, so that who reads slowly is left in time too.
-CHUNK = 16_384
+MAX_BYTES = 1_000_000
+# The deadline is checked between writes, so that a slow reader is left in time too.
+WRITE_CHUNK = 16_384
 
 
-class Patient(httpx2.BaseTransport):
-    """HTTP/1.1 over sockets that stop at a moment of time.monotonic(), or after MOST_BYTES have come.
+def client(deadline: Deadline) -> httpx2.Client:
+    """Return a client that works until the deadline. It uses no proxy and follows no redirect."""
+    transport = BoundedTransport(deadline)
+    return httpx2.Client(transport=transport, trust_env=False, follow_redirects=False, timeout=deadline.timeout_s())
 
-    The time-outs of HTTP libraries are for each read, so who sends a byte a second holds them for ever; a small
-    compressed answer can be a large one. No proxies, no redirects. The names of hosts are looked up by the system, in
-    its own time.
+
+class BoundedTransport(httpx2.BaseTransport):
+    """HTTP/1.1 without compression: a small compressed answer can be a large one.
+
+    Host names are resolved by the system, which knows no deadline.
     """
 
-    def __init__(self, *, until: float) -> None:
-        self._pool = httpcore2.ConnectionPool(ssl_context=_trusted(), network_backend=Network(until=until))
+    def __init__(self, deadline: Deadline) -> None:
+        self._pool = httpcore2.ConnectionPool(ssl_context=_trusted(), network_backend=BoundedNetwork(deadline))
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
         request.headers["Accept-Encoding"] = "identity"
@@ -58,12 +67,12 @@ class Patient(httpx2.BaseTransport):
         self._pool.close()
 
 
-class Network(httpcore2.NetworkBackend):
-    """Sockets that stop at a moment."""
+class BoundedNetwork(httpcore2.NetworkBackend):
+    """Opens sockets that stop at the deadline."""
 
-    def __init__(self, *, until: float) -> None:
-        self._until = until
-        self._sockets = httpcore2.SyncBackend()
+    def __init__(self, deadline: Deadline) -> None:
+        self._deadline = deadline
+        self._backend = httpcore2.SyncBackend()
 
     def connect_tcp(
         self,
@@ -73,33 +82,34 @@ class Network(httpcore2.NetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore2.NetworkStream:
-        left = _left(self._until)
-        made = self._sockets.connect_tcp(host, port, left, local_address, socket_options)
-        return Stream(made, until=self._until)
+        timeout_s = self._deadline.timeout_s()
+        return BoundedStream(
+            self._backend.connect_tcp(host, port, timeout_s, local_address, socket_options), self._deadline
+        )
 
 
-class Stream(httpcore2.NetworkStream):
-    """One such socket, which counts what comes."""
+class BoundedStream(httpcore2.NetworkStream):
+    """One such socket. It counts the bytes that it reads."""
 
-    def __init__(self, stream: httpcore2.NetworkStream, *, until: float) -> None:
-        self._stream, self._until, self._come = stream, until, 0
+    def __init__(self, stream: httpcore2.NetworkStream, deadline: Deadline) -> None:
+        self._stream, self._deadline, self._bytes_read = stream, deadline, 0
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        read = self._stream.read(max_bytes, _left(self._until))
-        self._come += len(read)
-        if self._come > MOST_BYTES:
-            raise httpcore2.ReadError(f"The answer has more than {MOST_BYTES} bytes.")
-        return read
+        content = self._stream.read(max_bytes, self._deadline.timeout_s())
+        self._bytes_read += len(content)
+        if self._bytes_read > MAX_BYTES:
+            raise httpcore2.ReadError(f"The answer has more than {MAX_BYTES} bytes.")
+        return content
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        for chunk in _chunks(buffer):
-            self._stream.write(chunk, _left(self._until))
+        for start in range(0, len(buffer), WRITE_CHUNK):
+            self._stream.write(buffer[start : start + WRITE_CHUNK], self._deadline.timeout_s())
 
     def start_tls(
         self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
     ) -> httpcore2.NetworkStream:
-        made = self._stream.start_tls(ssl_context, server_hostname, _left(self._until))
-        return Stream(made, until=self._until)
+        stream = self._stream.start_tls(ssl_context, server_hostname, self._deadline.timeout_s())
+        return BoundedStream(stream, self._deadline)
 
     def close(self) -> None:
         self._stream.close()
@@ -108,24 +118,7 @@ class Stream(httpcore2.NetworkStream):
         return self._stream.get_extra_info(info)
 
 
-def client(*, until: float) -> httpx2.Client:
-    """One for the time until this moment of time.monotonic(); it follows no redirects."""
-    return httpx2.Client(transport=Patient(until=until), trust_env=False, follow_redirects=False, timeout=_left(until))
-
-
-def _left(until: float) -> float:
-    """Seconds until then; raises TimeoutError when there are none."""
-    left = until - time.monotonic()
-    if left <= 0:
-        raise TimeoutError("The time is over.")
-    return left
-
-
-def _chunks(buffer: bytes) -> Iterator[bytes]:
-    return (buffer[start : start + CHUNK] for start in range(0, len(buffer), CHUNK))
-
-
 @cache
 def _trusted() -> ssl.SSLContext:
-    """The authorities that are trusted, read once: that takes 20 ms."""
+    """The trusted certificate authorities. Reading them takes 20 ms."""
     return httpx2.create_ssl_context()

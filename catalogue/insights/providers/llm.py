@@ -18,6 +18,7 @@ from catalogue.insights.providers.base import Context, Reply, Tokens
 from catalogue.insights.providers.checks import faults
 from catalogue.insights.providers.prompt import Question, Unreadable
 from catalogue.models import InsightCall
+from framework.resilience.deadline import Deadline
 
 Outcome = InsightCall.Outcome
 
@@ -100,7 +101,7 @@ class Model(ABC):
         # The first time that takes a second or two, which are not the other side's.
         import_module(self.name)
         try:
-            heard = self._tried(question, until=time.monotonic() + self._timeout_s)
+            heard = self._tried(question, deadline=Deadline.after(self._timeout_s))
         except Failure as failure:
             return Reply(outcome=Outcome.FAILED, reason=failure.reason, used=failure.used)
         if heard.outcome != Outcome.WRITTEN:
@@ -114,24 +115,24 @@ class Model(ABC):
         return Reply(outcome=outcome, draft=verdict.draft, reason=verdict.reason, used=heard.used)
 
     @abstractmethod
-    def _request(self, question: Question, *, form: str, until: float) -> bytes:
+    def _request(self, question: Question, *, form: str, deadline: Deadline) -> bytes:
         """The body of the answer. Raises Failure."""
 
     @abstractmethod
     def _hear(self, answer: dict[str, Any]) -> Heard:
         """What an answer says; raises KeyError, IndexError, TypeError or AttributeError where it has another shape."""
 
-    def _tried(self, question: Question, *, until: float) -> Heard:
+    def _tried(self, question: Question, *, deadline: Deadline) -> Heard:
         """The first answer of a few tries. The form that was taken once is the first one from then on."""
         form, paused = self._form, False
         for _ in range(MOST_TRIES):
             try:
-                body = self._request(question, form=self.forms[form], until=until)
+                body = self._request(question, form=self.forms[form], deadline=deadline)
             except Failure as failure:
                 if failure.status in UNKNOWN_FORM and form + 1 < len(self.forms):
                     form += 1
                     continue
-                if paused or not _pause(failure, until=until):
+                if paused or not _pause(failure, deadline=deadline):
                     raise
                 paused = True
                 continue
@@ -207,10 +208,10 @@ def _pause_of(headers: Any) -> float | None:
         return float("inf")
 
 
-def _pause(failure: Failure, *, until: float) -> bool:
+def _pause(failure: Failure, *, deadline: Deadline) -> bool:
     """Wait as long as is wanted, if that makes sense; whether it did."""
     pause_s = PAUSE_S if failure.pause_s is None else failure.pause_s
-    if failure.status not in BUSY or not pause_s <= LONGEST_PAUSE_S or time.monotonic() + pause_s >= until:
+    if failure.status not in BUSY or not pause_s <= LONGEST_PAUSE_S or deadline.remaining_s <= pause_s:
         return False
     time.sleep(pause_s)
     return True

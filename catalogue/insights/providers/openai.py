@@ -1,6 +1,5 @@
 """Models that speak the protocol of OpenAI's chat completions: theirs, and any server that does so too."""
 
-import time
 from typing import Any, ClassVar
 
 from django.conf import settings
@@ -8,6 +7,7 @@ from django.conf import settings
 from catalogue.insights.providers import prompt
 from catalogue.insights.providers.llm import Heard, Model, Outcome, broken, failed, tokens
 from catalogue.insights.providers.prompt import Question
+from framework.resilience.deadline import Deadline
 
 STRICT, LOOSE = "json_schema", "json_object"
 
@@ -19,7 +19,7 @@ class OpenAI(Model):
     own_url: ClassVar[str] = "https://api.openai.com/v1"
     forms: ClassVar[tuple[str, ...]] = (STRICT, LOOSE)
 
-    def _request(self, question: Question, *, form: str, until: float) -> bytes:
+    def _request(self, question: Question, *, form: str, deadline: Deadline) -> bytes:
         # Large, and only workers and commands ask; where the extra is missing, that is said in words of our own.
         import httpx2
         import openai
@@ -28,13 +28,13 @@ class OpenAI(Model):
 
         try:
             with (
-                bounded_http.client(until=until) as http,
+                bounded_http.client(deadline) as http,
                 openai.OpenAI(
                     api_key=self._key,
                     base_url=self._url,
                     http_client=http,
                     max_retries=0,
-                    timeout=until - time.monotonic(),
+                    timeout=deadline.remaining_s,
                 ) as client,
             ):
                 answer = client.chat.completions.with_raw_response.create(**self.body(question, form=form))

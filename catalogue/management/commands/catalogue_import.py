@@ -121,8 +121,8 @@ class Command(BaseCommand):
             self._summarise(results, rejects, dry_run=dry_run)
         is_changed = any(totals.created or totals.changed or totals.merged or totals.closed for _, totals in results)
         if source != LANDMARKS and not dry_run and (is_changed or problems):
-            tasks.ring_for_open_spans()
-            tasks.ring_for_insights()
+            tasks.enqueue_open_spans()
+            tasks.enqueue_insights()
         if problems:
             raise CommandError("\n".join(problems))
 

@@ -75,11 +75,11 @@ class Command(BaseCommand):
             offers = list_some(per_market=per_market, now=now).slots
         if is_large and loaded.restaurants:
             # Minutes of work, which the worker does in slices.
-            tasks.ring_for_open_spans()
+            tasks.enqueue_open_spans()
         elif loaded.restaurants:
             open_spans.refresh(now=now, at_most=loaded.restaurants)
         if loaded.reviews:
-            tasks.ring_for_insights()
+            tasks.enqueue_insights()
         if is_large and loaded.restaurants:
             self._tell_sizes()
         self.stdout.write(

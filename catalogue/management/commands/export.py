@@ -31,7 +31,7 @@ from catalogue.exports.requests import commands, representation
 from catalogue.models import Export
 from catalogue.models.exports import UNDER_WAY
 from catalogue.serializers import ExportRecord, NewExport
-from catalogue.tasks import ring_for_export
+from catalogue.tasks import enqueue_export_step
 from framework.api.error_handler import problems
 from framework.api.renderers import JSON
 from framework.errors import Refusal
@@ -111,7 +111,7 @@ class Command(BaseCommand):
             for number in (signal.SIGINT, signal.SIGTERM):
                 stack.callback(signal.signal, number, signal.signal(number, lambda *_: run.stop.set()))
             if options["wait"]:
-                ring_for_export(export)
+                enqueue_export_step(export)
             else:
                 stack.enter_context(self.written_here(export, run))
                 stack.enter_context(others(export, options["workers"] - 1, is_stopped=run.stop.is_set))

@@ -8,7 +8,7 @@ from catalogue.mcp import paywall
 from catalogue.models import Export
 from catalogue.serializers import ExportRecord, NewExport
 from catalogue.serializers.exports import GROUPS
-from catalogue.tasks import ring_for_export
+from catalogue.tasks import enqueue_export_step
 from framework.api.fields import Shape
 from framework.api.renderers import JSON
 from framework.errors import InvalidRequest
@@ -49,7 +49,7 @@ def start_export(call: Call, asked: Values) -> Result:
         refusal.param = unfiltered(refusal.param)
         refusal.details = [replace(problem, param=unfiltered(problem.param)) for problem in refusal.details]
         raise
-    ring_for_export(ordered.export)
+    enqueue_export_step(ordered.export)
     result = shown(call, ordered.export)
     return result if ordered.receipt is None else paywall.paid(result.body or b"", ordered.receipt)
 

@@ -9,7 +9,7 @@ from django.db import connection
 
 from catalogue.matching.scoring import fold
 from catalogue.search.text.vocabulary import Names
-from framework.cache import Lately
+from framework.cache import CachedValue
 
 # One letter may be wrong in a word of so many letters; longer ones have too many spellings.
 FEWEST_LETTERS = 5
@@ -42,7 +42,7 @@ class Words:
     @classmethod
     def load(cls) -> "Words":
         """As they were at most a quarter of an hour ago; two queries, where this process has none so young."""
-        return _lately.not_older(REMEMBERED_S)
+        return _cache.get(max_age_s=REMEMBERED_S)
 
     @classmethod
     def read(cls) -> "Words":
@@ -73,8 +73,7 @@ class Words:
         return list(dict.fromkeys(found))[:MOST_CORRECTIONS]
 
 
-# When (time.monotonic) they were read, and what was read.
-_lately = Lately(Words.read)
+_cache = CachedValue(Words.read)
 
 
 def spellings(word: str) -> list[str]:

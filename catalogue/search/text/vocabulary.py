@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 from django.db import connection
 
 from catalogue.search.geocoding.distance import Location, distance_m
-from framework.cache import Lately
+from framework.cache import CachedValue
 from framework.errors import InvalidRequest
 
 # In letters: a shorter word is too soon another one.
@@ -71,7 +71,7 @@ class Names:
     @classmethod
     def load(cls) -> "Names":
         """All names as they were at most half a minute ago; one query, where this process has none so young."""
-        return _lately.not_older(REMEMBERED_S)
+        return _cache.get(max_age_s=REMEMBERED_S)
 
     @classmethod
     def read(cls) -> "Names":
@@ -162,8 +162,7 @@ class Names:
         return min(self.markets.values(), key=lambda area: distance_m(area.center, place), default=None)
 
 
-# When (time.monotonic) they were read, and what was read.
-_lately = Lately(Names.read)
+_cache = CachedValue(Names.read)
 
 
 def _is_telling(label: str) -> bool:

@@ -19,7 +19,6 @@ from rest_framework import serializers
 
 from framework.api import error_handler  # drf-spectacular finds extensions by their base class
 from framework.api.fields import Text
-from framework.api.openapi import field_extensions  # as above  # noqa: F401
 from framework.api.pagination.page_number import LAST_PAGE, MOST
 from framework.errors import STATUS, Code
 from framework.public_ids import pattern

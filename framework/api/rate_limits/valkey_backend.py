@@ -13,14 +13,14 @@ from hiredis import pack_command
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from framework.resilience.circuit_breaker import Outage
+from framework.resilience.circuit_breaker import CircuitBreaker
 
 TIMEOUT_S = 0.1
 
 
-# Django gives each thread a cache of its own; what one of them finds out counts for all of the same address.
-outages: defaultdict[str, Outage] = defaultdict(
-    partial(Outage, "the counters", meanwhile="each process counts for itself")
+# By address: Django gives each thread a cache of its own, and all threads share the breaker.
+breakers: defaultdict[str, CircuitBreaker] = defaultdict(
+    partial(CircuitBreaker, "the rate-limit store", fallback="each process counts for itself")
 )
 
 
@@ -57,7 +57,7 @@ class CounterCache(BaseCache):
             # The client's own retries would stretch 0.1 s to several seconds.
             retry=Retry(NoBackoff(), 0),
         )
-        self.outage = outages[location]
+        self.breaker = breakers[location]
         self.lines = threading.local()
 
     def add(self, key: str, value: Any, timeout: Any = None, version: int | None = None) -> bool:
@@ -67,16 +67,16 @@ class CounterCache(BaseCache):
         """
         name = self.make_key(key, version)
         noted.name = None
-        if not self.outage.may_ask():
+        if not self.breaker.allow_request():
             noted.count = None
             return False
         try:
             count = self.counting(name, int(value), lasts_s=int(timeout))
         except redis.RedisError as error:
-            self.outage.begins(error)
+            self.breaker.record_failure(error)
             noted.count = None
             return False
-        self.outage.ends()
+        self.breaker.record_success()
         noted.name, noted.count = name, count
         return count == int(value)
 
@@ -116,26 +116,26 @@ class CounterCache(BaseCache):
 
     def counts(self, keys: Sequence[str]) -> list[int] | None:
         """How far these have been counted, counting nothing; None while the store is away. One round trip."""
-        if not keys or not self.outage.may_ask():
+        if not keys or not self.breaker.allow_request():
             return None if keys else []
         try:
             found = self.store.mget([self.make_and_validate_key(key) for key in keys])
         except redis.RedisError as error:
-            self.outage.begins(error)
+            self.breaker.record_failure(error)
             return None
-        self.outage.ends()
+        self.breaker.record_success()
         return [int(count or 0) for count in found]
 
     def give_back(self, name: str) -> None:
         """Count one less under this name. A count whose time is over, or that the store has lost, stays as it is."""
-        if not self.outage.may_ask():
+        if not self.breaker.allow_request():
             return
         try:
             self.store.eval(ONE_LESS, 1, name)
         except redis.RedisError as error:
-            self.outage.begins(error)
+            self.breaker.record_failure(error)
         else:
-            self.outage.ends()
+            self.breaker.record_success()
 
     def clear(self) -> None:
         """Forget all counts; what others keep in the same store stays."""

@@ -22,7 +22,7 @@ from psycopg.errors import _WaitTimeout
 from psycopg.pq import ConnStatus
 from psycopg.pq.abc import PGconn
 
-from framework.resilience.circuit_breaker import Outage
+from framework.resilience.circuit_breaker import CircuitBreaker
 
 # A second more than a statement of a caller may take (STATEMENT_TIMEOUT_MS), and what an answer to a greeting may.
 PATIENCE_S = 6.0
@@ -34,9 +34,9 @@ Found = TypeVar("Found")
 
 
 @cache
-def outage_of(alias: str) -> Outage:
-    """What this process knows of a database: a replica that is frozen is no word on the primary."""
-    return Outage(f"the database {alias!r}", meanwhile="callers are told to come back")
+def breaker_of(alias: str) -> CircuitBreaker:
+    """The circuit breaker of one database: the primary and the replica fail separately."""
+    return CircuitBreaker(f"the database {alias!r}", fallback="requests are refused")
 
 
 class Connection(psycopg.Connection[Any]):
@@ -56,7 +56,7 @@ class Connection(psycopg.Connection[Any]):
                     continue
                 self.pgconn.finish()
                 frozen = psycopg.OperationalError("the server is connected and does not answer")
-                outage_of(self.alias).begins(frozen)
+                breaker_of(self.alias).record_failure(frozen)
                 raise frozen from None
 
 
@@ -125,15 +125,15 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Connection:
         """Connect. While the server is frozen one caller a second tries, and the others are refused at once."""
-        outage = outage_of(self.alias)
-        if not outage.may_ask():
+        breaker = breaker_of(self.alias)
+        if not breaker.allow_request():
             raise psycopg.OperationalError("the server did not answer a moment ago")
         try:
             connection = super().get_new_connection(conn_params)
         except psycopg.errors.ConnectionTimeout as error:
-            outage.begins(error)
+            breaker.record_failure(error)
             raise
-        outage.ends()
+        breaker.record_success()
         # It is made by psycopg.connect, which cannot be told to make another kind.
         connection.__class__ = Connection
         connection.alias = self.alias

@@ -18,12 +18,13 @@ from rich.console import Console
 from rich.table import Table
 
 from config.dev_stack import StackError, read_json, write_private
-from config.dev_stack.chain import USDC, UTILITY_TOKEN, Chain
+from config.dev_stack.chain import Chain
 from config.dev_stack.servers import free_port
 from config.dev_stack.state import RECORD, locked
 from framework.cli.arguments import port_number
 from payments.chain.evm import checksummed
 from payments.devchain import faucet
+from payments.devchain.addresses import USDC, UTILITY_TOKEN
 from payments.devchain.faucet import DevelopmentChain, NotOurChain, TooFine, TransactionRefused, atomic
 from payments.devchain.wallets import Wallet
 

@@ -17,7 +17,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from config.dev_stack.processes import StackError
 from config.dev_stack.servers import package_dir
 from framework.cli.arguments import port_number
-from framework.http_client import DIRECT
+from framework.http_client import NO_PROXY_TO_LOOPBACK
 from payments.chain.networks import ours
 from payments.facilitator_server import policy
 
@@ -116,7 +116,7 @@ class Command(BaseCommand):
         """A line on the node that is used. Raises CommandError when it is of another chain."""
         # Neither its address nor what httpx says of it is told: it may hold a key.
         try:
-            with httpx.Client(mounts=DIRECT, timeout=5) as client:
+            with httpx.Client(mounts=NO_PROXY_TO_LOOPBACK, timeout=5) as client:
                 asked = {"jsonrpc": "2.0", "id": 1, "method": "eth_chainId", "params": []}
                 found = int(client.post(rpc_url, json=asked).json()["result"], 16)
         except (httpx.HTTPError, httpx.InvalidURL, ValueError, KeyError, TypeError) as error:

@@ -1,4 +1,4 @@
-"""What a process remembers of keys, and when it forgets. The clock of the ring is moved by hand where it matters."""
+"""The cache of API keys: what it costs and when it drops keys. Tests of time set its clock."""
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -11,7 +11,7 @@ from django.db import DatabaseError, connection
 from django.test import Client, RequestFactory
 from pytest_django import DjangoAssertNumQueries, Settings
 
-from accounts.api_keys.cache import Keyring, ring
+from accounts.api_keys.cache import ApiKeyCache, api_key_cache
 from accounts.models import ApiKey, KeyChange, Venue
 from framework.api.rate_limits.middleware import ip_of
 from tests.support import builders
@@ -23,13 +23,13 @@ NOON = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[float]]:
-    """The ring's clock, which stands still, and the real time after which it looks again."""
+    """The clock of the cache, which stands still, with the production interval between checks."""
     now = [1000.0]
-    monkeypatch.setattr("accounts.api_keys.cache.LOOKS_AGAIN_S", 0.5)
+    monkeypatch.setattr("accounts.api_keys.cache.CHANGE_CHECK_INTERVAL_S", 0.5)
     monkeypatch.setattr("accounts.api_keys.cache.time.monotonic", lambda: now[0])
-    ring.clear()
+    api_key_cache.clear()
     yield now
-    ring.clear()
+    api_key_cache.clear()
 
 
 # What it costs
@@ -40,7 +40,7 @@ def test_a_key_costs_a_query_every_half_second_and_one_more_every_half_minute(
     for seconds, queries in ((0, 1), (0.4, 0), (0.5, 1), (0.9, 0), (29.9, 1), (30.0, 1), (30.4, 0), (59.9, 1)):
         clock[0] = 1000 + seconds
         with django_assert_num_queries(queries):
-            assert ring.find(text) is not None
+            assert api_key_cache.find(text) is not None
 
 
 def test_a_whole_call_costs_no_query_for_its_key(
@@ -60,9 +60,9 @@ def test_a_key_that_does_not_exist_is_not_remembered(
     digest = bytes(key.row.digest)
     ApiKey.objects.filter(pk=key.row.pk).update(digest=b"another")
     with django_assert_num_queries(2):
-        assert (ring.find(key.text), ring.find(key.text)) == (None, None)
+        assert (api_key_cache.find(key.text), api_key_cache.find(key.text)) == (None, None)
     ApiKey.objects.filter(pk=key.row.pk).update(digest=digest)
-    assert ring.find(key.text) == key.row
+    assert api_key_cache.find(key.text) == key.row
 
 
 # When it forgets
@@ -79,21 +79,21 @@ def test_a_change_of_a_key_shows_within_half_a_second(
     venue: Venue, clock: list[float], change: dict[str, Any]
 ) -> None:
     text = builders.key(venue).text
-    ring.find(text)
+    api_key_cache.find(text)
     ApiKey.objects.update(**change)
     clock[0] += 0.5
-    found = ring.find(text)
+    found = api_key_cache.find(text)
     assert found is not None
     assert {name: getattr(found, name) for name in change} == change
 
 
 def test_a_change_of_a_venue_shows_within_half_a_second(venue: Venue, clock: list[float]) -> None:
     text = builders.key(venue).text
-    ring.find(text)
+    api_key_cache.find(text)
     Venue.objects.filter(pk=venue.pk).update(timezone="Asia/Tokyo")
-    before = ring.find(text)
+    before = api_key_cache.find(text)
     clock[0] += 0.5
-    after = ring.find(text)
+    after = api_key_cache.find(text)
     assert before is not None
     assert after is not None
     assert (before.venue.timezone, after.venue.timezone) == ("Europe/Rome", "Asia/Tokyo")
@@ -101,21 +101,21 @@ def test_a_change_of_a_venue_shows_within_half_a_second(venue: Venue, clock: lis
 
 def test_a_key_that_is_deleted_is_gone_within_half_a_second(venue: Venue, clock: list[float]) -> None:
     text = builders.key(venue).text
-    ring.find(text)
+    api_key_cache.find(text)
     ApiKey.objects.all().delete()
     clock[0] += 0.5
-    assert ring.find(text) is None
+    assert api_key_cache.find(text) is None
 
 
 def test_a_change_that_is_seen_while_another_key_is_read_is_a_change_of_all(
     venue: Venue, clock: list[float], django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     first, second = builders.key(venue), builders.key(venue)
-    ring.find(first.text)
+    api_key_cache.find(first.text)
     first.row.revoke(now=NOON)
-    ring.find(second.text)
+    api_key_cache.find(second.text)
     with django_assert_num_queries(1):
-        found = ring.find(first.text)
+        found = api_key_cache.find(first.text)
     assert found is not None
     assert found.revoked_at == NOON
 
@@ -133,19 +133,19 @@ def test_a_key_that_changes_while_it_is_read_is_not_believed_for_half_a_minute(
 ) -> None:
     """The change is committed between the reading and the remembering: the number that was read is the older one."""
     key = builders.key(venue)
-    believe = Keyring.believe
+    note_changes = ApiKeyCache.note_changes
 
-    def late(self: Keyring, changes: int, now: float) -> None:
-        monkeypatch.setattr(Keyring, "believe", believe)
+    def late(self: ApiKeyCache, changes: int, now: float) -> None:
+        monkeypatch.setattr(ApiKeyCache, "note_changes", note_changes)
         key.row.revoke(now=NOON)
-        believe(self, changes, now)
+        note_changes(self, changes, now)
 
-    monkeypatch.setattr(Keyring, "believe", late)
-    first = ring.find(key.text)
+    monkeypatch.setattr(ApiKeyCache, "note_changes", late)
+    first = api_key_cache.find(key.text)
     assert first is not None
     assert first.revoked_at is None
     clock[0] += 0.5
-    second = ring.find(key.text)
+    second = api_key_cache.find(key.text)
     assert second is not None
     assert second.revoked_at == NOON
 
@@ -156,15 +156,15 @@ def test_what_was_read_before_a_change_is_not_kept_after_it(
 ) -> None:
     """Another thread has seen the change by the time at which this one wants to remember what it read before."""
     key = builders.key(venue)
-    believe = Keyring.believe
+    note_changes = ApiKeyCache.note_changes
 
-    def overtaken(self: Keyring, changes: int, now: float) -> None:
-        believe(self, changes, now)
-        believe(self, changes + 1, now)
+    def overtaken(self: ApiKeyCache, changes: int, now: float) -> None:
+        note_changes(self, changes, now)
+        note_changes(self, changes + 1, now)
 
-    monkeypatch.setattr(Keyring, "believe", overtaken)
-    assert ring.find(key.text) == key.row
-    assert ring.kept == {}
+    monkeypatch.setattr(ApiKeyCache, "note_changes", overtaken)
+    assert api_key_cache.find(key.text) == key.row
+    assert len(api_key_cache.keys) == 0
 
 
 def test_an_end_is_judged_at_each_call_and_not_when_the_key_is_looked_up(
@@ -181,11 +181,11 @@ def test_an_end_is_judged_at_each_call_and_not_when_the_key_is_looked_up(
 # Whose it is
 def test_what_one_request_does_to_its_key_and_venue_no_other_sees(venue: Venue, clock: list[float]) -> None:
     text = builders.key(venue).text
-    first, second = ring.find(text), ring.find(text)
+    first, second = api_key_cache.find(text), api_key_cache.find(text)
     assert first is not None
     assert second is not None
     first.venue.name = first.name = "changed"
-    third = ring.find(text)
+    third = api_key_cache.find(text)
     assert third is not None
     assert {(key.name, key.venue.name) for key in (second, third)} == {("test", "Trattoria")}
     assert third.venue_id == third.venue.pk == venue.pk
@@ -197,25 +197,27 @@ def test_no_more_keys_are_remembered_than_there_is_room_for(
     monkeypatch: pytest.MonkeyPatch,
     django_assert_num_queries: DjangoAssertNumQueries,
 ) -> None:
-    monkeypatch.setattr("accounts.api_keys.cache.MOST", 3)
+    monkeypatch.setattr("accounts.api_keys.cache.MAX_KEYS", 3)
+    api_key_cache.clear()
     texts = [builders.key(venue).text for _ in range(5)]
     for text in texts:
-        ring.find(text)
-    assert len(ring.kept) == 3
+        api_key_cache.find(text)
+    assert len(api_key_cache.keys) == 3
     with django_assert_num_queries(0):
-        ring.find(texts[-1])
+        api_key_cache.find(texts[-1])
     with django_assert_num_queries(1):
-        ring.find(texts[0])
+        api_key_cache.find(texts[0])
 
 
 @pytest.mark.django_db(transaction=True)
 def test_eight_threads_find_their_own_keys(venue: Venue, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("accounts.api_keys.cache.MOST", 5)
+    monkeypatch.setattr("accounts.api_keys.cache.MAX_KEYS", 5)
+    api_key_cache.clear()
     keys = [builders.key(venue, name=str(number)) for number in range(8)]
 
     def find(number: int) -> bool:
         try:
-            return all((ring.find(key.text) or key.row).name == key.row.name for key in keys[number:] * 10)
+            return all((api_key_cache.find(key.text) or key.row).name == key.row.name for key in keys[number:] * 10)
         finally:
             connection.close()
 
@@ -258,7 +260,7 @@ def test_a_use_that_another_process_wrote_down_is_not_written_again(
     venue: Venue, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     key = ApiKey.issue(venue, name="Till")
-    ring.find(key.text)
+    api_key_cache.find(key.text)
     key.row.used(now=NOON - timedelta(seconds=1), address="203.0.113.1")
     builders.client_with(key.text).get(NOTHING, REMOTE_ADDR="203.0.113.2")
     assert ApiKey.objects.get().last_used_ip == "203.0.113.1"
@@ -284,7 +286,7 @@ def test_a_database_that_takes_no_writes_costs_nobody_an_answer(
         with connection.cursor() as cursor:
             cursor.execute("RESET default_transaction_read_only")
     assert response.status_code == 404
-    assert f"the last use of the key {key.row.shown} was not written down" in caplog.text
+    assert f"the last use of the key {key.row.shown} was not stored" in caplog.text
 
 
 @pytest.mark.parametrize(

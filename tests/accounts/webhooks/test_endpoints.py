@@ -88,13 +88,13 @@ def test_a_replay_begins_again_with_the_same_event_and_not_while_it_is_under_way
     happens(endpoint.venue)
     now = timezone.now()
     (delivery,) = delivery_queue.claim(most=1, now=now)
-    with django_capture_on_commit_callbacks() as rung:
+    with django_capture_on_commit_callbacks() as enqueued:
         assert endpoints.replay(delivery, now=now) is False
-    assert rung == []
+    assert enqueued == []
     delivery_queue.settle(delivery, Outcome(status=200), now=now)
-    with django_capture_on_commit_callbacks() as rung:
+    with django_capture_on_commit_callbacks() as enqueued:
         assert endpoints.replay(delivery, now=now) is True
-    assert len(rung) == 1
+    assert len(enqueued) == 1
     again = WebhookDelivery.objects.get()
     assert (again.pk, again.event_id) == (delivery.pk, delivery.event_id)
     assert (again.state, again.tries, again.next_try_at, again.delivered_at) == ("pending", 0, now, None)

@@ -24,8 +24,8 @@ def happens(venue: Venue, kind: EventType = EventType.ORDER_CREATED, *, days_ago
     return outbox.record(venue, kind, record={"id": "ord_1"}, subject=uuid4(), actor="system", now=now)
 
 
-def bells() -> int:
-    """How often the workers that deliver were rung for and have not heard it; in tests nobody hears."""
+def enqueued_tasks() -> int:
+    """How many delivery tasks are enqueued; no worker runs in tests."""
     with redis.Redis.from_url(settings.CELERY_BROKER_URL) as broker:
         return int(broker.llen("webhooks"))
 
@@ -39,10 +39,10 @@ def test_an_event_costs_one_statement_however_many_endpoints_hear_of_it(
 ) -> None:
     for _ in range(wanted):
         endpoints.create(venue, url=URL)
-    with django_assert_num_queries(1), django_capture_on_commit_callbacks() as rung:
+    with django_assert_num_queries(1), django_capture_on_commit_callbacks() as enqueued:
         happens(venue)
     assert WebhookDelivery.objects.filter(state="pending", tries=0).count() == wanted
-    assert len(rung) == (1 if wanted else 0)
+    assert len(enqueued) == (1 if wanted else 0)
 
 
 def test_an_endpoint_that_is_off_or_wants_other_types_or_is_of_another_venue_hears_nothing(
@@ -52,12 +52,12 @@ def test_an_endpoint_that_is_off_or_wants_other_types_or_is_of_another_venue_hea
     endpoints.disable(off, now=timezone.now())
     endpoints.create(venue, url=URL, types=["reservation.created"])
     endpoints.create(other_venue, url=URL)
-    with django_capture_on_commit_callbacks() as rung:
+    with django_capture_on_commit_callbacks() as enqueued:
         happens(venue)
-    assert (WebhookDelivery.objects.count(), rung) == (0, [])
+    assert (WebhookDelivery.objects.count(), enqueued) == (0, [])
 
 
-def test_what_is_rolled_back_did_not_happen_and_rings_nobody(
+def test_what_is_rolled_back_did_not_happen_and_enqueues_nothing(
     venue: Venue, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
 ) -> None:
     endpoints.create(venue, url=URL)
@@ -67,11 +67,11 @@ def test_what_is_rolled_back_did_not_happen_and_rings_nobody(
             happens(venue)
             raise DatabaseError
 
-    before = bells()
-    with django_capture_on_commit_callbacks() as rung, pytest.raises(DatabaseError):
+    before = enqueued_tasks()
+    with django_capture_on_commit_callbacks() as enqueued, pytest.raises(DatabaseError):
         undone()
-    assert (Event.objects.count(), WebhookDelivery.objects.count(), rung) == (0, 0, [])
-    assert bells() == before
+    assert (Event.objects.count(), WebhookDelivery.objects.count(), enqueued) == (0, 0, [])
+    assert enqueued_tasks() == before
 
 
 @pytest.mark.django_db(transaction=True)

@@ -226,9 +226,9 @@ def test_writing_anew_marks_and_rings_after_the_commit(
     staff: Client, place: Restaurant, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
 ) -> None:
     Insight.objects.update(text="Nonsense.")
-    with django_capture_on_commit_callbacks() as rung:
+    with django_capture_on_commit_callbacks() as enqueued:
         act(staff, "write_anew")
-    assert len(rung) == 1
+    assert len(enqueued) == 1
     assert insights.refresh(now=NOW, at_most=100) == 1
     assert Insight.objects.get().text.startswith("Guests talk most about the gyoza")
 

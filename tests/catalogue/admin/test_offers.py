@@ -80,11 +80,11 @@ def test_lists_searches_and_pages_open(staff: Client, place: Restaurant, model: 
 def test_a_saved_rule_is_laid_out_by_a_worker(
     staff: Client, place: Restaurant, django_capture_on_commit_callbacks: Any
 ) -> None:
-    with django_capture_on_commit_callbacks() as rung:
+    with django_capture_on_commit_callbacks() as enqueued:
         response = staff.post(address(FlowRule, "add"), rule_form(place))
     assert response.status_code == 302
     assert "The slots of the next 14 days are laid out by a worker now." in base.messages_of(response)
-    assert [bell.func for bell in rung if hasattr(bell, "func")] == [tasks.ring_for_slots]
+    assert [call.func for call in enqueued if hasattr(call, "func")] == [tasks.enqueue_slot_layout]
     tasks.lay_out_slots(restaurant=str(place.pk))
     made = FlowRule.objects.latest("pk")
     assert made.slots.count() == 2 * 2 * 3

@@ -40,10 +40,10 @@ def test_a_new_attribution_is_shown_by_the_records_of_the_source(
 ) -> None:
     place = builders.restaurant()
     builders.listed(place, "osm")
-    with django_capture_on_commit_callbacks() as rung:
+    with django_capture_on_commit_callbacks() as enqueued:
         save(staff, Source.objects.get(key="osm"), attribution="Mapped by many")
 
-    assert len(rung) == 1
+    assert len(enqueued) == 1
     assert "Mapped by many" not in Record.objects.get(pk=place.pk).after
     render_again(source="osm")
     assert "Mapped by many" in Record.objects.get(pk=place.pk).after
@@ -54,10 +54,10 @@ def test_a_new_label_is_shown_by_the_restaurants_of_the_cuisine(
 ) -> None:
     place = builders.restaurant(cuisines=["seafood"])
     version = place.version
-    with django_capture_on_commit_callbacks() as rung:
+    with django_capture_on_commit_callbacks() as enqueued:
         save(staff, Cuisine.objects.get(slug="seafood"), label="Fish and more")
 
-    assert len(rung) == 1
+    assert len(enqueued) == 1
     render_again(cuisine="seafood", later="words")
     assert '"Fish and more"' in SearchRow.objects.get(pk=place.pk).card
     assert '"Fish and more"' in Record.objects.get(pk=place.pk).before
@@ -68,10 +68,10 @@ def test_a_change_that_nobody_shows_renders_nothing(
     staff: Client, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
 ) -> None:
     builders.restaurant()
-    with django_capture_on_commit_callbacks() as rung:
+    with django_capture_on_commit_callbacks() as enqueued:
         save(staff, Market.objects.get(slug="copenhagen"), radius_m=30_000)
 
-    assert rung == []
+    assert enqueued == []
 
 
 def test_rendering_again_goes_in_slices_and_leaves_others_alone(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -101,7 +101,7 @@ def test_staff_strike_a_holiday_in_the_list_of_a_market_and_a_year(
 
     page = staff.get(holidays, {"market__slug__exact": "copenhagen", "year": "2026"})
     assert [row.name for row in page.context["cl"].result_list] == ["Christmas"]
-    with django_capture_on_commit_callbacks() as rung:
+    with django_capture_on_commit_callbacks() as enqueued:
         staff.post(
             f"{holidays}?market__slug__exact=copenhagen&year=2026",
             {
@@ -114,7 +114,7 @@ def test_staff_strike_a_holiday_in_the_list_of_a_market_and_a_year(
         )
 
     assert Holiday.objects.filter(is_struck=True).get() == christmas
-    assert len(rung) == 1
+    assert len(enqueued) == 1
 
 
 @pytest.mark.parametrize("model", [Attribute, Cuisine, Holiday, Market, Source])

@@ -39,7 +39,8 @@ def _forgetful(monkeypatch: pytest.MonkeyPatch, settings: LazySettings) -> Itera
     monkeypatch.setattr(llms_txt, "COUNTED_S", 0.0)
     settings.PUBLIC_BASE_URL = BASE
     yield
-    llms_txt.lately.kept = x402_manifest.lately_priced.kept = None
+    llms_txt.cached_counts.clear()
+    x402_manifest.cached_prices.clear()
 
 
 def text_of(client: Client) -> str:
@@ -141,9 +142,10 @@ def test_without_the_database_it_is_served_with_what_was_known(
         raise OperationalError("away")
 
     monkeypatch.setattr("payments.pricing.price_list.current", fails)
-    monkeypatch.setattr(llms_txt.lately, "read", fails)
+    monkeypatch.setattr(llms_txt.cached_counts, "load", fails)
     assert text_of(client) == first
-    llms_txt.lately.kept = x402_manifest.lately_priced.kept = None
+    llms_txt.cached_counts.clear()
+    x402_manifest.cached_prices.clear()
     text = text_of(client)
     assert "restaurants in" not in text
     assert "USDC by tier" not in text

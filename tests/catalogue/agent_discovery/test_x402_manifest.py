@@ -38,8 +38,10 @@ def _forgetful(monkeypatch: pytest.MonkeyPatch, settings: LazySettings) -> Itera
     monkeypatch.setattr(x402_manifest, "LOOKED_FOR_S", 0.0)
     settings.PUBLIC_BASE_URL = BASE
     yield
-    x402_manifest.lately.kept = x402_manifest.lately_priced.kept = x402_manifest.lately_with_content.kept = None
-    x402_manifest.lately_told.clear()
+    x402_manifest.cached_document.clear()
+    x402_manifest.cached_prices.clear()
+    x402_manifest.cached_examples.clear()
+    x402_manifest.cached_openapi.clear()
 
 
 @pytest.fixture
@@ -259,7 +261,8 @@ def test_without_the_database_the_last_documents_are_served(client: Client, monk
     monkeypatch.setattr("payments.pricing.price_list.current", fails)
     assert client.get(PATH).content == first
     assert x402_manifest.with_prices(content) == priced
-    x402_manifest.lately.kept = x402_manifest.lately_priced.kept = None
+    x402_manifest.cached_document.clear()
+    x402_manifest.cached_prices.clear()
     response = client.get(PATH)
     assert (response.status_code, response.json()["error"]["code"]) == (503, "service_unavailable")
     assert json.loads(x402_manifest.with_prices(content)) == DOCUMENT

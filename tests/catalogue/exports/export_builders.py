@@ -57,10 +57,10 @@ def begin(export: Export, *, rows_a_part: int = worker.ROWS_A_PART) -> None:
 
 
 def step(export: Export, *, goes_on_s: float = worker.GOES_ON_S) -> int:
-    """What one task does with it, and how many it would ring for."""
-    rung = worker.step(export, goes_on_s=goes_on_s)
+    """What one task does with it, and how many more it would enqueue."""
+    enqueued = worker.step(export, goes_on_s=goes_on_s)
     export.refresh_from_db()
-    return rung
+    return enqueued
 
 
 def begun(*, rows_a_part: int = worker.ROWS_A_PART, **wanted: str) -> Export:

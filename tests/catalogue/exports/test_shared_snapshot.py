@@ -91,12 +91,12 @@ def test_an_undisturbed_export_is_of_one_snapshot_that_was_taken_once() -> None:
 def test_one_worker_alone_takes_one_snapshot_too_however_many_tasks_it_needs() -> None:
     reviewed(20)
     export = begun(rows_a_part=2)
-    rung = []
+    enqueued = []
     while export.status == "running":
         builders.review(builders.restaurant(), "In between")
-        rung.append(worker.step(export, goes_on_s=0, kept_s=30))
+        enqueued.append(worker.step(export, goes_on_s=0, kept_s=30))
         export.refresh_from_db()
-    assert (rung, export.status, export.generation, export.rows) == ([1] * 10 + [0], "succeeded", 1, 21)
+    assert (enqueued, export.status, export.generation, export.rows) == ([1] * 10 + [0], "succeeded", 1, 21)
     eventually(all_over)
 
 

@@ -56,7 +56,7 @@ def test_equal_rows_make_equal_files() -> None:
     assert export_builders.without_names(first) == export_builders.without_names(second)
 
 
-def test_a_step_says_how_many_workers_to_ring_for() -> None:
+def test_a_step_returns_how_many_more_to_enqueue() -> None:
     for _ in range(12):
         builders.restaurant(created_at=LONG_AGO)
     assert worker.step(export_builders.queued(), rows_a_part=2) == 4
@@ -74,7 +74,7 @@ def test_a_task_goes_on_with_parts_for_its_time_and_finishes_the_export() -> Non
     assert (export_builders.step(export), export.status, export.generation) == (0, "succeeded", 1)
 
 
-def test_bells_are_no_more_than_workers_that_may_be_at_it() -> None:
+def test_messages_are_no_more_than_workers_that_may_be_at_it() -> None:
     places(150)
     export = export_builders.queued()
     waiting = worker.step(export, rows_a_part=1)
@@ -86,19 +86,19 @@ def test_bells_are_no_more_than_workers_that_may_be_at_it() -> None:
     assert (most, export.status, export.parts.count()) == (4, "succeeded", 150)
 
 
-def test_the_sweeper_rings_once_for_an_export_and_for_a_short_while() -> None:
+def test_the_sweep_enqueues_an_export_once_and_for_a_short_while() -> None:
     export = export_builders.queued()
-    Export.objects.update(queue="nobody-hears-this")
+    Export.objects.update(queue="without-a-worker")
     wake_exports()
     wake_exports()
     with celery.connection_for_read() as broker:
-        bells = broker.SimpleQueue("nobody-hears-this")
-        found = [bells.get(timeout=1) for _ in range(bells.qsize())]
-        assert [bell.payload[1] for bell in found] == [{"export": str(export.pk)}] * 2
-        left = [datetime.fromisoformat(bell.headers["expires"]) - timezone.now() for bell in found]
+        messages = broker.SimpleQueue("without-a-worker")
+        found = [messages.get(timeout=1) for _ in range(messages.qsize())]
+        assert [message.payload[1] for message in found] == [{"export": str(export.pk)}] * 2
+        left = [datetime.fromisoformat(message.headers["expires"]) - timezone.now() for message in found]
         assert timedelta() < min(left) <= max(left) <= timedelta(seconds=20)
-        bells.clear()
-        bells.close()
+        messages.clear()
+        messages.close()
 
 
 def test_of_two_workers_one_begins_an_export() -> None:
@@ -378,7 +378,7 @@ def test_of_two_sweepers_one_sweeps() -> None:
 
 
 def sweep_apart() -> int:
-    """How many exports a sweep on a connection of this thread rings for."""
+    """How many exports a sweep on a connection of this thread would enqueue."""
     try:
         return len(cleanup.waiting(now=timezone.now()))
     finally:

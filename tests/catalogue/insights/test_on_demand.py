@@ -30,7 +30,7 @@ Wallets = Mapping[str, Wallet]
 MINUTE = timedelta(minutes=1)
 
 
-def bells() -> int:
+def enqueued_tasks() -> int:
     """How many tasks wait for a worker."""
     with redis.Redis.from_url(django_settings.CELERY_BROKER_URL) as broker:
         return int(broker.llen(django_settings.CELERY_TASK_DEFAULT_QUEUE))
@@ -86,12 +86,12 @@ def test_for_who_could_not_buy_it_nothing_is_written_or_noted(place: Restaurant,
     client = Client() if who == "nobody" else client_of(wallets["pro" if who == "pro" else "premium"])
     if who == "not sold":
         Product.objects.filter(pk="ai_insight").update(from_tier="enterprise")
-    rung = bells()
+    enqueued = enqueued_tasks()
     answer = client.get(f"/v1/restaurants/{place.slug}/insight")
     assert (answer.status_code, answer.json()["ai_insight_reason"]) == (200, "not_written_yet")
     assert not Insight.objects.exists()
     assert not InsightDemand.objects.exists()
-    assert bells() == rung
+    assert enqueued_tasks() == enqueued
 
 
 @pytest.mark.django_db
@@ -106,12 +106,12 @@ def test_a_stale_insight_is_written_anew_for_a_buyer() -> None:
 def test_a_large_restaurant_is_left_to_a_worker_who_is_rung_once_a_minute(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(on_demand, "MOST_AT_ONCE", 5)
     place = reviewed(6)
-    rung = bells()
+    enqueued = enqueued_tasks()
     for after in (timedelta(0), timedelta(seconds=59), MINUTE, timedelta(seconds=90)):
         assert b"not_written_yet" in wanted(place, now=NOW + after).body
     row = InsightDemand.objects.get()
     assert (row.asked, row.first_asked_at, row.last_asked_at) == (2, NOW, NOW + MINUTE)
-    assert bells() == rung + 2
+    assert enqueued_tasks() == enqueued + 2
     assert insights.refresh(now=NOW, at_most=100, demanded=True) == 1
     assert not InsightDemand.objects.exists()
 

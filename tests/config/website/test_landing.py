@@ -20,8 +20,8 @@ from tests.support.query_counts import costing
 @pytest.fixture(autouse=True)
 def forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is remembered from tests before."""
-    monkeypatch.setattr(landing.lately, "kept", None)
-    monkeypatch.setattr(x402_manifest.lately_priced, "kept", None)
+    landing.cached_extent.clear()
+    x402_manifest.cached_prices.clear()
 
 
 @pytest.mark.django_db
@@ -60,8 +60,8 @@ def test_without_a_database_the_page_is_there_without_counts(monkeypatch: pytest
         raise OperationalError("away")
 
     monkeypatch.setattr(connection, "ensure_connection", away)
-    monkeypatch.setattr(landing.lately, "read", away)
-    monkeypatch.setattr(x402_manifest.lately_priced, "read", away)
+    monkeypatch.setattr(landing.cached_extent, "load", away)
+    monkeypatch.setattr(x402_manifest.cached_prices, "load", away)
     response = Client().get("/")
     assert response.status_code == 200
     assert "Programs and agents search restaurants, and pay by the call." in response.content.decode()

@@ -267,7 +267,8 @@ def test_that_the_store_is_away_is_logged_once(venue: Venue, caplog: pytest.LogC
     api = builders.client(venue)
     for _ in range(5):
         assert api.get("/api/v1/orders").status_code == 200
-    assert [record.levelname for record in caplog.records if "the counters: away" in record.message] == ["WARNING"]
+    opened = [record for record in caplog.records if "circuit breaker open: the rate-limit store" in record.message]
+    assert [record.levelname for record in opened] == ["WARNING"]
 
 
 @pytest.mark.django_db

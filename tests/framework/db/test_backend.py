@@ -14,6 +14,7 @@ from django.db import IntegrityError, OperationalError, connection, transaction
 from accounts.models import Venue
 from config.dev_stack import Stack
 from framework.db.backend import base
+from framework.resilience.circuit_breaker import State
 from tests.support.live_stack import eventually
 
 
@@ -22,9 +23,9 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Patience for tests, and nothing that an earlier one has found out."""
     monkeypatch.setattr(base, "PATIENCE_S", 0.3)
     monkeypatch.setattr(base, "GREETING_S", 0.3)
-    base.outage_of.cache_clear()
+    base.breaker_of.cache_clear()
     yield
-    base.outage_of.cache_clear()
+    base.breaker_of.cache_clear()
 
 
 @pytest.fixture(scope="module")
@@ -49,20 +50,20 @@ def test_the_connections_of_the_product_are_of_this_kind(db: None) -> None:
 
 @pytest.mark.usefixtures("quick")
 def test_while_it_is_frozen_one_caller_a_second_tries_to_connect_and_the_others_are_refused_at_once(db: None) -> None:
-    outage = base.outage_of("default")
-    base.outage_of("replica").begins(OSError("frozen"))
+    breaker = base.breaker_of("default")
+    base.breaker_of("replica").record_failure(OSError("frozen"))
     other = connection.copy()
     other.ensure_connection()
     other.close()
-    outage.begins(OSError("frozen"))
+    breaker.record_failure(OSError("frozen"))
     began_at = time.monotonic()
     with pytest.raises(OperationalError, match="did not answer a moment ago"):
         other.ensure_connection()
     assert time.monotonic() - began_at < 0.5
-    outage.rests_until = 0
+    breaker.next_probe_at = 0
     other.ensure_connection()
     other.close()
-    assert not outage.is_away
+    assert breaker.state is State.CLOSED
 
 
 def test_an_error_says_what_was_wrong_and_not_whose_row_it_was(venue: Venue) -> None:

@@ -169,10 +169,10 @@ def test_a_replica_that_stops_is_noticed_by_nobody_but_staff(shop: Shop, place: 
     shop.standby.server.stop()
     assert [shop.get("/v1/restaurants/noma").status_code for _ in range(5)] == [200] * 5
     assert shop.fallbacks()["away"] >= 4
-    assert "the replica: away, so the primary answers all reads" in shop.log.read_text()
+    assert "circuit breaker open: the replica failed, the primary answers all reads" in shop.log.read_text()
     shop.standby.start()
     assert eventually(shop.is_asked, within_s=5)
-    assert "the replica: back" in shop.log.read_text()
+    assert "circuit breaker closed: the replica answers again" in shop.log.read_text()
 
 
 def signalled(processes: Iterable[psutil.Process], number: signal.Signals) -> None:

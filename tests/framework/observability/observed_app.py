@@ -1,4 +1,4 @@
-"""The product with a path that breaks and one that rings for a task that breaks: `web` serves, `app` works."""
+"""The product with a path that breaks and one that enqueues a task that breaks: `web` serves, `app` works."""
 
 import logging
 import os
@@ -17,10 +17,10 @@ from rest_framework.request import Request  # noqa: E402
 from rest_framework.response import Response  # noqa: E402
 from rest_framework.views import APIView  # noqa: E402
 
-from framework.tasks import dispatch  # noqa: E402
 from config import urls  # noqa: E402
 from config.celery import app  # noqa: E402
 from config.urls import handler400, handler403, handler404, handler500  # noqa: E402
+from framework.tasks.dispatch import enqueue  # noqa: E402
 
 __all__ = ["app", "handler400", "handler403", "handler404", "handler500", "urlpatterns", "web"]
 
@@ -45,17 +45,17 @@ class Break(APIView):
         raise ZeroDivisionError(str(met))
 
 
-class Ring(APIView):
+class EnqueueTask(APIView):
     """A view that asks for the task."""
 
     def get(self, request: Request, token: str) -> Response:
-        """Ring."""
-        dispatch.ring(fail, otherwise="nobody", queue=QUEUE, word=request.query_params["word"])
+        """Enqueue the task."""
+        enqueue(fail, queue=QUEUE, word=request.query_params["word"])
         return Response(status=204)
 
 
 urlpatterns = [
     path("api/v1/breaks", Break.as_view()),
-    path("api/v1/rings/<str:token>", Ring.as_view()),
+    path("api/v1/tasks/<str:token>", EnqueueTask.as_view()),
     *urls.urlpatterns,
 ]

@@ -31,7 +31,7 @@ CANARY = "canary-7f3a"
 
 @contextmanager
 def working(log: Path, **environment: str) -> Iterator[None]:
-    """A worker of the queue that the observed product rings, until the block ends."""
+    """A worker of the queue of the observed product, until the block ends."""
     command = [
         sys.executable,
         "-m",
@@ -113,26 +113,26 @@ def test_errors_and_times_are_told_with_the_id_of_the_call_and_nothing_of_the_ca
                 json={"note": CANARY},
                 headers={"Authorization": f"Bearer {key}", "User-Agent": CANARY},
             )
-            rung = httpx.get(
-                f"{base_url}/api/v1/rings/{CANARY}?word={CANARY}", headers={"Authorization": f"Bearer {key}"}
+            enqueued = httpx.get(
+                f"{base_url}/api/v1/tasks/{CANARY}?word={CANARY}", headers={"Authorization": f"Bearer {key}"}
             )
-            assert (broke.status_code, rung.status_code) == (500, 204)
+            assert (broke.status_code, enqueued.status_code) == (500, 204)
 
             def have_come() -> bool:
                 return len(errors_in(receiver)) >= 3 and len(spans_in(receiver)) >= 3
 
             assert eventually(have_come, within_s=60), (tmp_path / "worker.log").read_text()[-3000:]
     told, spans = errors_in(receiver), {span.name: span for span in spans_in(receiver)}
-    asked, rang = broke.headers["x-request-id"], rung.headers["x-request-id"]
+    asked, enqueued_id = broke.headers["x-request-id"], enqueued.headers["x-request-id"]
     assert asked == broke.json()["error"]["request_id"]
     kinds = sorted(
         (error["tags"]["request_id"], error["exception"]["values"][-1]["type"] if "exception" in error else "line")
         for error in told
     )
-    assert kinds == sorted([(rang, "ZeroDivisionError"), (asked, "ZeroDivisionError"), (asked, "line")])
+    assert kinds == sorted([(enqueued_id, "ZeroDivisionError"), (asked, "ZeroDivisionError"), (asked, "line")])
     assert set(spans) == {
         "POST /api/v1/breaks",
-        "GET /api/v1/rings/<str:token>",
+        "GET /api/v1/tasks/<str:token>",
         "tests.framework.observability.observed_app.fail",
     }
     assert said(spans["POST /api/v1/breaks"]) == {
@@ -141,10 +141,10 @@ def test_errors_and_times_are_told_with_the_id_of_the_call_and_nothing_of_the_ca
         "http.response.status_code": 500,
         "tablewire.request_id": asked,
     }
-    request, task = spans["GET /api/v1/rings/<str:token>"], spans["tests.framework.observability.observed_app.fail"]
+    request, task = spans["GET /api/v1/tasks/<str:token>"], spans["tests.framework.observability.observed_app.fail"]
     assert (task.trace_id, task.parent_span_id) == (request.trace_id, request.span_id)
-    assert said(task) == {"tablewire.request_id": rang}
-    assert f"the task began [{rang}]" in (tmp_path / "worker.log").read_text()
+    assert said(task) == {"tablewire.request_id": enqueued_id}
+    assert f"the task began [{enqueued_id}]" in (tmp_path / "worker.log").read_text()
     assert task.status.message == "ZeroDivisionError"
     everything = [error["sent"] for error in told] + [str(span) for span in spans.values()]
     assert [text for text in everything if CANARY in text or key in text or key[8:] in text] == []

@@ -1,4 +1,4 @@
-"""Ethereum's formats, against the official implementation and the vectors of their standards."""
+"""Ethereum formats, against eth-account, eth-abi and the examples of the standards."""
 
 import subprocess
 import sys
@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from payments.chain import evm
 from payments.chain.networks import BASE, BASE_SEPOLIA, Network
 
-ORDER = 2 * evm.HIGHEST_S + 1
+ORDER = 2 * evm.MAX_S + 1
 KEYS = st.integers(1, ORDER - 1).map(lambda number: number.to_bytes(32))
 ADDRESSES = st.binary(min_size=20, max_size=20).map(lambda content: f"0x{content.hex()}")
 WORDS = st.integers(0, 2**256 - 1)
@@ -34,7 +34,7 @@ def sign(digest: bytes, key: bytes = KEY) -> bytes:
 
 
 # Hashes and addresses
-def test_keccak_is_the_one_from_before_the_standard() -> None:
+def test_keccak_is_not_sha3() -> None:
     assert evm.keccak(b"").hex() == "c5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470"
 
 
@@ -48,20 +48,20 @@ def test_keccak_is_the_one_from_before_the_standard() -> None:
         "0xde709f2102306220921060314715629080e2fb77",
     ],
 )
-def test_the_capitals_of_an_address_are_those_of_the_standard(address: str) -> None:
+def test_checksummed_addresses_match_the_examples_of_eip_55(address: str) -> None:
     assert evm.checksummed(address.lower()) == evm.checksummed(address) == address
 
 
 @profile(deadline=None)
 @given(address=ADDRESSES)
-def test_any_address_is_written_as_wallets_write_it(address: str) -> None:
+def test_checksummed_addresses_match_eth_utils(address: str) -> None:
     assert evm.checksummed(address) == to_checksum_address(address)
 
 
 # Signatures
 @profile(deadline=None)
 @given(key=KEYS, text=st.text())
-def test_the_signer_of_a_message_is_found(key: bytes, text: str) -> None:
+def test_the_signer_of_a_message_is_recovered(key: bytes, text: str) -> None:
     signed = Account.sign_message(encode_defunct(text=text), key)
     assert signed.message_hash == evm.message_digest(text)
     assert evm.recover(evm.message_digest(text), bytes(signed.signature)) == Account.from_key(key).address.lower()
@@ -77,7 +77,7 @@ def test_the_signer_of_a_message_is_found(key: bytes, text: str) -> None:
     times=st.tuples(WORDS, WORDS),
     nonce=NONCES,
 )
-def test_the_signer_of_a_transfer_is_found(
+def test_the_signer_of_a_transfer_is_recovered(
     key: bytes, network: Network, sender: str, to: str, value: int, times: tuple[int, int], nonce: bytes
 ) -> None:
     valid_after, valid_before = times
@@ -116,7 +116,7 @@ def test_the_signer_of_a_transfer_is_found(
     assert evm.recover(digest, bytes(signed.signature)) == Account.from_key(key).address.lower()
 
 
-def test_v_may_be_written_from_zero_or_from_27() -> None:
+def test_v_may_start_at_0_or_27() -> None:
     signature = sign(DIGEST)
     signer = Account.from_key(KEY).address.lower()
     assert (
@@ -124,7 +124,7 @@ def test_v_may_be_written_from_zero_or_from_27() -> None:
     )
 
 
-def test_the_second_signature_that_everyone_can_make_of_one_is_refused() -> None:
+def test_a_signature_with_a_high_s_is_invalid() -> None:
     signature = sign(DIGEST)
     mirrored = ORDER - int.from_bytes(signature[32:64])
     other = signature[:32] + mirrored.to_bytes(32) + bytes([55 - signature[64]])
@@ -133,25 +133,25 @@ def test_the_second_signature_that_everyone_can_make_of_one_is_refused() -> None
 
 
 @pytest.mark.parametrize("v", [2, 3, 26, 29, 30, 255])
-def test_any_other_v_is_refused(v: int) -> None:
+def test_any_other_v_is_invalid(v: int) -> None:
     assert evm.recover(DIGEST, sign(DIGEST)[:64] + bytes([v])) is None
 
 
 @pytest.mark.parametrize("signature", [b"", bytes(64), bytes(65), sign(DIGEST) + b"\x00", b"\xff" * 65])
-def test_what_is_no_signature_is_refused(signature: bytes) -> None:
+def test_bytes_that_are_no_signature_are_invalid(signature: bytes) -> None:
     assert evm.recover(DIGEST, signature) is None
 
 
 @profile(deadline=None)
 @given(signature=st.binary(min_size=65, max_size=65))
-def test_no_65_bytes_break_the_recovery(signature: bytes) -> None:
+def test_recovery_fails_on_no_65_bytes(signature: bytes) -> None:
     evm.recover(DIGEST, signature)
 
 
 # Calls and logs
 @profile(deadline=None)
 @given(address=ADDRESSES, number=WORDS, nonce=NONCES)
-def test_a_call_is_coded_as_contracts_read_it(address: str, number: int, nonce: bytes) -> None:
+def test_call_data_matches_eth_abi(address: str, number: int, nonce: bytes) -> None:
     function = "some(address,uint256,bytes32)"
     arguments = encode(["address", "uint256", "bytes32"], [address, number, nonce])
     expected = function_signature_to_4byte_selector(function) + arguments
@@ -160,22 +160,22 @@ def test_a_call_is_coded_as_contracts_read_it(address: str, number: int, nonce: 
 
 @profile(deadline=None)
 @given(address=ADDRESSES, number=WORDS, signed=st.integers(-(2**255), 2**255 - 1))
-def test_an_answer_is_read_as_contracts_code_it(address: str, number: int, signed: int) -> None:
+def test_words_of_an_answer_match_eth_abi(address: str, number: int, signed: int) -> None:
     whole, held, below_zero = evm.words(
         "0x" + encode(["uint256", "address", "int256"], [number, address, signed]).hex()
     )
-    assert (whole, evm.address(held), evm.signed(below_zero)) == (number, address, signed)
+    assert (whole, evm.address(held), evm.to_signed(below_zero)) == (number, address, signed)
 
 
-def test_the_topics_of_a_transfer_are_those_on_every_chain() -> None:
+def test_the_topics_of_a_transfer_are_the_standard_ones() -> None:
     topic = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef"
     assert evm.topic("Transfer(address,address,uint256)") == topic
     assert evm.topic(BASE.asset) == "0x" + 24 * "0" + BASE.asset[2:]
     assert evm.topic(DIGEST) == f"0x{DIGEST.hex()}"
 
 
-# What the web server carries
-def test_the_web_server_does_without_web3() -> None:
+# Imports of the web server
+def test_the_web_server_does_not_import_web3() -> None:
     """It would cost two seconds of each start and 30 MB of each process."""
     script = """
 import sys, django

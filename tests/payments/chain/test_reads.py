@@ -1,4 +1,4 @@
-"""Reading the chain, on the development chain of the run: what wallets hold, and which payments have arrived."""
+"""Reads of the development chain: what wallets hold, and which payments have arrived."""
 
 import logging
 import secrets
@@ -10,20 +10,20 @@ import pytest
 from coincurve import PrivateKey
 from pytest_django import Settings
 
-from config.dev_stack.chain import PRICE_FEED
 from payments.chain import evm, reads, rpc
 from payments.chain.networks import ours
 from payments.chain.reads import FeedSilent, Holdings, NotAPayment, Transfer
+from payments.devchain.addresses import PRICE_FEED
 from payments.devchain.wallets import Wallet, from_key
 from tests.payments.facilitators import node_answering, serving
 from tests.payments.transfers import CANCEL, TRANSFER, Arguments, authorize, send, together
 
-NOBODY = "0x" + 20 * "0b"
+OTHER_ADDRESS = "0x" + 20 * "0b"
 
 
 @pytest.fixture
 def shop(settings: Settings) -> str:
-    """The address that is paid, for this test only: what arrives there is in no ledger."""
+    """A new PAY_TO for this test: its payments are in no ledger."""
     settings.PAY_TO = from_key("shop", secrets.token_bytes(32)).address
     return str(settings.PAY_TO)
 
@@ -36,7 +36,7 @@ def payer(wallets: Mapping[str, Wallet]) -> Wallet:
 
 @pytest.fixture
 def feed(payer: Wallet) -> Iterator[Wallet]:
-    """Who may set the price of the token, which is 2 USD again afterwards."""
+    """A wallet that sets the price of the token; the test ends with 2 USD again."""
     yield payer
     send(payer, PRICE_FEED, "set(int256)", 2 * 10**8)
 
@@ -53,29 +53,33 @@ def pay(payer: Wallet, to: str, amount: str) -> str:
 @pytest.mark.parametrize(
     ("name", "usd", "staked"), [("free", 0, 0), ("pro", 250, 0), ("premium", 2000, 0), ("enterprise", 120_000, 60_000)]
 )
-def test_a_holding_is_what_is_held_and_staked_at_the_price_of_the_feed(
+def test_holdings_are_valued_at_the_price_of_the_feed(
     wallets: Mapping[str, Wallet], name: str, usd: int, staked: int
 ) -> None:
     assert held_by(wallets[name]) == Holdings(usd=Decimal(usd), staked=Decimal(staked))
 
 
-def test_a_price_without_a_feed_is_the_fixed_one(settings: Settings, wallets: Mapping[str, Wallet]) -> None:
+def test_without_a_feed_holdings_are_valued_at_the_fixed_price(
+    settings: Settings, wallets: Mapping[str, Wallet]
+) -> None:
     settings.TOKEN_PRICE_FEED, settings.TOKEN_PRICE_USD = "", Decimal("0.123456789")
     assert held_by(wallets["pro"]) == Holdings(usd=Decimal("15.432098"), staked=Decimal(0))
 
 
-def test_the_smallest_part_below_a_threshold_stays_below_it(settings: Settings, wallets: Mapping[str, Wallet]) -> None:
+def test_a_value_just_below_a_threshold_is_not_rounded_up(settings: Settings, wallets: Mapping[str, Wallet]) -> None:
     settings.TOKEN_PRICE_FEED, settings.TOKEN_PRICE_USD = "", Decimal("0.799999999999999999")
     assert held_by(wallets["pro"]).usd == Decimal("99.999999")
 
 
-def test_without_a_token_nothing_is_held_and_nothing_asked(settings: Settings, wallets: Mapping[str, Wallet]) -> None:
+def test_without_a_token_holdings_are_empty_and_cost_no_request(
+    settings: Settings, wallets: Mapping[str, Wallet]
+) -> None:
     settings.TOKEN_ADDRESS, settings.RPC_URL = "", "http://127.0.0.1:1"
     assert held_by(wallets["pro"]) == Holdings(usd=Decimal(0), staked=Decimal(0))
 
 
 @pytest.mark.parametrize("answer", [0, 2**256 - 1, 10**18])
-def test_a_feed_that_names_no_price_that_can_be_is_not_believed(
+def test_a_feed_with_an_impossible_price_is_rejected(
     wallets: Mapping[str, Wallet], feed: Wallet, answer: int, caplog: pytest.LogCaptureFixture
 ) -> None:
     send(feed, PRICE_FEED, "set(int256)", answer)
@@ -83,12 +87,10 @@ def test_a_feed_that_names_no_price_that_can_be_is_not_believed(
         held_by(wallets["enterprise"])
     errors = [record.getMessage() for record in caplog.records if record.levelno == logging.ERROR]
     assert len(errors) == 1
-    assert errors[0].startswith("the price feed says ")
+    assert errors[0].startswith("the price feed is not valid: price ")
 
 
-def test_a_feed_that_has_been_silent_for_more_than_a_day_or_speaks_of_tomorrow_is_not_believed(
-    wallets: Mapping[str, Wallet], feed: Wallet
-) -> None:
+def test_a_feed_with_an_old_or_future_price_is_rejected(wallets: Mapping[str, Wallet], feed: Wallet) -> None:
     now = datetime.now(UTC)
     send(feed, PRICE_FEED, "setAsOf(int256,uint256)", 3 * 10**8, int(now.timestamp()))
     pro = wallets["pro"].address
@@ -99,19 +101,19 @@ def test_a_feed_that_has_been_silent_for_more_than_a_day_or_speaks_of_tomorrow_i
             reads.holdings(pro, now=then)
 
 
-def test_who_holds_nothing_needs_no_price(wallets: Mapping[str, Wallet], feed: Wallet) -> None:
+def test_an_empty_holding_needs_no_price(wallets: Mapping[str, Wallet], feed: Wallet) -> None:
     send(feed, PRICE_FEED, "set(int256)", 0)
     assert held_by(wallets["free"]) == Holdings(usd=Decimal(0), staked=Decimal(0))
 
 
-def test_an_address_that_is_no_contract_cannot_be_read(settings: Settings, wallets: Mapping[str, Wallet]) -> None:
-    settings.TOKEN_ADDRESS = NOBODY
+def test_reading_an_address_without_a_contract_is_an_error(settings: Settings, wallets: Mapping[str, Wallet]) -> None:
+    settings.TOKEN_ADDRESS = OTHER_ADDRESS
     with pytest.raises(rpc.RpcError):
         held_by(wallets["pro"])
 
 
 # Transfers
-def test_a_transfer_to_us_names_payer_amount_and_moment(shop: str, payer: Wallet) -> None:
+def test_a_transfer_to_us_has_payer_amount_and_time(shop: str, payer: Wallet) -> None:
     before = datetime.now(UTC).replace(microsecond=0)
     tx_hash = pay(payer, shop, "0.012345")
     (found,) = reads.transfers(tx_hash)
@@ -127,14 +129,14 @@ def test_a_transfer_to_us_names_payer_amount_and_moment(shop: str, payer: Wallet
 
 
 @pytest.mark.usefixtures("shop")
-def test_a_transaction_that_the_chain_does_not_know_has_brought_nothing() -> None:
+def test_an_unknown_transaction_has_no_transfers() -> None:
     assert reads.transfers("0x" + 32 * "ab") == []
 
 
 @pytest.mark.usefixtures("shop")
 def test_a_transfer_to_another_address_is_no_payment(payer: Wallet) -> None:
     with pytest.raises(NotAPayment, match="moves no USDC to 0x"):
-        reads.transfers(pay(payer, NOBODY, "1"))
+        reads.transfers(pay(payer, OTHER_ADDRESS, "1"))
 
 
 @pytest.mark.usefixtures("shop")
@@ -144,26 +146,26 @@ def test_a_transfer_of_another_token_is_no_payment(settings: Settings, wallets: 
         reads.transfers(hashed)
 
 
-def test_a_transaction_that_was_reverted_is_no_payment(shop: str, payer: Wallet) -> None:
+def test_a_reverted_transaction_is_no_payment(shop: str, payer: Wallet) -> None:
     with pytest.raises(NotAPayment, match="reverted"):
         reads.transfers(pay(payer, shop, "1000000"))
 
 
-def test_money_that_was_minted_to_us_is_no_payment(shop: str, payer: Wallet) -> None:
+def test_minted_money_is_no_payment(shop: str, payer: Wallet) -> None:
     with pytest.raises(NotAPayment, match="moves no USDC"):
         reads.transfers(send(payer, ours().asset, "mint(address,uint256)", shop, 10**6))
 
 
-def test_a_transfer_of_nothing_is_no_payment(shop: str, payer: Wallet) -> None:
+def test_a_transfer_of_0_is_no_payment(shop: str, payer: Wallet) -> None:
     with pytest.raises(NotAPayment, match="moves no USDC"):
         reads.transfers(pay(payer, shop, "0"))
 
 
-def test_several_transfers_in_one_transaction_are_counted_for_each_payer(
+def test_several_transfers_in_one_transaction_are_summed_by_payer(
     shop: str, payer: Wallet, wallets: Mapping[str, Wallet]
 ) -> None:
     pro = wallets["pro"]
-    transaction = together((payer, shop, 2000), (payer, NOBODY, 10), (pro, shop, 4000), (payer, shop, 3000))
+    transaction = together((payer, shop, 2000), (payer, OTHER_ADDRESS, 10), (pro, shop, 4000), (payer, shop, 3000))
     found = reads.transfers(transaction)
     assert [(each.payer, each.amount) for each in found] == [
         (payer.address, Decimal("0.005")),
@@ -172,15 +174,13 @@ def test_several_transfers_in_one_transaction_are_counted_for_each_payer(
     assert found[0].log_index < found[1].log_index
 
 
-def test_more_usdc_than_there_is_is_counted_to_the_last_unit(shop: str, payer: Wallet) -> None:
+def test_amounts_of_35_digits_are_exact(shop: str, payer: Wallet) -> None:
     send(payer, ours().asset, "mint(address,uint256)", payer.address, 10**40)
     (found,) = reads.transfers(send(payer, ours().asset, "transfer(address,uint256)", shop, 10**40 + 1))
     assert str(found.amount) == "1" + "0" * 34 + ".000001"
 
 
-def test_a_block_that_the_node_does_not_show_yet_is_a_node_that_is_away(
-    shop: str, payer: Wallet, settings: Settings
-) -> None:
+def test_a_block_that_the_node_does_not_have_yet_is_an_error(shop: str, payer: Wallet, settings: Settings) -> None:
     transaction = pay(payer, shop, "0.002")
     with serving(node_answering({"eth_getBlockByNumber": None})) as server:
         settings.RPC_URL = server.url
@@ -189,9 +189,7 @@ def test_a_block_that_the_node_does_not_show_yet_is_a_node_that_is_away(
 
 
 # Authorizations
-def test_an_authorization_is_found_by_its_nonce_once_it_was_used(
-    shop: str, payer: Wallet, wallets: Mapping[str, Wallet]
-) -> None:
+def test_a_used_authorization_is_found_by_its_nonce(shop: str, payer: Wallet, wallets: Mapping[str, Wallet]) -> None:
     nonce = secrets.token_bytes(32)
     arguments = authorize(payer, to=shop, value=2000, nonce=nonce)
     assert (reads.authorization_used(payer.address, nonce), reads.authorization_is_spent(payer.address, nonce)) == (
@@ -206,14 +204,14 @@ def test_an_authorization_is_found_by_its_nonce_once_it_was_used(
     assert reads.authorization_used(wallets["pro"].address, nonce) is None
 
 
-def test_a_transaction_that_used_an_authorization_is_not_paid_with_by_its_hash_too(shop: str, payer: Wallet) -> None:
+def test_the_hash_of_a_transaction_that_used_an_authorization_is_no_second_payment(shop: str, payer: Wallet) -> None:
     arguments = authorize(payer, to=shop, value=2000, nonce=secrets.token_bytes(32))
     with pytest.raises(NotAPayment, match="used an authorization"):
         reads.transfers(send(payer, ours().asset, TRANSFER, *arguments))
 
 
 @pytest.mark.usefixtures("shop")
-def test_an_authorization_that_was_cancelled_is_spent_and_has_paid_nothing(payer: Wallet) -> None:
+def test_a_cancelled_authorization_is_spent_and_is_no_payment(payer: Wallet) -> None:
     nonce = secrets.token_bytes(32)
     send(payer, ours().asset, CANCEL, *cancellation(payer, nonce))
     assert reads.authorization_is_spent(payer.address, nonce)
@@ -222,15 +220,15 @@ def test_an_authorization_that_was_cancelled_is_spent_and_has_paid_nothing(payer
 
 
 @pytest.mark.usefixtures("shop")
-def test_an_authorization_that_paid_another_has_paid_us_nothing(payer: Wallet) -> None:
+def test_an_authorization_that_paid_another_address_is_no_payment(payer: Wallet) -> None:
     nonce = secrets.token_bytes(32)
-    send(payer, ours().asset, TRANSFER, *authorize(payer, to=NOBODY, value=2000, nonce=nonce))
+    send(payer, ours().asset, TRANSFER, *authorize(payer, to=OTHER_ADDRESS, value=2000, nonce=nonce))
     assert reads.authorization_is_spent(payer.address, nonce)
     with pytest.raises(NotAPayment, match="somebody else"):
         reads.authorization_used(payer.address, nonce)
 
 
-def test_an_authorization_that_moved_nothing_has_paid_us_nothing(shop: str, payer: Wallet) -> None:
+def test_an_authorization_over_0_is_no_payment(shop: str, payer: Wallet) -> None:
     nonce = secrets.token_bytes(32)
     send(payer, ours().asset, TRANSFER, *authorize(payer, to=shop, value=0, nonce=nonce))
     with pytest.raises(NotAPayment, match="or nothing"):
@@ -239,9 +237,9 @@ def test_an_authorization_that_moved_nothing_has_paid_us_nothing(shop: str, paye
 
 def cancellation(payer: Wallet, nonce: bytes) -> tuple[Arguments, ...]:
     """The arguments of cancelAuthorization, signed by the payer."""
-    deed = evm.keccak(
-        evm.keccak(b"CancelAuthorization(address authorizer,bytes32 nonce)") + evm.packed(payer.address) + nonce
+    struct_hash = evm.keccak(
+        evm.keccak(b"CancelAuthorization(address authorizer,bytes32 nonce)") + evm.encode_word(payer.address) + nonce
     )
-    digest = evm.keccak(b"\x19\x01" + evm.domain(ours()) + deed)
+    digest = evm.keccak(b"\x19\x01" + evm.domain_separator(ours()) + struct_hash)
     made = PrivateKey(bytes.fromhex(payer.private_key[2:])).sign_recoverable(digest, hasher=None)
     return payer.address, nonce, made[64] + 27, made[:32], made[32:64]

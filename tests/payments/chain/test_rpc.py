@@ -1,4 +1,4 @@
-"""The client of the chain's node: what a node may answer, and what becomes of it."""
+"""The JSON-RPC client: results, errors, and nodes that are away or hang."""
 
 import json
 import os
@@ -15,7 +15,8 @@ import httpx
 import pytest
 from pytest_django import Settings
 
-from framework.resilience import bulkhead, deadline
+from framework.resilience.bulkhead import REQUEST_THREADS
+from framework.resilience.deadline import response_deadline
 from payments.chain import rpc
 from payments.devchain.wallets import Wallet as Key
 from tests.payments.signing import client_of
@@ -27,7 +28,7 @@ Answer = Callable[[Any], tuple[int, bytes]]
 
 @contextmanager
 def node(answer: Answer, *, a_connection: int | None = None) -> Iterator[str]:
-    """The address of a node that answers so, and on one connection so many times: the next time it hangs up."""
+    """The URL of a node that answers like this; it closes a connection after `a_connection` answers."""
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -45,10 +46,10 @@ def node(answer: Answer, *, a_connection: int | None = None) -> Iterator[str]:
             self.wfile.write(content)
 
         def log_message(self, *_: Any) -> None:
-            """Say nothing."""
+            """Log nothing."""
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        # Connections are kept alive: nobody waits for their threads.
+        # Connections stay open, so their threads are not joined.
         server.daemon_threads = True
         server.block_on_close = False
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
@@ -58,29 +59,29 @@ def node(answer: Answer, *, a_connection: int | None = None) -> Iterator[str]:
         finally:
             server.shutdown()
             thread.join()
-            rpc.connections.open().close()
-            rpc.connections.forget()
+            rpc.http_client.get().close()
+            rpc.http_client.reset()
 
 
 def echo(question: Any) -> tuple[int, bytes]:
-    """Each call's result is what was asked, the last call first."""
+    """Each call's result is its method and its parameters; a batch is answered in reverse order."""
     calls = question if isinstance(question, list) else [question]
     answers = [{"jsonrpc": "2.0", "id": call["id"], "result": [call["method"], call["params"]]} for call in calls]
     return 200, json.dumps(answers[::-1] if isinstance(question, list) else answers[0]).encode()
 
 
 def always(content: Any, *, status: int = 200) -> Answer:
-    """A node that says the same to everything."""
+    """A node with the same answer to every request."""
     return lambda _: (status, content if isinstance(content, bytes) else json.dumps(content).encode())
 
 
-# What is asked
-def test_a_call_is_answered_by_its_result(settings: Settings) -> None:
+# Results
+def test_a_call_returns_its_result(settings: Settings) -> None:
     with node(echo) as settings.RPC_URL:
         assert rpc.call("eth_call", {"to": "0x00"}, "latest") == ["eth_call", [{"to": "0x00"}, "latest"]]
 
 
-def test_the_results_of_a_batch_stand_in_the_order_of_its_calls(settings: Settings) -> None:
+def test_a_batch_returns_results_in_the_order_of_its_calls(settings: Settings) -> None:
     with node(echo) as settings.RPC_URL:
         assert rpc.batch([("one", ()), ("two", (2,)), ("three", (3, 3))]) == [
             ["one", []],
@@ -89,27 +90,27 @@ def test_the_results_of_a_batch_stand_in_the_order_of_its_calls(settings: Settin
         ]
 
 
-def test_eight_threads_get_the_answers_to_their_own_questions(settings: Settings) -> None:
+def test_eight_threads_get_the_results_of_their_own_calls(settings: Settings) -> None:
     with node(echo) as settings.RPC_URL, ThreadPoolExecutor(8) as threads:
         answers = list(threads.map(lambda number: rpc.call("ask", number), range(200)))
     assert answers == [["ask", [number]] for number in range(200)]
 
 
-def test_a_forked_process_has_connections_of_its_own(settings: Settings) -> None:
+def test_a_forked_process_has_its_own_connections(settings: Settings) -> None:
     with node(echo) as settings.RPC_URL:
         rpc.call("before")
-        mine = rpc.connections.open()
+        mine = rpc.http_client.get()
         child = os.fork()
         if child == 0:
-            is_fresh = rpc.connections.client is None
+            is_fresh = rpc.http_client.client is None
             os._exit(0 if is_fresh and rpc.call("inside") == ["inside", []] else 1)
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-        assert rpc.connections.open() is mine
+        assert rpc.http_client.get() is mine
         assert rpc.call("after") == ["after", []]
 
 
-# A node that is away or will not
-def test_a_node_that_is_away_is_a_503_with_its_moment_to_try_again(settings: Settings) -> None:
+# A node that is away or answers with an error
+def test_a_node_that_is_away_gives_503_with_retry_after(settings: Settings) -> None:
     settings.RPC_URL = f"http://{NOWHERE}"
     with pytest.raises(rpc.RpcUnavailable) as caught:
         rpc.call("eth_chainId")
@@ -117,23 +118,26 @@ def test_a_node_that_is_away_is_a_503_with_its_moment_to_try_again(settings: Set
     assert (refusal.code, refusal.status, refusal.headers) == ("service_unavailable", 503, {"Retry-After": "5"})
 
 
-def test_a_node_that_is_away_is_left_alone_for_a_while_and_its_address_not_logged(
+def test_a_node_that_is_away_opens_the_breaker_and_its_url_is_not_logged(
     settings: Settings, caplog: pytest.LogCaptureFixture
 ) -> None:
     settings.RPC_URL = f"http://{NOWHERE}/v2/a-secret-key"
     for _ in range(3):
         with pytest.raises(rpc.RpcUnavailable):
             rpc.call("eth_chainId")
-    assert [record.getMessage() for record in caplog.records] == ["the chain's node is away: ConnectError"]
+    assert [record.getMessage() for record in caplog.records] == [
+        "the chain's node did not answer: ConnectError",
+        "circuit breaker open: the chain's node failed, calls are refused: ConnectError",
+    ]
 
 
-def test_a_node_that_was_away_is_asked_again(settings: Settings) -> None:
+def test_a_node_that_was_away_is_probed_after_the_recovery_time(settings: Settings) -> None:
     with node(echo) as address:
         settings.RPC_URL = address
-        rpc.breaker_of(address).note(answered=False)
+        rpc.breaker_of(address).record_failure("away")
         with pytest.raises(rpc.RpcUnavailable):
             rpc.call("eth_chainId")
-        rpc.breaker_of(address).resting_until = time.monotonic()
+        rpc.breaker_of(address).next_probe_at = time.monotonic()
         assert rpc.call("eth_chainId") == ["eth_chainId", []]
 
 
@@ -150,12 +154,12 @@ def test_a_node_that_was_away_is_asked_again(settings: Settings) -> None:
         always({"jsonrpc": "2.0", "id": 0}),
     ],
 )
-def test_a_node_that_answers_nonsense_cannot_be_read(settings: Settings, answer: Answer) -> None:
+def test_an_invalid_answer_of_the_node_is_an_error(settings: Settings, answer: Answer) -> None:
     with node(answer) as settings.RPC_URL, pytest.raises(rpc.RpcUnavailable):
         rpc.call("eth_chainId")
 
 
-def test_a_refused_call_tells_us_why_and_the_caller_only_that_it_is_so(settings: Settings) -> None:
+def test_the_reason_of_an_rpc_error_is_not_shown_to_the_caller(settings: Settings) -> None:
     error = {"code": 3, "message": "execution reverted"}
     answer = always({"jsonrpc": "2.0", "id": 0, "error": error})
     with node(answer) as settings.RPC_URL, pytest.raises(rpc.RpcError) as caught:
@@ -164,13 +168,13 @@ def test_a_refused_call_tells_us_why_and_the_caller_only_that_it_is_so(settings:
     assert caught.value.message == "The chain cannot be read for a moment. Try again."
 
 
-def test_a_batch_fails_as_a_whole_where_the_node_takes_none(settings: Settings) -> None:
+def test_a_batch_fails_as_a_whole_where_the_node_supports_none(settings: Settings) -> None:
     refusal = {"jsonrpc": "2.0", "id": None, "error": {"code": -32600, "message": "no batches"}}
     with node(always(refusal)) as settings.RPC_URL, pytest.raises(rpc.RpcError, match="chain cannot be read"):
         rpc.batch([("one", ()), ("two", ())])
 
 
-def test_a_connection_that_the_node_closes_just_then_is_replaced(settings: Settings) -> None:
+def test_a_connection_that_the_node_closes_is_replaced(settings: Settings) -> None:
     with node(echo, a_connection=1) as address:
         settings.RPC_URL = address
         assert [rpc.call("eth_chainId") for _ in range(3)] == [["eth_chainId", []]] * 3
@@ -179,7 +183,7 @@ def test_a_connection_that_the_node_closes_just_then_is_replaced(settings: Setti
 # A node that hangs
 @contextmanager
 def hanging() -> Iterator[tuple[str, list[Any], threading.Event]]:
-    """The address of a node that answers nothing until the event, and what it was asked."""
+    """The URL of a node that answers nothing until the event, and its requests."""
     asked: list[Any] = []
     over = threading.Event()
 
@@ -196,39 +200,39 @@ def hanging() -> Iterator[tuple[str, list[Any], threading.Event]]:
 
 
 def waited(_: int = 0) -> float:
-    """How long an answer to somebody waits for a node that gives none, in seconds."""
+    """How long a response waits for a node that gives no answer, in seconds."""
     began_at = time.monotonic()
-    with deadline.one_answer(), pytest.raises(rpc.RpcUnavailable):
+    with response_deadline(), pytest.raises(rpc.RpcUnavailable):
         rpc.call("eth_chainId")
     return time.monotonic() - began_at
 
 
-def test_all_threads_but_one_wait_for_a_node_that_hangs_and_then_one_tries_it_for_all(
+def test_all_threads_but_one_wait_for_a_hanging_node_and_then_one_probes_it(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rpc, "WAITED_FOR_S", 1.0)
-    monkeypatch.setattr(rpc, "REST_S", 0.5)
-    most = bulkhead.THREADS - 1
+    monkeypatch.setattr(rpc, "RESPONSE_TIMEOUT_S", 1.0)
+    monkeypatch.setattr(rpc, "RECOVERY_S", 0.5)
+    admitted = REQUEST_THREADS - 1
     with hanging() as (address, asked, over), ThreadPoolExecutor(16) as threads:
         settings.RPC_URL = address
         took = sorted(threads.map(waited, range(16)))
-        assert len(asked) == most
-        # Whether it hangs is not known at first: so long it may be slow.
-        assert took[15 - most] < rpc.SOON_S + 0.2
-        assert all(1 <= one < 1.5 for one in took[-most:])
+        assert len(asked) == admitted
+        # At first the node may just be slow, so callers queue for MAX_QUEUE_S.
+        assert took[15 - admitted] < rpc.MAX_QUEUE_S + 0.2
+        assert all(1 <= one < 1.5 for one in took[-admitted:])
         assert waited() < 0.1
-        time.sleep(rpc.REST_S)
+        time.sleep(rpc.RECOVERY_S)
         took = sorted(threads.map(waited, range(16)))
-        assert len(asked) == most + 1
+        assert len(asked) == admitted + 1
         assert took[14] < 0.1
         assert 1 <= took[15] < 1.5
         over.set()
-        time.sleep(rpc.REST_S)
-        with deadline.one_answer():
+        time.sleep(rpc.RECOVERY_S)
+        with response_deadline():
             assert rpc.call("eth_chainId") == ["eth_chainId", []]
 
 
-def test_the_thread_that_may_not_wait_for_a_node_that_hangs_is_answered_by_one_that_is_well(
+def test_with_a_healthy_node_every_thread_gets_a_result(
     settings: Settings,
 ) -> None:
     def slow(question: Any) -> tuple[int, bytes]:
@@ -236,14 +240,14 @@ def test_the_thread_that_may_not_wait_for_a_node_that_hangs_is_answered_by_one_t
         return echo(question)
 
     def ask(number: int) -> Any:
-        with deadline.one_answer():
+        with response_deadline():
             return rpc.call("ask", number)
 
-    with node(slow) as settings.RPC_URL, ThreadPoolExecutor(bulkhead.THREADS) as threads:
+    with node(slow) as settings.RPC_URL, ThreadPoolExecutor(REQUEST_THREADS) as threads:
         assert list(threads.map(ask, range(40))) == [["ask", [number]] for number in range(40)]
 
 
-def test_a_worker_waits_for_the_node_with_all_of_its_threads(settings: Settings) -> None:
+def test_a_worker_has_no_bulkhead(settings: Settings) -> None:
     with hanging() as (address, asked, over), ThreadPoolExecutor(8) as threads:
         settings.RPC_URL = address
         answers = [threads.submit(rpc.call, "ask", number) for number in range(8)]
@@ -252,23 +256,23 @@ def test_a_worker_waits_for_the_node_with_all_of_its_threads(settings: Settings)
         assert [one.result() for one in answers] == [["ask", [number]] for number in range(8)]
 
 
-def test_who_has_no_time_left_does_not_try_a_node_that_was_away(
+def test_a_request_with_little_time_left_does_not_probe_the_node(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rpc, "REST_S", 0.0)
+    monkeypatch.setattr(rpc, "RECOVERY_S", 0.0)
     with node(echo) as address:
         settings.RPC_URL = address
-        rpc.breaker_of(address).note(answered=False)
-        monkeypatch.setattr(rpc, "WAITED_FOR_S", rpc.TELLING_S / 2)
+        rpc.breaker_of(address).record_failure("away")
+        monkeypatch.setattr(rpc, "RESPONSE_TIMEOUT_S", rpc.MIN_PROBE_TIMEOUT_S / 2)
         assert waited() < 0.1
-        monkeypatch.setattr(rpc, "WAITED_FOR_S", rpc.TELLING_S)
-        with deadline.one_answer():
+        monkeypatch.setattr(rpc, "RESPONSE_TIMEOUT_S", rpc.MIN_PROBE_TIMEOUT_S)
+        with response_deadline():
             assert rpc.call("eth_chainId") == ["eth_chainId", []]
 
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("prices")
-def test_while_the_node_hangs_what_needs_none_is_answered_at_once(wallets: Mapping[str, Key], tmp_path: Path) -> None:
+def test_while_the_node_hangs_other_requests_are_answered_at_once(wallets: Mapping[str, Key], tmp_path: Path) -> None:
     session = client_of(wallets["pro"]).defaults["HTTP_AUTHORIZATION"]
     with (
         hanging() as (address, asked, _),

@@ -294,6 +294,6 @@ def test_the_refusal_of_a_contract_whose_payment_is_on_the_chain_does_not_say_no
     assert ["Nothing was charged" in refusal.message for refusal in refusals] == [True, False]
     assert Payment.objects.count() == 0
     # The daily audit finds it and owes it back.
-    head = reads.head()
+    head = reads.latest_block()
     chain_audit.span(head - 1, head, now=timezone.now())
     assert (Payment.objects.get().payer, Payment.objects.get().state) == (payer, State.REFUND_DUE)

@@ -1,4 +1,4 @@
-"""The development chain from outside: web3.py as its client, wallets that sign with eth-account."""
+"""The development chain through web3.py and eth-account."""
 
 import secrets
 import time
@@ -9,12 +9,12 @@ from web3 import Web3
 from web3.contract import Contract
 from web3.types import TxReceipt
 
-from config.dev_stack.chain import PRICE_FEED, USDC, UTILITY_TOKEN
 from payments.chain.evm import checksummed
 from payments.devchain import artifacts
+from payments.devchain.addresses import PRICE_FEED, USDC, UTILITY_TOKEN
 from payments.devchain.wallets import Wallet
 
-# A moment that has passed, and one that will not come in a test.
+# A time in the past, and one that no test reaches.
 LONG_AGO, FAR = 0, 2**40
 AUTHORIZATION = [
     *({"name": name, "type": "address"} for name in ("from", "to")),
@@ -44,15 +44,15 @@ def _contract(node: Web3, address: str, name: str) -> Contract:
     return node.eth.contract(address=Web3.to_checksum_address(address), abi=abi)
 
 
-def send(node: Web3, sender: Wallet, deed: Any = None, **fields: Any) -> TxReceipt:
+def send(node: Web3, sender: Wallet, call: Any = None, **fields: Any) -> TxReceipt:
     """Sign a transaction with the fields that web3.py fills in, send it, and return how it ended.
 
-    `deed` is a call of a contract's function.
+    `call` is a call of a contract's function.
     """
     address = Web3.to_checksum_address(sender.address)
     common = {"from": address, "nonce": node.eth.get_transaction_count(address)}
-    if deed is not None:
-        transaction = deed.build_transaction({**common, "gas": 300_000, **fields})
+    if call is not None:
+        transaction = call.build_transaction({**common, "gas": 300_000, **fields})
     else:
         transaction = {**common, "chainId": 84532, "gas": 300_000, "gasPrice": node.eth.gas_price, **fields}
     raw = Account.sign_transaction(transaction, sender.private_key).raw_transaction
@@ -66,8 +66,8 @@ def signed(signer: Wallet, kind: str, types: list[dict[str, str]], message: dict
 
 
 def authorization(sender: str, to: str, value: int, **changed: Any) -> dict[str, Any]:
-    """The words of a transfer by authorization, valid now."""
-    words = {
+    """The message of a transfer by authorization, valid now."""
+    message = {
         "from": checksummed(sender),
         "to": checksummed(to),
         "value": value,
@@ -75,7 +75,7 @@ def authorization(sender: str, to: str, value: int, **changed: Any) -> dict[str,
         "validBefore": FAR,
         "nonce": secrets.token_bytes(32),
     }
-    return words | changed
+    return message | changed
 
 
 def parts(signature: bytes) -> tuple[int, bytes, bytes]:
@@ -84,5 +84,5 @@ def parts(signature: bytes) -> tuple[int, bytes, bytes]:
 
 
 def soon() -> int:
-    """A time that is still to come, in Unix seconds."""
+    """A time in an hour, in Unix seconds."""
     return int(time.time()) + 3600

@@ -1,11 +1,11 @@
-"""The committed code of the contracts is that of their committed source."""
+"""The committed contracts match their source."""
 
 import pytest
 
 from payments.devchain import artifacts
 
 
-def test_every_source_is_the_one_that_was_compiled() -> None:
+def test_every_artifact_was_compiled_from_the_committed_source() -> None:
     sources = {file.stem for file in artifacts.CONTRACTS.glob("*.sol")}
     assert sources == set(artifacts.NAMES) == {file.stem for file in artifacts.CONTRACTS.glob("*.json")}
     assert {name: artifacts.read(name).source_sha256 for name in sources} == {
@@ -14,6 +14,6 @@ def test_every_source_is_the_one_that_was_compiled() -> None:
 
 
 @pytest.mark.outside
-def test_compiling_again_gives_the_same() -> None:
+def test_compiling_again_gives_the_same_artifacts() -> None:
     made = artifacts.compile_all()
     assert made == {name: (artifacts.CONTRACTS / f"{name}.json").read_text() for name in artifacts.NAMES}

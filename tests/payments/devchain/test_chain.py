@@ -1,4 +1,4 @@
-"""The chain as the list of its transactions: what a restart keeps, and how time goes."""
+"""The chain: transactions, blocks, timestamps, and what a restart restores."""
 
 import resource
 import stat
@@ -10,11 +10,11 @@ import pytest
 from eth_account import Account
 from web3 import Web3
 
-from config.dev_stack.chain import PRICE_FEED, USDC, UTILITY_TOKEN
 from config.dev_stack.chain import Chain as Server
 from config.dev_stack.servers import free_port
 from payments.chain.evm import call_data, checksummed
 from payments.devchain import wallets
+from payments.devchain.addresses import PRICE_FEED, USDC, UTILITY_TOKEN
 from payments.devchain.chain import Block, Chain
 from payments.devchain.transactions import InvalidTransactionError
 from payments.devchain.wallets import Wallet
@@ -26,16 +26,16 @@ PRO = wallets.derive(SECRET, "pro")
 
 
 def signed(sender: Wallet, *, nonce: int, to: str | None = None, data: str = "0x", value: int = 1) -> bytes:
-    """A transaction as a wallet signs it; without `to` and `data` it gives the faucet a wei."""
+    """A signed transaction; by default it sends the faucet a wei."""
     to = to or wallets.derive(SECRET, wallets.FAUCET).address
     common = {"chainId": 84532, "gas": 200_000, "gasPrice": 1_000_000, "value": value}
-    told = {**common, "to": checksummed(to), "data": data, "nonce": nonce}
-    return bytes(Account.sign_transaction(told, sender.private_key).raw_transaction)
+    fields = {**common, "to": checksummed(to), "data": data, "nonce": nonce}
+    return bytes(Account.sign_transaction(fields, sender.private_key).raw_transaction)
 
 
 @pytest.fixture
 def restart(tmp_path: Path) -> Iterator[Callable[[], Chain]]:
-    """Opens the chain of the test's directory, as a process does after the one before has gone."""
+    """Open the chain of the test's directory, after closing the previous one."""
     opened: list[Chain] = []
 
     def start() -> Chain:
@@ -55,12 +55,12 @@ def chain(restart: Callable[[], Chain]) -> Chain:
     return restart()
 
 
-def test_a_restart_finds_the_same_blocks_and_the_same_state(chain: Chain, restart: Callable[[], Chain]) -> None:
+def test_a_restart_restores_blocks_and_state(chain: Chain, restart: Callable[[], Chain]) -> None:
     chain.send(
         signed(PRO, nonce=0, to=USDC, data=call_data("mint(address,uint256)", PRO.address, 7), value=0), now=NOW
     )
     chain.send(signed(PRO, nonce=1, to=UTILITY_TOKEN, data=call_data("unstake(uint256)", 1), value=0), now=NOW + 9)
-    # Each waits for the one after it here.
+    # Sent in reverse order: each is pending until the one before it arrives.
     chain.send(signed(PRO, nonce=4), now=NOW + 20)
     chain.send(signed(PRO, nonce=3), now=NOW + 21)
     chain.send(signed(PRO, nonce=2), now=NOW + 22)
@@ -73,12 +73,12 @@ def test_a_restart_finds_the_same_blocks_and_the_same_state(chain: Chain, restar
     assert again.blocks == chain.blocks
     assert again.machine.balance(PRO.address) == chain.machine.balance(PRO.address)
     assert again.machine.nonce(PRO.address) == 5
-    assert again.find_waiting(waiting) is not None
+    assert again.find_pending(waiting) is not None
     again.send(signed(PRO, nonce=5), now=NOW + 30)
     assert again.head.number == 7
 
 
-def test_the_blocks_hang_together(chain: Chain) -> None:
+def test_each_block_has_the_hash_of_its_parent(chain: Chain) -> None:
     for nonce in range(3):
         chain.send(signed(PRO, nonce=nonce), now=NOW)
     assert [block.number for block in chain.blocks] == [0, 1, 2, 3]
@@ -86,13 +86,13 @@ def test_the_blocks_hang_together(chain: Chain) -> None:
     assert len({block.hash for block in chain.blocks}) == 4
 
 
-def test_its_clock_never_goes_back(chain: Chain) -> None:
+def test_timestamps_never_decrease(chain: Chain) -> None:
     for nonce, moment in enumerate((NOW, NOW - 3600, NOW + 1)):
         chain.send(signed(PRO, nonce=nonce), now=moment)
     assert [block.timestamp for block in chain.blocks[1:]] == [NOW, NOW, NOW + 1]
 
 
-def test_a_call_is_of_now_even_when_the_latest_block_is_old(chain: Chain) -> None:
+def test_a_call_runs_at_the_current_time_when_the_latest_block_is_old(chain: Chain) -> None:
     data = bytes.fromhex(call_data("latestRoundData()")[2:])
     for moment in (NOW, NOW + 86_400):
         outcome = chain.call(sender=PRO.address, to=PRICE_FEED, data=data, value=0, gas=100_000, now=moment)
@@ -100,7 +100,7 @@ def test_a_call_is_of_now_even_when_the_latest_block_is_old(chain: Chain) -> Non
 
 
 @pytest.mark.parametrize("torn", ["1764000000 02f8", "1764000000", "\0\0\0\0"])
-def test_a_torn_last_line_was_never_acknowledged_and_is_dropped(
+def test_an_incomplete_last_line_is_dropped(
     chain: Chain, restart: Callable[[], Chain], tmp_path: Path, torn: str
 ) -> None:
     chain.send(signed(PRO, nonce=0), now=NOW)
@@ -112,7 +112,9 @@ def test_a_torn_last_line_was_never_acknowledged_and_is_dropped(
     assert restart().blocks == again.blocks
 
 
-def test_what_cannot_be_stored_has_not_happened(chain: Chain, restart: Callable[[], Chain], tmp_path: Path) -> None:
+def test_a_transaction_that_cannot_be_stored_changes_nothing(
+    chain: Chain, restart: Callable[[], Chain], tmp_path: Path
+) -> None:
     chain.send(signed(PRO, nonce=0), now=NOW)
     before = (tmp_path / "transactions").read_bytes()
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -128,7 +130,7 @@ def test_what_cannot_be_stored_has_not_happened(chain: Chain, restart: Callable[
     assert restart().blocks == chain.blocks
 
 
-def test_a_sender_may_let_so_many_wait_and_no_more(chain: Chain) -> None:
+def test_pending_transactions_of_a_sender_are_limited(chain: Chain) -> None:
     for nonce in range(1, 65):
         chain.send(signed(PRO, nonce=nonce), now=NOW)
     with pytest.raises(InvalidTransactionError, match="wait for an earlier one"):
@@ -139,12 +141,12 @@ def test_a_sender_may_let_so_many_wait_and_no_more(chain: Chain) -> None:
     assert chain.head.number == 65
 
 
-def test_one_that_waited_and_became_impossible_is_forgotten(chain: Chain) -> None:
-    everything = 10 * 10**18 - 21_000 * 1_000_000
+def test_a_pending_transaction_that_became_impossible_is_dropped(chain: Chain) -> None:
+    balance = 10 * 10**18 - 21_000 * 1_000_000
     late = chain.send(signed(PRO, nonce=1, value=10**18), now=NOW)
-    chain.send(signed(PRO, nonce=0, value=everything - 200_000 * 1_000_000), now=NOW)
+    chain.send(signed(PRO, nonce=0, value=balance - 200_000 * 1_000_000), now=NOW)
     assert chain.head.number == 1
-    assert (chain.find(late), chain.find_waiting(late)) == (None, None)
+    assert (chain.find(late), chain.find_pending(late)) == (None, None)
 
 
 def test_another_secret_gives_other_wallets() -> None:
@@ -155,14 +157,14 @@ def test_another_secret_gives_other_wallets() -> None:
 
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[Server]:
-    """A node of its own as a process."""
+    """A node in its own process."""
     server = Server(home=tmp_path / "chain", log=tmp_path / "chain.log", port=free_port(), password=SECRET)
     server.start()
     yield server
     server.stop()
 
 
-def test_kill_9_loses_nothing_that_was_acknowledged(server: Server) -> None:
+def test_sigkill_loses_no_acknowledged_transaction(server: Server) -> None:
     def node() -> Web3:
         return Web3(Web3.HTTPProvider(server.url))
 
@@ -177,7 +179,7 @@ def test_kill_9_loses_nothing_that_was_acknowledged(server: Server) -> None:
     for process in family:
         process.kill()
     psutil.wait_procs(family[1:])
-    # Takes note that it is gone.
+    # Registers that the process has ended.
     server.stop()
     server.start(keep_port=True)
 

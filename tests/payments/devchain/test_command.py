@@ -1,4 +1,4 @@
-"""`manage.py devchain`: looking at the chain of the tests, and giving wallets money there."""
+"""`manage.py devchain`: status of the tests' chain, and transfers to wallets."""
 
 import json
 import re
@@ -24,24 +24,24 @@ from tests.support.wallets import chain_secret, fresh_wallet, usdc_balance
 
 
 def devchain(*words: str) -> Any:
-    """What the command tells as JSON."""
+    """The output of the command as JSON."""
     chain_secret()
     out = StringIO()
     call_command("devchain", *words, "--json", "--state-dir", str(settings.STATE_DIR), stdout=out)
     return json.loads(out.getvalue())
 
 
-def test_it_shows_block_contracts_and_wallets(wallets: Mapping[str, Wallet]) -> None:
-    told = devchain("status")
-    assert (told["rpc_url"], told["chain_id"], told["block"] >= 0) == (settings.RPC_URL, 84532, True)
-    assert told["contracts"]["usdc"] == "0x036CbD53842c5426634e7929541eC2318f3dCF7e"
-    names = [wallet["name"] for wallet in told["wallets"]]
+def test_status_shows_block_contracts_and_wallets(wallets: Mapping[str, Wallet]) -> None:
+    result = devchain("status")
+    assert (result["rpc_url"], result["chain_id"], result["block"] >= 0) == (settings.RPC_URL, 84532, True)
+    assert result["contracts"]["usdc"] == "0x036CbD53842c5426634e7929541eC2318f3dCF7e"
+    names = [one["name"] for one in result["wallets"]]
     assert names == ["free", "pro", "premium", "enterprise", "merchant", "facilitator", "faucet"]
-    assert told["wallets"][0]["address"] == checksummed(wallets["free"].address)
-    assert Decimal(told["wallets"][3]["staked"]) >= 60_000
+    assert result["wallets"][0]["address"] == checksummed(wallets["free"].address)
+    assert Decimal(result["wallets"][3]["staked"]) >= 60_000
 
 
-def test_it_shows_them_to_people_as_a_table() -> None:
+def test_status_without_json_is_a_table() -> None:
     out = StringIO()
     call_command("devchain", "status", "--state-dir", str(settings.STATE_DIR), stdout=out)
     assert "premium" in out.getvalue()
@@ -49,18 +49,18 @@ def test_it_shows_them_to_people_as_a_table() -> None:
 
 
 def test_a_wallet_is_funded() -> None:
-    somebody = from_key("somebody", secrets.token_bytes(32))
+    wallet = from_key("recipient", secrets.token_bytes(32))
     nothing = {"tokens": "0", "staked": "0"}
-    told = devchain("fund", somebody.address)
-    assert told == {"address": checksummed(somebody.address), "usdc": "100", "ether": "1", **nothing}
-    assert usdc_balance(somebody.address) == Decimal(100)
-    assert devchain("fund", somebody.address, "--tokens", "2.5")["tokens"] == "2.5"
-    assert devchain("mint", "usdc", somebody.address, "0.000001")["usdc"] == "100.000001"
-    assert devchain("mint", "tokens", somebody.address, "1")["tokens"] == "3.5"
+    result = devchain("fund", wallet.address)
+    assert result == {"address": checksummed(wallet.address), "usdc": "100", "ether": "1", **nothing}
+    assert usdc_balance(wallet.address) == Decimal(100)
+    assert devchain("fund", wallet.address, "--tokens", "2.5")["tokens"] == "2.5"
+    assert devchain("mint", "usdc", wallet.address, "0.000001")["usdc"] == "100.000001"
+    assert devchain("mint", "tokens", wallet.address, "1")["tokens"] == "3.5"
 
 
-def test_a_wallet_stakes_and_takes_back() -> None:
-    # No demo wallet: what these hold is what their names say.
+def test_a_wallet_stakes_and_unstakes() -> None:
+    # Not a demo wallet: other tests rely on their holdings.
     before = Decimal(devchain("mint", "tokens", "faucet", "3")["tokens"])
     staked = devchain("stake", "faucet", "3")
     assert (Decimal(staked["tokens"]), Decimal(staked["staked"])) == (before - 3, Decimal(3))
@@ -78,13 +78,13 @@ def test_the_price_is_set() -> None:
         assert devchain("price", "2") == {"token_price_usd": "2"}
 
 
-# Only there
-def test_another_chain_than_the_embedded_one_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    somebody = fresh_wallet(Decimal(1))
+# Only on the development chain
+def test_another_chain_than_the_embedded_one_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    wallet = fresh_wallet(Decimal(1))
     monkeypatch.setenv("RPC_URL", "https://mainnet.base.org")
     with pytest.raises(CommandError, match="RPC_URL names another chain"):
-        devchain("fund", somebody.address)
-    assert usdc_balance(somebody.address) == Decimal(1)
+        devchain("fund", wallet.address)
+    assert usdc_balance(wallet.address) == Decimal(1)
 
 
 def test_without_a_chain_it_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -98,7 +98,7 @@ def test_without_a_chain_it_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.parametrize("words", [["mint", "usdc", "free", "0"], ["price", "-1"], ["fund", "free", "--usdc", "NaN"]])
-def test_amounts_are_more_than_nothing(words: list[str]) -> None:
+def test_amounts_must_be_positive(words: list[str]) -> None:
     with pytest.raises(CommandError, match=r"must be more than 0|expected one argument"):
         devchain(*words)
 
@@ -113,14 +113,14 @@ def test_amounts_are_more_than_nothing(words: list[str]) -> None:
         (["unstake", "premium", "1.0000000000000000001"], "0.000000000000000001"),
     ],
 )
-def test_a_part_of_the_smallest_unit_is_refused_and_nothing_is_sent(words: list[str], smallest: str) -> None:
+def test_a_fraction_of_the_smallest_unit_is_refused_and_nothing_is_sent(words: list[str], smallest: str) -> None:
     before = devchain("status")
     with pytest.raises(CommandError, match=f"smallest unit, {re.escape(smallest)}"):
         devchain(*words)
     assert devchain("status") == before
 
 
-def test_nobody_is_given_anything_and_a_port_is_one(tmp_path: Path) -> None:
+def test_the_zero_address_and_impossible_ports_are_refused(tmp_path: Path) -> None:
     with pytest.raises(CommandError, match="is nobody's address"):
         devchain("fund", f"0x{'0' * 40}")
     with pytest.raises(CommandError, match="must be from 0 to 65535"):
@@ -131,7 +131,7 @@ def test_amounts_of_thirty_digits_are_exact() -> None:
     assert faucet.atomic(Decimal("999999999999.000000000000000001"), 18) == 999999999999000000000000000001
 
 
-def test_a_node_runs_without_the_rest_and_keeps_its_chain(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_standalone_node_keeps_its_chain(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("RPC_URL", raising=False)
     home = tmp_path / "a chain"
     command = [sys.executable, "manage.py", "devchain", "run", "--home", str(home)]
@@ -144,9 +144,9 @@ def test_a_node_runs_without_the_rest_and_keeps_its_chain(tmp_path: Path, monkey
                 call_command("devchain", "fund", "pro", "--usdc", "5", "--state-dir", str(home), stdout=StringIO())
             out = StringIO()
             call_command("devchain", "status", "--json", "--state-dir", str(home), stdout=out)
-            told = json.loads(out.getvalue())
-            blocks.append(told["block"])
-            assert Decimal(told["wallets"][1]["usdc"]) == Decimal(1005)
+            result = json.loads(out.getvalue())
+            blocks.append(result["block"])
+            assert Decimal(result["wallets"][1]["usdc"]) == Decimal(1005)
             process.send_signal(signal.SIGTERM)
             assert process.wait(20) == 0
     assert urls[0] == urls[1]

@@ -1,4 +1,4 @@
-"""The facilitator as the official client meets it."""
+"""The facilitator, through the official x402 client."""
 
 import subprocess
 import sys
@@ -20,8 +20,8 @@ from x402.mechanisms.evm.exact import register_exact_evm_client
 from x402.schemas import PaymentRequired, PaymentRequirements
 from x402.schemas.v1 import PaymentRequiredV1, PaymentRequirementsV1
 
-from config.dev_stack.chain import USDC
 from payments.chain.evm import checksummed
+from payments.devchain.addresses import USDC
 from payments.devchain.wallets import Wallet
 from tests.support.wallets import fresh_wallet, transfer_usdc, usdc_balance
 
@@ -38,7 +38,7 @@ def client() -> Any:
 
 
 def asked(version: int, to: Wallet, *, value: int = 2500, **changed: Any) -> Any:
-    """What a seller asks for, in the words of a version of the protocol."""
+    """The payment requirements of a seller, in a version of the protocol."""
     common = {
         "scheme": "exact",
         "asset": checksummed(USDC),
@@ -56,7 +56,7 @@ def asked(version: int, to: Wallet, *, value: int = 2500, **changed: Any) -> Any
 
 
 def paid(payer: Wallet, required: Any) -> Any:
-    """What the official client signs for it."""
+    """The payment that the official client signs for them."""
     client = x402ClientSync()
     register_exact_evm_client(client, Account.from_key(payer.private_key))
     kind: Any = PaymentRequired if isinstance(required, PaymentRequirements) else PaymentRequiredV1
@@ -111,7 +111,7 @@ def test_it_verifies_without_moving_anything_and_settles_once(
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_who_has_not_enough_is_refused_and_costs_no_gas(
+def test_insufficient_funds_are_refused_without_gas(
     node: Web3, client: HTTPFacilitatorClientSync, settler: str, version: int
 ) -> None:
     payer, seller = fresh_wallet(Decimal("0.002499")), fresh_wallet(Decimal(0))
@@ -126,7 +126,7 @@ def test_who_has_not_enough_is_refused_and_costs_no_gas(
     assert node.eth.get_balance(Web3.to_checksum_address(settler)) == before
 
 
-def test_of_copies_at_the_same_time_one_is_settled_and_the_others_cost_no_gas(
+def test_of_concurrent_copies_one_is_settled_and_the_others_cost_no_gas(
     node: Web3, client: HTTPFacilitatorClientSync, settler: str
 ) -> None:
     payer, seller = fresh_wallet(Decimal(1)), fresh_wallet(Decimal(0))
@@ -141,7 +141,7 @@ def test_of_copies_at_the_same_time_one_is_settled_and_the_others_cost_no_gas(
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_what_was_spent_after_it_was_verified_is_refused(client: HTTPFacilitatorClientSync, version: int) -> None:
+def test_funds_that_were_spent_after_verification_are_refused(client: HTTPFacilitatorClientSync, version: int) -> None:
     payer, seller = fresh_wallet(Decimal(1)), fresh_wallet(Decimal(0))
     required = asked(version, seller, value=600_000)
     payment = paid(payer, required)
@@ -153,7 +153,7 @@ def test_what_was_spent_after_it_was_verified_is_refused(client: HTTPFacilitator
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_a_payment_to_somebody_else_is_not_valid(client: HTTPFacilitatorClientSync, version: int) -> None:
+def test_a_payment_to_another_seller_is_not_valid(client: HTTPFacilitatorClientSync, version: int) -> None:
     payer, seller, other = (fresh_wallet(Decimal(1)) for _ in range(3))
     verified = client.verify(paid(payer, asked(version, other)), asked(version, seller))
     assert (verified.is_valid, verified.invalid_reason) == (False, "invalid_exact_evm_payload_recipient_mismatch")
@@ -178,7 +178,7 @@ def test_a_chain_of_another_kind_is_not_supported() -> None:
 
 @pytest.mark.parametrize("path", ["/verify", "/settle"])
 @pytest.mark.parametrize(
-    ("content", "sentence"),
+    ("content", "message"),
     [
         (b"{", "Expecting property name"),
         (b"[" * 100_000, "recursion"),
@@ -188,10 +188,10 @@ def test_a_chain_of_another_kind_is_not_supported() -> None:
         (b'{"paymentPayload": {"x402Version": 2}}', "payload: Field required"),
     ],
 )
-def test_what_is_no_payment_is_refused_with_the_reason(path: str, content: bytes, sentence: str) -> None:
+def test_a_malformed_payment_is_refused_with_the_reason(path: str, content: bytes, message: str) -> None:
     answer = httpx.post(settings.FACILITATOR_URL + path, content=content)
     assert answer.status_code == 400
-    assert sentence in answer.json()["error"]
+    assert message in answer.json()["error"]
 
 
 def test_large_bodies_and_unknown_paths_are_refused() -> None:
@@ -200,7 +200,7 @@ def test_large_bodies_and_unknown_paths_are_refused() -> None:
     assert httpx.get(f"{settings.FACILITATOR_URL}/livez").json() == {"status": "ok"}
 
 
-def test_the_conformance_checks_of_others_find_nothing_wrong(tmp_path: Path) -> None:
+def test_the_x402_conformance_checks_pass(tmp_path: Path) -> None:
     program = Path(sys.executable).with_name("x402conf")
     done = subprocess.run(
         [program, "live", settings.FACILITATOR_URL, "--fail-on-error", "--evidence", str(tmp_path)],

@@ -1,4 +1,4 @@
-"""The node as web3.py meets it."""
+"""The node, through web3.py."""
 
 import re
 import secrets
@@ -21,9 +21,9 @@ from tests.payments.devchain.external_tools import price_feed, send, token
 from tests.support.wallets import fresh_wallet
 
 TRANSFER = topic("Transfer(address,address,uint256)")
-# Code that makes a contract.
-MAKER = bytes.fromhex("60048060093d393df3600056fe")
-POOR = "insufficient funds for gas * price + value"
+# Code that creates a contract.
+CREATION_CODE = bytes.fromhex("60048060093d393df3600056fe")
+INSUFFICIENT_FUNDS = "insufficient funds for gas * price + value"
 
 
 @pytest.fixture
@@ -33,13 +33,13 @@ def wallet() -> Wallet:
 
 
 def post(content: bytes | None = None, **body: Any) -> Any:
-    """What the node says to a body that no client would send."""
+    """The node's answer to a body that no client would send."""
     response = httpx.post(settings.RPC_URL, content=content, json=None if content is not None else body)
     assert response.status_code == 200
     return response.json()
 
 
-def test_it_is_the_development_network(node: Web3) -> None:
+def test_the_node_is_of_the_development_network(node: Web3) -> None:
     assert node.is_connected()
     assert (node.eth.chain_id, node.net.version) == (84532, "84532")
     assert node.client_version == "tablewire-devchain"
@@ -67,17 +67,22 @@ def test_ether_moves_by_each_kind_of_transaction(
     assert node.eth.get_balance(to) == 12345
     left = node.eth.get_balance(Web3.to_checksum_address(wallet.address))
     assert left == 10**18 - 12345 - receipt["gasUsed"] * price
-    told = node.eth.get_transaction(receipt["transactionHash"])
-    assert (told["from"], told["to"], told["value"], told["nonce"]) == (checksummed(wallet.address), to, 12345, 0)
-    assert told["hash"] == raw.hash
+    result = node.eth.get_transaction(receipt["transactionHash"])
+    assert (result["from"], result["to"], result["value"], result["nonce"]) == (
+        checksummed(wallet.address),
+        to,
+        12345,
+        0,
+    )
+    assert result["hash"] == raw.hash
     block = node.eth.get_block(receipt["blockNumber"], full_transactions=True)
-    assert block["hash"] == receipt["blockHash"] == told["blockHash"]
-    assert block["transactions"] == [told]
+    assert block["hash"] == receipt["blockHash"] == result["blockHash"]
+    assert block["transactions"] == [result]
     assert node.eth.get_block(block["hash"])["transactions"] == [raw.hash]
     assert node.eth.get_block(block["number"] - 1)["hash"] == block["parentHash"]
 
 
-def test_web3_fills_in_a_transaction_by_itself(node: Web3, usdc: Contract, wallet: Wallet) -> None:
+def test_web3_fills_in_the_fields_of_a_transaction(node: Web3, usdc: Contract, wallet: Wallet) -> None:
     address = Web3.to_checksum_address(wallet.address)
     filled = usdc.functions.transfer(address, 5).build_transaction(
         {"from": address, "nonce": node.eth.get_transaction_count(address, "pending")}
@@ -89,16 +94,16 @@ def test_web3_fills_in_a_transaction_by_itself(node: Web3, usdc: Contract, walle
     assert node.eth.get_transaction_count(address) == 1
 
 
-def test_a_call_that_reverts_carries_the_words_and_the_data(node: Web3, usdc: Contract, wallet: Wallet) -> None:
-    nobody = Web3.to_checksum_address(from_key("poor", secrets.token_bytes(32)).address)
-    for ask in (usdc.functions.transfer(nobody, 1).call, usdc.functions.transfer(nobody, 1).estimate_gas):
+def test_a_reverted_call_has_the_reason_and_the_data(node: Web3, usdc: Contract, wallet: Wallet) -> None:
+    empty = Web3.to_checksum_address(from_key("poor", secrets.token_bytes(32)).address)
+    for ask in (usdc.functions.transfer(empty, 1).call, usdc.functions.transfer(empty, 1).estimate_gas):
         with pytest.raises(ContractLogicError) as refused:
-            ask({"from": nobody})
+            ask({"from": empty})
         assert refused.value.message == "execution reverted: ERC20: transfer amount exceeds balance"
         assert str(refused.value.data).startswith("0x08c379a0")
-    failed = send(node, wallet, usdc.functions.transfer(nobody, 100_000_001))
+    failed = send(node, wallet, usdc.functions.transfer(empty, 100_000_001))
     assert (failed["status"], failed["logs"]) == (0, [])
-    # What it cost is paid all the same.
+    # The gas is paid all the same.
     left = node.eth.get_balance(Web3.to_checksum_address(wallet.address))
     assert left == 10**18 - failed["gasUsed"] * failed["effectiveGasPrice"]
 
@@ -108,7 +113,7 @@ def test_calls_and_estimates_change_nothing(node: Web3, usdc: Contract, wallet: 
     before = node.eth.block_number
     assert usdc.functions.mint(address, 7).call({"from": address}) is True
     assert usdc.functions.mint(address, 7).estimate_gas({"from": address}) > 21_000
-    assert node.eth.estimate_gas({"from": address, "data": MAKER}) > 53_000
+    assert node.eth.estimate_gas({"from": address, "data": CREATION_CODE}) > 53_000
     assert usdc.functions.balanceOf(address).call() == 100_000_000
     assert node.eth.get_balance(address) == 10**18
     assert node.eth.get_transaction_count(address) == 0
@@ -116,30 +121,30 @@ def test_calls_and_estimates_change_nothing(node: Web3, usdc: Contract, wallet: 
 
 
 @pytest.mark.parametrize(
-    ("changed", "sentence"),
+    ("changed", "message"),
     [
         ({"nonce": 0}, "nonce too low: next nonce 1, tx nonce 0"),
         ({"chainId": 1}, "invalid chain id for signer: have 1 want 84532"),
-        ({"value": 10**18}, POOR),
+        ({"value": 10**18}, INSUFFICIENT_FUNDS),
         ({"gas": 30_000_001}, "exceeds block gas limit"),
         ({"gas": 20_000}, "Initial gas spend is 21000 but gas limit is 20000"),
         ({"gasPrice": 999_999}, "max fee per gas less than block base fee"),
     ],
 )
-def test_what_cannot_be_mined_is_refused_with_a_reason(
-    node: Web3, wallet: Wallet, changed: dict[str, Any], sentence: str
+def test_an_invalid_transaction_is_refused_with_a_reason(
+    node: Web3, wallet: Wallet, changed: dict[str, Any], message: str
 ) -> None:
     send(node, wallet, to=checksummed(wallet.address))
     before = node.eth.block_number
     common = {"chainId": 84532, "nonce": 1, "to": checksummed(wallet.address), "value": 0}
     wrong = {**common, "gas": 21_000, "gasPrice": 1_000_000} | changed
-    with pytest.raises(Web3RPCError, match=re.escape(sentence)):
+    with pytest.raises(Web3RPCError, match=re.escape(message)):
         node.eth.send_raw_transaction(Account.sign_transaction(wrong, wallet.private_key).raw_transaction)
     assert node.eth.block_number == before
     assert send(node, wallet, to=checksummed(wallet.address))["status"] == 1
 
 
-def test_a_transaction_waits_for_the_one_before_it(node: Web3, wallet: Wallet) -> None:
+def test_a_transaction_is_pending_until_the_one_before_it_arrives(node: Web3, wallet: Wallet) -> None:
     address = Web3.to_checksum_address(wallet.address)
     common = {"chainId": 84532, "gas": 21_000, "gasPrice": 1_000_000, "to": address, "value": 0}
     first, second, third = (
@@ -161,7 +166,7 @@ def test_a_transaction_waits_for_the_one_before_it(node: Web3, wallet: Wallet) -
     assert node.eth.get_transaction_count(address) == 3
 
 
-def test_a_contract_is_created_at_the_address_that_its_sender_gives(node: Web3, wallet: Wallet) -> None:
+def test_a_contract_is_created(node: Web3, wallet: Wallet) -> None:
     code = artifacts.read("PriceFeed").runtime
     start = bytes.fromhex(f"61{len(code):04x}80600c6000396000f3")
     receipt = send(node, wallet, data="0x" + (start + code).hex(), gas=1_000_000)
@@ -186,7 +191,7 @@ def test_logs_are_found_by_address_topic_and_block(node: Web3, usdc: Contract, w
     mine, to_one, to_two = (topic(who.address) for who in (wallet, one, two))
 
     def found(**wanted: Any) -> list[tuple[int, int]]:
-        # The others test on the same chain: what is asked for is of this wallet.
+        # Other tests use the same chain, so filters name this wallet.
         filters: Any = {**span, **wanted}
         return [(log["blockNumber"], log["logIndex"]) for log in node.eth.get_logs(filters)]
 
@@ -205,7 +210,7 @@ def test_logs_are_found_by_address_topic_and_block(node: Web3, usdc: Contract, w
     assert int.from_bytes(log["data"]) == 1
 
 
-def test_the_token_is_staked_and_given_back(node: Web3) -> None:
+def test_the_token_is_staked_and_unstaked(node: Web3) -> None:
     holder = fresh_wallet(tokens=Decimal(30))
     address, table = Web3.to_checksum_address(holder.address), token(node)
     assert send(node, holder, table.functions.stake(20 * 10**18))["status"] == 1
@@ -217,7 +222,7 @@ def test_the_token_is_staked_and_given_back(node: Web3) -> None:
     assert table.functions.stakedOf(address).call() == 15 * 10**18
 
 
-def test_the_price_feed_says_two_dollars_as_of_now(node: Web3) -> None:
+def test_the_price_feed_has_a_current_price_of_2_usd(node: Web3) -> None:
     feed = price_feed(node)
     assert feed.functions.decimals().call() == 8
     _, answer, started, updated, _ = feed.functions.latestRoundData().call()
@@ -225,19 +230,19 @@ def test_the_price_feed_says_two_dollars_as_of_now(node: Web3) -> None:
     assert started == updated >= node.eth.get_block("latest")["timestamp"]
 
 
-def test_the_fees_are_told_in_every_way(node: Web3) -> None:
+def test_every_fee_method_has_the_same_fees(node: Web3) -> None:
     assert node.eth.gas_price == 1_000_000
     assert node.eth.max_priority_fee == 0
     history = node.eth.fee_history(2, "latest", [10])
     assert history["baseFeePerGas"][-1] == 1_000_000
 
 
-def test_several_calls_are_answered_together_and_notifications_are_not(node: Web3) -> None:
+def test_a_batch_is_answered_without_its_notifications(node: Web3) -> None:
     with node.batch_requests() as batch:
         batch.add(node.eth.get_block("earliest"))
         batch.add(node.eth.get_block("latest"))
-        told: Any = batch.execute()
-    assert [told[0]["number"], told[0]["timestamp"], told[1]["number"] > 0] == [0, 0, True]
+        result: Any = batch.execute()
+    assert [result[0]["number"], result[0]["timestamp"], result[1]["number"] > 0] == [0, 0, True]
     content = b'[{"id":7,"method":"eth_chainId"},{"method":"eth_chainId"},{"id":8,"method":"eth_no"}]'
     assert post(content) == [
         {"jsonrpc": "2.0", "id": 7, "result": "0x14a34"},
@@ -273,7 +278,7 @@ def test_several_calls_are_answered_together_and_notifications_are_not(node: Web
         (b'{"id":1,"method":"eth_sendRawTransaction","params":["0x02c101"]}', -32000),
     ],
 )
-def test_what_it_cannot_read_gets_the_code_for_it(content: bytes, code: int) -> None:
+def test_an_invalid_request_gets_its_error_code(content: bytes, code: int) -> None:
     answer = post(content)
     assert answer["error"]["code"] == code
     assert answer["jsonrpc"] == "2.0"
@@ -283,7 +288,7 @@ def test_more_than_a_mebibyte_is_refused() -> None:
     assert httpx.post(settings.RPC_URL, content=b"[" + b" " * (1 << 20) + b"]").status_code == 413
 
 
-def test_a_call_that_never_ends_is_ended(node: Web3, wallet: Wallet) -> None:
+def test_an_endless_call_runs_out_of_gas(node: Web3, wallet: Wallet) -> None:
     endless = send(node, wallet, data="0x" + bytes.fromhex("60048060093d393df35b600056").hex())["contractAddress"]
     assert endless is not None
     with pytest.raises(Web3RPCError, match="OutOfGas"):

@@ -1,4 +1,4 @@
-"""Signed transactions and their form, against the libraries that others use."""
+"""Signed transactions, against eth-account."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ def test_bytes_that_are_no_transaction_are_refused(content: bytes) -> None:
 
 
 @pytest.mark.parametrize("content", ["", "8100", "b800", "83aabb", "f800", "bf" + 8 * "ff", "0102", "c1" * 50_000])
-def test_what_is_not_in_its_one_right_form_is_refused(content: str) -> None:
+def test_non_canonical_encodings_are_refused(content: str) -> None:
     with pytest.raises(InvalidTransactionError):
         transactions.read(bytes.fromhex(content), chain_id=84532)
 
@@ -40,18 +40,18 @@ FORMS: list[dict[str, Any]] = [
     data=st.binary(max_size=80),
     to=st.sampled_from(["0x" + 40 * "1", ""]),
 )
-def test_the_sender_is_the_one_who_signed(form: dict[str, Any], nonce: int, value: int, data: bytes, to: str) -> None:
+def test_the_sender_is_the_signer(form: dict[str, Any], nonce: int, value: int, data: bytes, to: str) -> None:
     words: dict[str, Any] = {**form, "nonce": nonce, "gas": 21_000, "value": value, "data": data, "to": to}
     made = Account.sign_transaction(words, KEY)
     raw = bytes(made.raw_transaction)
     read = transactions.read(raw, chain_id=84532)
     assert read.sender == Account.from_key(KEY).address.lower() == Account.recover_transaction(raw).lower()
     assert (read.hash, read.nonce, read.value, read.data, read.to or "") == (bytes(made.hash), nonce, value, data, to)
-    assert (read.highest_price, read.tip) == ((9, 2) if "maxFeePerGas" in form else (5, 5))
+    assert (read.max_fee, read.max_priority_fee) == ((9, 2) if "maxFeePerGas" in form else (5, 5))
 
 
 @given(st.binary(max_size=200))
-def test_junk_is_refused_in_a_sentence(raw: bytes) -> None:
+def test_random_bytes_are_refused_with_a_message(raw: bytes) -> None:
     with pytest.raises(InvalidTransactionError, match=r"\w+ \w+"):
         transactions.read(raw, chain_id=84532)
 

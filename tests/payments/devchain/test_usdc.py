@@ -26,7 +26,7 @@ from tests.payments.devchain.external_tools import (
 from tests.support.wallets import fresh_wallet, usdc_balance
 
 TRANSFER, RECEIVE = "TransferWithAuthorization", "ReceiveWithAuthorization"
-# What a contract answers when somebody asks it whether a signature is its own (ERC-1271): always yes, always no.
+# Contracts that accept every signature (ERC-1271), and none.
 YES = bytes.fromhex("631626ba7e60e01b60005260206000f3")
 NO = bytes.fromhex("600060005260206000f3")
 
@@ -44,13 +44,13 @@ def by_bytes(usdc: Contract, words: dict[str, Any], signature: bytes, *, functio
 
 
 def refusal(call: Any, sender: Wallet) -> str:
-    """The words with which the contract refuses a call."""
+    """The message with which the contract reverts a call."""
     with pytest.raises(ContractLogicError) as refused:
         call.call({"from": checksummed(sender.address)})
     return str(refused.value.message)
 
 
-def test_it_says_what_the_networks_table_says_of_it(usdc: Contract) -> None:
+def test_the_contract_matches_the_network_registry(usdc: Contract) -> None:
     assert usdc.functions.name().call() == BASE_SEPOLIA.domain_name
     assert usdc.functions.version().call() == BASE_SEPOLIA.domain_version
     assert usdc.functions.decimals().call() == BASE_SEPOLIA.decimals
@@ -58,13 +58,13 @@ def test_it_says_what_the_networks_table_says_of_it(usdc: Contract) -> None:
 
 
 @pytest.mark.parametrize("overload", [by_parts, by_bytes])
-def test_anybody_carries_out_a_signed_transfer_and_only_once(node: Web3, usdc: Contract, overload: Any) -> None:
-    payer, payee, carrier = fresh_wallet(), fresh_wallet(Decimal(0)), fresh_wallet(Decimal(0))
+def test_a_signed_transfer_can_be_sent_by_anybody_but_only_once(node: Web3, usdc: Contract, overload: Any) -> None:
+    payer, payee, relayer = fresh_wallet(), fresh_wallet(Decimal(0)), fresh_wallet(Decimal(0))
     words = authorization(payer.address, payee.address, 2_500_000)
     call = overload(usdc, words, signed(payer, TRANSFER, AUTHORIZATION, words))
     assert usdc.functions.authorizationState(words["from"], words["nonce"]).call() is False
 
-    receipt = send(node, carrier, call)
+    receipt = send(node, relayer, call)
 
     assert receipt["status"] == 1
     assert (usdc_balance(payer.address), usdc_balance(payee.address)) == (Decimal("97.5"), Decimal("2.5"))
@@ -73,8 +73,8 @@ def test_anybody_carries_out_a_signed_transfer_and_only_once(node: Web3, usdc: C
     (moved,) = usdc.events.Transfer().process_receipt(receipt, errors=DISCARD)
     assert moved["args"] == {"from": words["from"], "to": words["to"], "value": 2_500_000}
     assert usdc.functions.authorizationState(words["from"], words["nonce"]).call() is True
-    assert refusal(call, carrier) == "execution reverted: FiatTokenV2: authorization is used or canceled"
-    assert send(node, carrier, call)["status"] == 0
+    assert refusal(call, relayer) == "execution reverted: FiatTokenV2: authorization is used or canceled"
+    assert send(node, relayer, call)["status"] == 0
     assert (usdc_balance(payer.address), usdc_balance(payee.address)) == (Decimal("97.5"), Decimal("2.5"))
 
 
@@ -88,7 +88,9 @@ def test_anybody_carries_out_a_signed_transfer_and_only_once(node: Web3, usdc: C
         ({"to": "0x" + 40 * "0"}, "ERC20: transfer to the zero address"),
     ],
 )
-def test_what_its_words_forbid_is_refused(usdc: Contract, overload: Any, changed: Any, sentence: str) -> None:
+def test_an_authorization_outside_its_terms_is_refused(
+    usdc: Contract, overload: Any, changed: Any, sentence: str
+) -> None:
     payer = fresh_wallet()
     words = authorization(payer.address, fresh_wallet(Decimal(0)).address, 1) | changed
     call = overload(usdc, words, signed(payer, TRANSFER, AUTHORIZATION, words))
@@ -96,7 +98,7 @@ def test_what_its_words_forbid_is_refused(usdc: Contract, overload: Any, changed
 
 
 @pytest.mark.parametrize("overload", [by_parts, by_bytes])
-def test_another_signer_or_another_word_is_refused(usdc: Contract, overload: Any) -> None:
+def test_a_wrong_signer_or_a_changed_message_is_refused(usdc: Contract, overload: Any) -> None:
     payer, thief = fresh_wallet(), fresh_wallet(Decimal(0))
     words = authorization(payer.address, thief.address, 1)
     right = signed(payer, TRANSFER, AUTHORIZATION, words)
@@ -108,19 +110,19 @@ def test_another_signer_or_another_word_is_refused(usdc: Contract, overload: Any
         (words, right[:64] + bytes([29])),
         (words, malleated(right)),
     ]
-    sentences = {refusal(overload(usdc, said, signature), thief) for said, signature in tries}
+    sentences = {refusal(overload(usdc, message, signature), thief) for message, signature in tries}
     assert sentences == {"execution reverted: FiatTokenV2: invalid signature"}
 
 
 def malleated(signature: bytes) -> bytes:
-    """The other signature that the same key could have given the same words."""
+    """The second valid signature of the same message."""
     order = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141
     other = order - int.from_bytes(signature[32:64])
     return signature[:32] + other.to_bytes(32) + bytes([55 - signature[64]])
 
 
 @pytest.mark.parametrize("overload", [by_parts, by_bytes])
-def test_only_the_payee_may_fetch_what_it_was_promised(node: Web3, usdc: Contract, overload: Any) -> None:
+def test_only_the_payee_may_send_a_receive_authorization(node: Web3, usdc: Contract, overload: Any) -> None:
     payer, payee, other = fresh_wallet(), fresh_wallet(Decimal(0)), fresh_wallet(Decimal(0))
     words = authorization(payer.address, payee.address, 1_000_000)
     call = overload(usdc, words, signed(payer, RECEIVE, AUTHORIZATION, words), function="receive")
@@ -129,7 +131,7 @@ def test_only_the_payee_may_fetch_what_it_was_promised(node: Web3, usdc: Contrac
     assert usdc_balance(payee.address) == Decimal(1)
 
 
-def test_what_was_canceled_cannot_be_used(node: Web3, usdc: Contract) -> None:
+def test_a_cancelled_authorization_cannot_be_used(node: Web3, usdc: Contract) -> None:
     payer, payee = fresh_wallet(), fresh_wallet(Decimal(0))
     words = authorization(payer.address, payee.address, 1)
     transfer = by_parts(usdc, words, signed(payer, TRANSFER, AUTHORIZATION, words))

@@ -12,7 +12,7 @@ def test_the_demo_wallets_are_one_of_each_tier_and_have_usdc(wallets: Mapping[st
     assert [usdc_balance(wallet.address) > 100 for wallet in wallets.values()] == [True, True, True, True]
 
 
-def test_a_fresh_wallet_has_what_it_was_given_and_can_pass_it_on() -> None:
+def test_a_fresh_wallet_has_its_usdc_and_can_transfer_it() -> None:
     rich, poor = fresh_wallet(Decimal("2.50")), fresh_wallet(Decimal(0))
     transfer_usdc(rich, poor.address, Decimal("0.75"))
     assert (usdc_balance(rich.address), usdc_balance(poor.address)) == (Decimal("1.75"), Decimal("0.75"))

@@ -12,6 +12,7 @@ import httpx
 import pytest
 from django.conf import settings
 
+from framework.resilience.deadline import Deadline
 from payments.chain.evm import checksummed
 from payments.facilitator_server import error_codes
 from payments.facilitator_server import server as facilitating
@@ -208,7 +209,7 @@ def test_payments_of_several_at_once_are_each_settled_once() -> None:
 
 def test_either_send_or_cancel_takes_effect() -> None:
     for _ in range(200):
-        attempt = Attempt(payer="a", key="b", until=0.0)
+        attempt = Attempt(payer="a", key="b", deadline=Deadline(0.0))
         ready = threading.Barrier(2)
         with ThreadPoolExecutor(2) as threads:
             sent = threads.submit(sends, attempt, ready)

@@ -17,7 +17,6 @@ from payments.chain import rpc
 from payments.chain.evm import checksummed
 from payments.devchain.wallets import Wallet as Key
 from payments.identity import caller as identity_caller
-from payments.identity.caller import Remembered
 from payments.models import Plan, Wallet
 from payments.pricing import default_products
 from tests.payments.signing import header_of
@@ -165,7 +164,7 @@ def test_who_calls_again_within_a_second_costs_no_query_and_then_one(
     with CaptureQueriesContext(connection) as queries:
         assert api.get("/v1/nothing")["X-Tier"] == "premium"
     assert [query["sql"] for query in queries if "keychange" not in query["sql"]] == []
-    time.sleep(Remembered.FOR_S)
+    time.sleep(identity_caller.CALLER_TTL_S)
     with CaptureQueriesContext(connection) as queries:
         assert api.get("/v1/nothing")["X-Tier"] == "premium"
     assert len(queries) == 2
@@ -176,7 +175,7 @@ def test_what_staff_agree_on_shows_within_a_second(settings: Settings, venue: Ve
     settings.TIER_CACHE_S, settings.RPC_URL = 600, f"http://{NOWHERE}"
     assert api.get("/v1/nothing")["X-Tier"] == "free"
     plan(venue)
-    time.sleep(Remembered.FOR_S)
+    time.sleep(identity_caller.CALLER_TTL_S)
     assert api.get("/v1/nothing")["X-Tier"] == "enterprise"
 
 
@@ -213,7 +212,7 @@ def test_a_key_sees_the_first_rise_of_its_wallets_above_its_own_tier(
     settings: Settings, venue: Venue, api: Client, wallets: Mapping[str, Key], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings.TIER_CACHE_S = 600
-    monkeypatch.setattr(Remembered, "FOR_S", 0.0)
+    monkeypatch.setattr(identity_caller, "CALLER_TTL_S", 0.0)
     default_products.load()
     one, two = linked(venue, wallets["free"], tier="free"), linked(venue, wallets["premium"], tier="free")
     later = rises(one, "premium", minutes=9)

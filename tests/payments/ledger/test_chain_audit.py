@@ -38,7 +38,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("
 @pytest.fixture
 def since(ledger_matches_chain: None) -> Iterator[int]:
     """What arrived before the test is audited: of it there is nothing in the ledger."""
-    head = reads.head()
+    head = reads.latest_block()
     Audit.objects.create(
         network=ours().caip2,
         pay_to=settings.PAY_TO,
@@ -91,7 +91,7 @@ def test_what_was_bought_in_any_form_is_borne_out(wallets: Mapping[str, Wallet],
     buy(paid_by(wallets["free"]))
     buy(hash_of(transfer(wallets["pro"], "0.002")))
     told = found()
-    assert (told.first_block, told.last_block) == (since + 1, reads.head())
+    assert (told.first_block, told.last_block) == (since + 1, reads.latest_block())
     assert (told.transfers, told.orphans, told.differences) == (2, 0, [])
     assert (told.arrived_usdc, told.booked_usdc) == (Decimal("0.004"), Decimal("0.004"))
     assert told.ended_at is not None
@@ -111,7 +111,7 @@ def test_the_audit_of_a_busy_span_costs_three_trips_and_none_for_each_payment(
     for _ in range(3):
         buy(hash_of(transfer(wallets["free"], "0.002")))
     with asking(settings, node_answering({})) as server:
-        chain_audit.span(since + 1, reads.head(), now=later())
+        chain_audit.span(since + 1, reads.latest_block(), now=later())
     asked = [json.loads(question)["method"] for question in server.asked]
     assert sorted(asked) == ["eth_blockNumber", "eth_getBlockByNumber", "eth_getBlockByNumber", "eth_getLogs"]
 
@@ -245,12 +245,12 @@ def test_a_payment_that_a_reorganised_chain_shows_in_another_block_moves_with_it
     buy(hash_of(transfer(wallets["free"], "0.002")))
     block = Payment.objects.get().block
     send(wallets["free"], ours().asset, "transfer(address,uint256)", wallets["pro"].address, 10)
-    Payment.objects.update(block=reads.head())
+    Payment.objects.update(block=reads.latest_block())
     now = later()
     # Also where the block that it stood in comes first.
-    assert chain_audit.span(reads.head(), reads.head(), now=now).differences == []
+    assert chain_audit.span(reads.latest_block(), reads.latest_block(), now=now).differences == []
     assert Payment.objects.get().block == block
-    Payment.objects.update(block=reads.head())
+    Payment.objects.update(block=reads.latest_block())
     told = chain_audit.run(now=now, from_block=since + 1)
     assert [(each.arrived_usdc == each.booked_usdc, each.differences) for each in told] == [(True, []), (True, [])]
     assert Payment.objects.get().block == block
@@ -264,13 +264,13 @@ def test_the_first_audit_begins_with_the_oldest_payment_or_a_window_ago(
     monkeypatch.setattr(reads, "LOOK_BACK_BLOCKS", 2)
     for _ in range(2):
         send(wallets["free"], ours().asset, "transfer(address,uint256)", wallets["pro"].address, 10)
-    head = reads.head()
+    head = reads.latest_block()
     assert chain_audit.beginning(head) == head - 1
     buy(hash_of(transfer(wallets["free"], "0.002")))
     block = Payment.objects.get().block
     for _ in range(3):
         send(wallets["free"], ours().asset, "transfer(address,uint256)", wallets["pro"].address, 10)
-    assert chain_audit.beginning(reads.head()) == block
+    assert chain_audit.beginning(reads.latest_block()) == block
     assert [(each.first_block - since, each.last_block - since) for each in chain_audit.run(now=later())] == [
         (3, 4),
         (5, 6),
@@ -384,7 +384,7 @@ def test_a_node_that_refuses_a_long_span_is_asked_for_its_halves(
         return whole(content)
 
     with asking(settings, bounded):
-        assert len(reads.moved(since + 1, since + 3)) == 3
+        assert len(reads.transfer_logs(since + 1, since + 3)) == 3
     found()
 
 

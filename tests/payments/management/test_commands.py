@@ -47,7 +47,7 @@ def failed(name: str, *words: str) -> tuple[Any, str]:
 def old(monkeypatch: pytest.MonkeyPatch) -> int:
     """All blocks are old enough to audit; the number of the first that is of this test."""
     monkeypatch.setattr(chain_audit, "FINAL", timedelta(seconds=-5))
-    return reads.head() + 1
+    return reads.latest_block() + 1
 
 
 # The sweep

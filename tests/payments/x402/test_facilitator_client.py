@@ -15,7 +15,7 @@ import pytest
 from django.conf import LazySettings
 
 from config import environment
-from framework.resilience import bulkhead
+from framework.resilience.bulkhead import REQUEST_THREADS
 from payments import x402
 from payments.chain import evm
 from payments.chain.networks import BASE_SEPOLIA
@@ -117,7 +117,7 @@ def test_an_answer_that_drips_byte_by_byte_is_cut_off(
 @contextmanager
 def hanging(settings: LazySettings) -> Iterator[tuple[Server, list[Future[Outcome]]]]:
     """A facilitator that hangs until the block ends, and as many settlements as may wait for it, which do."""
-    over, most = threading.Event(), bulkhead.THREADS - 1
+    over, most = threading.Event(), REQUEST_THREADS - 1
     with serving(never_answers(over)) as server, ThreadPoolExecutor(most) as threads:
         settlements = [threads.submit(settle, server.url, settings) for _ in range(most)]
         try:
@@ -130,7 +130,7 @@ def hanging(settings: LazySettings) -> Iterator[tuple[Server, list[Future[Outcom
 def test_one_thread_stays_free_for_requests_without_settlement(settings: LazySettings) -> None:
     with hanging(settings) as (server, settlements):
         assert settle(server.url, settings) == NotSent("too many settlements at a time")
-    assert [one.result() for one in settlements] == [Unknown("RemoteProtocolError")] * (bulkhead.THREADS - 1)
+    assert [one.result() for one in settlements] == [Unknown("RemoteProtocolError")] * (REQUEST_THREADS - 1)
     with serving(SETTLED) as server:
         assert settle(server.url, settings) == Settled(HASH.lower())
 
@@ -151,7 +151,7 @@ def test_a_settlement_waits_for_a_free_slot_while_others_settle(settings: LazySe
     with serving(slow) as server, ThreadPoolExecutor(8) as threads:
         outcomes = list(threads.map(lambda _: settle(server.url, settings), range(24)))
     assert outcomes == [Settled(HASH.lower())] * 24
-    assert most == bulkhead.THREADS - 1
+    assert most == REQUEST_THREADS - 1
 
 
 def test_a_settlement_is_refused_within_a_second_while_others_hang(settings: LazySettings) -> None:
@@ -161,7 +161,7 @@ def test_a_settlement_is_refused_within_a_second_while_others_hang(settings: Laz
         first_s = time.monotonic() - began_at
         assert settle(server.url, settings) == NotSent("too many settlements at a time")
         second_s = time.monotonic() - began_at - first_s
-    assert [type(one.result()) for one in settlements] == [Unknown] * (bulkhead.THREADS - 1)
+    assert [type(one.result()) for one in settlements] == [Unknown] * (REQUEST_THREADS - 1)
     # That they hang is known by then.
     assert second_s < first_s < facilitator_client.SLOT_WAIT_S + 0.5
 
@@ -169,21 +169,21 @@ def test_a_settlement_is_refused_within_a_second_while_others_hang(settings: Laz
 def test_two_failures_open_the_circuit_breaker_and_one_trip_tests_it(
     settings: LazySettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(facilitator_client, "OPEN_S", 0.3)
+    monkeypatch.setattr(facilitator_client, "RECOVERY_S", 0.3)
     trial = threading.Event()
 
     def script(content: bytes) -> tuple[int, bytes] | None:
-        if len(server.asked) <= facilitator_client.MAX_FAILURES:
+        if len(server.asked) <= facilitator_client.FAILURE_THRESHOLD:
             return None
         trial.wait()
         return SETTLED(content)
 
     with serving(script) as server, ThreadPoolExecutor(1) as threads:
-        silent = [settle(server.url, settings) for _ in range(facilitator_client.MAX_FAILURES + 1)]
-        assert silent == [*[Unknown("RemoteProtocolError")] * facilitator_client.MAX_FAILURES, ALONE]
+        silent = [settle(server.url, settings) for _ in range(facilitator_client.FAILURE_THRESHOLD + 1)]
+        assert silent == [*[Unknown("RemoteProtocolError")] * facilitator_client.FAILURE_THRESHOLD, ALONE]
         try:
             answer = threads.submit(until_asked, server, settings)
-            assert eventually(lambda: len(server.asked) == facilitator_client.MAX_FAILURES + 1)
+            assert eventually(lambda: len(server.asked) == facilitator_client.FAILURE_THRESHOLD + 1)
             assert settle(server.url, settings) == ALONE
         finally:
             trial.set()
@@ -206,7 +206,7 @@ def until_asked(server: Server, settings: LazySettings) -> Outcome:
 
 def test_refusals_do_not_open_the_circuit_breaker(settings: LazySettings) -> None:
     with serving(says(503, b"")) as server:
-        for _ in range(facilitator_client.MAX_FAILURES + 1):
+        for _ in range(facilitator_client.FAILURE_THRESHOLD + 1):
             assert settle(server.url, settings) == Unknown("HTTP 503, and no settlement in it")
 
 

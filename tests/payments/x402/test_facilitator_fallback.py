@@ -160,13 +160,13 @@ def test_with_both_breakers_open_paid_fields_are_refused_at_once_and_prices_quot
 ) -> None:
     real = settings.FACILITATOR_URL
     settings.FACILITATOR_URL, settings.FACILITATOR_FALLBACK_URL = NOWHERE, "http://127.0.0.1:2"
-    payments = [paid_by(wallets["free"]) for _ in range(facilitator_client.MAX_FAILURES + 1)]
+    payments = [paid_by(wallets["free"]) for _ in range(facilitator_client.FAILURE_THRESHOLD + 1)]
     for headers in payments[:-1]:
         assert isinstance(refused(headers), checkout.FacilitatorUnavailable)
     started = time.monotonic()
     assert isinstance(refused(payments[-1]), checkout.FacilitatorUnavailable)
     assert time.monotonic() - started < 1
-    assert {one.failures for one in facilitator_client.breakers.values()} == {facilitator_client.MAX_FAILURES}
+    assert {one.failures for one in facilitator_client.breakers.values()} == {facilitator_client.FAILURE_THRESHOLD}
     assert "PAYMENT-REQUIRED" in refused({}).headers
     assert Payment.objects.count() == 0
     settings.FACILITATOR_URL, settings.FACILITATOR_FALLBACK_URL = real, ""
@@ -177,9 +177,9 @@ def test_with_the_first_breaker_open_the_fallback_settles_at_once(
     wallets: Mapping[str, Wallet], settings: LazySettings
 ) -> None:
     settings.FACILITATOR_FALLBACK_URL, settings.FACILITATOR_URL = settings.FACILITATOR_URL, NOWHERE
-    for _ in range(facilitator_client.MAX_FAILURES + 1):
+    for _ in range(facilitator_client.FAILURE_THRESHOLD + 1):
         buy(paid_by(wallets["free"]))
-    assert facilitator_client.breakers[NOWHERE].failures == facilitator_client.MAX_FAILURES
+    assert facilitator_client.breakers[NOWHERE].failures == facilitator_client.FAILURE_THRESHOLD
 
 
 # Tokens

@@ -151,9 +151,9 @@ def test_who_declines_leaves_the_list_and_the_next_is_looked_at(
 ) -> None:
     first, second = waits(full, "AAAAAA"), waits(full, "BBBBBB")
     waitlist.offer_tables(full, now=NOW)
-    with django_capture_on_commit_callbacks() as rung:
+    with django_capture_on_commit_callbacks() as enqueued:
         waitlist.decline(first, actor="guest", now=NOW)
-    assert len(rung) == 2  # for the mail, and for the list
+    assert len(enqueued) == 2  # for the mail, and for the list
     first.refresh_from_db()
     assert (first.status, first.tables, first.seatings.count()) == ("cancelled", [], 0)
     assert told(first)[1:] == [("reservation.cancelled", "guest")]
@@ -195,9 +195,9 @@ def test_a_cancellation_has_the_list_looked_through(
     assert guest.tables == ["T1"]
     waits(full, "AAAAAA")
     assert waitlist.offer_tables(full, now=NOW) == 0
-    with django_capture_on_commit_callbacks() as rung:
+    with django_capture_on_commit_callbacks() as enqueued:
         commands.move(guest, "cancelled", now=NOW, actor="system")
-    assert any("ring_for_tables" in repr(call) for call in rung)
+    assert any("enqueue_table_offers" in repr(call) for call in enqueued)
     assert waitlist.offer_tables(full, now=NOW) == 1
 
 
@@ -238,13 +238,13 @@ def test_the_sweep_and_the_task_find_who_waits(full: Venue) -> None:
 
 
 def test_the_bell_reaches_the_queue_of_the_workers_and_is_not_kept_for_long(full: Venue) -> None:
-    dispatch.ring_for_tables(full.pk)
-    dispatch.ring_for_notices()
+    dispatch.enqueue_table_offers(full.pk)
+    dispatch.enqueue_notices()
     queue = Redis.from_url(settings.BROKER_URL).lrange(settings.CELERY_TASK_DEFAULT_QUEUE, 0, -1)
-    rung = [json.loads(message) for message in queue]
+    enqueued = [json.loads(message) for message in queue]
     found = [
-        (ring["headers"]["task"], json.loads(b64decode(ring["body"]))[1], ring["headers"]["expires"] is not None)
-        for ring in rung
+        (one["headers"]["task"], json.loads(b64decode(one["body"]))[1], one["headers"]["expires"] is not None)
+        for one in enqueued
     ]
     assert ("reservations.tasks.offer_tables", {"venue": str(full.pk)}, True) in found
     assert ("reservations.tasks.send_notices", {}, True) in found
@@ -252,9 +252,9 @@ def test_the_bell_reaches_the_queue_of_the_workers_and_is_not_kept_for_long(full
 
 def test_the_beat_rings_for_tasks_that_there_are() -> None:
     app.loader.import_default_modules()
-    rung = {entry["task"] for entry in app.conf.beat_schedule.values()}
+    enqueued = {entry["task"] for entry in app.conf.beat_schedule.values()}
     ours = {"send_notices", "sweep_waiting_lists", "write_reminders"}
-    assert {f"reservations.tasks.{name}" for name in ours} <= rung <= set(app.tasks)
+    assert {f"reservations.tasks.{name}" for name in ours} <= enqueued <= set(app.tasks)
 
 
 def test_of_an_offer_that_breaks_off_nothing_is_left(full: Venue) -> None:

@@ -95,12 +95,12 @@ def test_reminders_of_all_venues_are_one_statement_and_one_ring(
         for _ in range(10):
             booked(its)
     # Between a savepoint and its release: the test is in a transaction.
-    with django_capture_on_commit_callbacks() as rung, django_assert_num_queries(3):
+    with django_capture_on_commit_callbacks() as enqueued, django_assert_num_queries(3):
         assert reminders.write(now=DUE) == 20
-    assert len(rung) == 1
-    with django_capture_on_commit_callbacks() as rung:
+    assert len(enqueued) == 1
+    with django_capture_on_commit_callbacks() as enqueued:
         assert reminders.write(now=DUE) == 0
-    assert rung == []
+    assert enqueued == []
 
 
 def test_a_reminder_is_sent(venue: Venue) -> None:

@@ -112,10 +112,10 @@ def test_who_has_left_or_did_not_come_leaves_the_table_to_others_for_the_rest_of
     builders.table(venue)
     reservation = builders.reservation(venue, status="confirmed")
     assert (reservation.tables, reservation.seatings.get().during.upper) == (["T1"], reservation.ends_at)
-    with django_capture_on_commit_callbacks() as rung:
+    with django_capture_on_commit_callbacks() as enqueued:
         for arrival in how:
             mark(reservation, arrival)
-    assert any("ring_for_tables" in repr(call) for call in rung)
+    assert any("enqueue_table_offers" in repr(call) for call in enqueued)
     seating = reservation.seatings.get()
     assert (seating.during.lower, seating.during.upper) == (STARTS_AT, NOW)
     # The next party sits down where they sat, or would have sat.
@@ -127,10 +127,10 @@ def test_who_arrives_or_sits_keeps_the_table(
 ) -> None:
     builders.table(venue)
     reservation = builders.reservation(venue, status="confirmed")
-    with django_capture_on_commit_callbacks() as rung:
+    with django_capture_on_commit_callbacks() as enqueued:
         mark(reservation, ARRIVED)
         mark(reservation, SEATED)
-    assert rung == []
+    assert enqueued == []
     assert reservation.seatings.get().during.upper == reservation.ends_at
 
 

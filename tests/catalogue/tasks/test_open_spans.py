@@ -1,4 +1,4 @@
-"""The doorbell of the worker, with a broker that is away, and with a database that is busy."""
+"""Tasks of the open spans, with a broker that is away, and with a database that is busy."""
 
 import os
 import subprocess
@@ -19,11 +19,11 @@ from tests.support.live_stack import eventually
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-# The slice of a task is made one restaurant, so that there is more to ring for.
-A_SLICE = "from catalogue.tasks import spans; spans.SLICE = 1; spans.refresh_open_spans()"
+# The slice of a task is made one restaurant, so that there is more to enqueue.
+A_SLICE = "from catalogue.tasks import open_spans; open_spans.SLICE = 1; open_spans.refresh_open_spans()"
 
 
-def test_a_slice_of_the_open_spans_is_worked_out_although_nobody_hears_the_bell_for_the_next() -> None:
+def test_a_slice_of_the_open_spans_is_computed_although_the_broker_is_away_for_the_next() -> None:
     for _ in range(2):
         builders.restaurant(hours=builders.week("18:00", "02:00"))
     done = subprocess.run(
@@ -35,7 +35,7 @@ def test_a_slice_of_the_open_spans_is_worked_out_although_nobody_hears_the_bell_
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    assert "The broker is away, so the open spans are worked out by the next beat" in done.stderr
+    assert "task catalogue.tasks.refresh_open_spans was not enqueued" in done.stderr
     assert SearchRow.objects.filter(spans_until=None).count() == 1
 
 
