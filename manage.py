@@ -29,8 +29,8 @@ def is_missing_stack(error: BaseException | None) -> bool:
 def main() -> None:
     """Run the command; where the embedded stack is meant and absent, end with one sentence that says so."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-    if sys.argv[1:2] in (["migrate"], ["restore"]):
-        # A step may rewrite a table of millions of rows.
+    if sys.argv[1:2] == ["migrate"]:
+        # A migration may rewrite a table of millions of rows.
         os.environ.setdefault("STATEMENT_TIMEOUT_MS", "0")
     from django.conf import settings
     from django.core.management import execute_from_command_line
