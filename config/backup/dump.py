@@ -107,7 +107,7 @@ def dump_database(path: Path, report: Report) -> dict[str, Any]:
 
 
 def copy_files(target: Path, report: Report) -> dict[str, str]:
-    """Copy the files of exports and photos that are kept in folders; one that is deleted by now is left out."""
+    """Copy the files of exports and photos that are stored in folders; one that is deleted by now is left out."""
     copied = {}
     for storage, folder in storage_folders():
         for path in sorted(folder.rglob("*")):

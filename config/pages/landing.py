@@ -1,4 +1,4 @@
-"""The page at `/`: what Tablewire is, in one screen, with calls that are made from it."""
+"""The landing page at `/`: what Tablewire is, with example calls that the page makes."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,13 +19,13 @@ from config.lately import Lately
 from payments.tiers import FREE
 
 REMEMBERED_S = 60.0
-# What the planner believes: counting millions of rows would take longer than the page.
-BELIEVED = "SELECT relname, greatest(reltuples, 0)::bigint FROM pg_class WHERE oid = ANY(%s::regclass[])"
+# The planner's estimates: counting millions of rows would take longer than the page.
+ESTIMATED_ROWS = "SELECT relname, greatest(reltuples, 0)::bigint FROM pg_class WHERE oid = ANY(%s::regclass[])"
 
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """How much there is, about; and where the demo's restaurant takes guests."""
+    """Approximate numbers of rows, and the id of the demo restaurant's venue, if it can be booked online."""
 
     restaurants: int
     reviews: int
@@ -34,18 +34,18 @@ class Extent:
 
 
 def read() -> Extent:
-    """The extent of this moment. Four queries at most."""
+    """Read the numbers. At most four queries."""
     tables = [SearchRow._meta.db_table, Review._meta.db_table]  # noqa: SLF001  # Django's documented attribute
     with connection.cursor() as cursor:
-        cursor.execute(BELIEVED, [tables])
-        believed = dict(cursor.fetchall())
-    # A table that was never analysed is young, and small.
-    restaurants = believed[tables[0]] or SearchRow.objects.count()
+        cursor.execute(ESTIMATED_ROWS, [tables])
+        estimates = dict(cursor.fetchall())
+    # A table that was never analysed is new and small.
+    restaurants = estimates[tables[0]] or SearchRow.objects.count()
     demo = Venue.objects.filter(name=FURNISHED, is_bookable_online=True, account__closed_at=None)
     first = demo.order_by("created_at", "id").first()
     return Extent(
         restaurants=restaurants,
-        reviews=believed[tables[1]],
+        reviews=estimates[tables[1]],
         markets=Market.objects.count(),
         demo=first.public_id if first else None,
     )
@@ -56,7 +56,7 @@ lately: Lately[Extent] = Lately(read)
 
 @require_safe
 def landing(request: HttpRequest) -> HttpResponse:
-    """The page, also while the database is away: then without counts and prices."""
+    """The page; while the database is not available, without counts and prices."""
     extent = lately.as_known(REMEMBERED_S)
     context = {
         "base": settings.PUBLIC_BASE_URL.rstrip("/"),
@@ -71,7 +71,7 @@ def landing(request: HttpRequest) -> HttpResponse:
 
 
 def told(priced: Mapping[str, Mapping[str, Decimal]]) -> list[dict[str, str | None]]:
-    """What is sold by the call, with its lowest and highest price in USDC."""
+    """The products sold by the call, each with its lowest and highest price in USDC."""
     return [
         {
             "product": product.replace("_", " "),
