@@ -22,7 +22,7 @@ from config import logs
 from config.api.ids import encode, new_id
 from tests import make
 from tests.accounts.receivers import Receiver, receiving
-from tests.config.test_settings import read
+from tests.config.test_settings import load_settings
 from tests.running import eventually
 from tests.served import database_url, served
 
@@ -142,7 +142,7 @@ def test_a_receiver_without_its_extra_stops_the_start(
     monkeypatch.setenv(variable, "http://key@127.0.0.1:1/1")
     monkeypatch.setattr("config.environment.find_spec", lambda name: None)
     with pytest.raises(Exception, match=f"{variable} must be unset where .* its extra `{extra}`"):
-        read()
+        load_settings()
 
 
 def test_nothing_is_loaded_for_receivers_that_nobody_has_named() -> None:
