@@ -20,7 +20,7 @@ class BackOfficeConfig(admin_apps.AdminConfig):
     """Django's admin, with our site in place of its own."""
 
     default = False
-    default_site = "accounts.back_office.BackOffice"
+    default_site = "accounts.admin_site.BackOffice"
 
     def ready(self) -> None:
         """Find the pages of each app, and leave out those that are not ours."""

@@ -23,11 +23,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.models import IdempotentCall
-from config import prepared
-from config.api.ids import new_id
-from config.api.parsers import read_body
-from config.api.refusal import Code, InvalidRequest, Refusal
-from config.api.renderers import JSON
+from framework.api.json_parser import read_body
+from framework.api.renderers import JSON
+from framework.db import prepared_statements
+from framework.errors import Code, InvalidRequest, Refusal
+from framework.public_ids import new_id
 
 HEADER = "Idempotency-Key"
 REPLAYED = "Idempotent-Replayed"
@@ -173,7 +173,7 @@ def claim(call: Call, *, now: datetime) -> UUID | None:
         "forgotten": now - IdempotentCall.KEPT,
     }
     try:
-        claimed = prepared.written(CLAIM, values)
+        claimed = prepared_statements.written(CLAIM, values)
     except OperationalError as error:
         if not isinstance(error.__cause__, psycopg.errors.LockNotAvailable):
             raise
@@ -209,5 +209,5 @@ def keep(row: UUID, answer: Answer) -> Answer:
         "headers": orjson.dumps(dict(answer.headers)).decode(),
         "body": answer.body,
     }
-    prepared.written(KEEP, values)
+    prepared_statements.written(KEEP, values)
     return answer

@@ -22,8 +22,8 @@ from benchmarks.load import Load
 from benchmarks.machine import described
 from benchmarks.product import ROOT, NotReady, Product, running
 from benchmarks.suites import Run, suites
-from config.flags import count
-from config.stack import StackError
+from config.dev_stack import StackError
+from framework.cli.arguments import count
 
 QUICK = (2_000, 40_000)
 FULL = (354_000, 7_500_000)

@@ -80,11 +80,14 @@ def cases(rng: random.Random) -> Iterator[Case]:
     """All questions; importing the product takes Django's settings."""
     from django.utils import timezone
 
-    from catalogue import autocomplete, groups, landmarks, reviews, search
-    from catalogue.flow import finding as offers
-    from catalogue.history import feed
+    from catalogue import field_groups, search
+    from catalogue.history import change_feed
     from catalogue.models import Restaurant, Version
+    from catalogue.offers import search as offers
+    from catalogue.reviews import listing
     from catalogue.search import Box, Facet, Query, Sort
+    from catalogue.search.geocoding import landmarks
+    from catalogue.search.text import autocomplete
 
     now = timezone.now()
 
@@ -108,14 +111,14 @@ def cases(rng: random.Random) -> Iterator[Case]:
             return None
 
     many = [Restaurant.objects.get(pk=pk) for (pk,) in rows(MOST_REVIEWED)]
-    newest = reviews.Question(sort=reviews.Order.NEWEST)
+    newest = listing.Question(sort=listing.Order.NEWEST)
     deep = []
     for place in many:
         cursor = None
         for _ in range(20):
-            page = reviews.page(place, reviews.Question(sort=reviews.Order.NEWEST, cursor=cursor), now=now)
+            page = listing.page(place, listing.Question(sort=listing.Order.NEWEST, cursor=cursor), now=now)
             cursor = page.next_cursor or cursor
-        deep.append((place, reviews.Question(sort=reviews.Order.NEWEST, cursor=cursor)))
+        deep.append((place, listing.Question(sort=listing.Order.NEWEST, cursor=cursor)))
     last = Version.objects.order_by("-seq").values_list("seq", flat=True).exclude(seq=None).first() or 0
 
     yield Case("nearest 20", 0.11, found())
@@ -129,14 +132,14 @@ def cases(rng: random.Random) -> Iterator[Case]:
     yield Case("box by rating", 28, boxed)
     yield Case("landmark", 6, lambda spot: resolved(spot.landmark))
     yield Case("landmark, a letter missing", 17, misspelt)
-    yield Case("slug", 0.4, lambda spot: groups.record(spot.slug, groups=("core",), now=now))
-    yield Case("newest reviews", 0.23, lambda _: reviews.page(rng.choice(many), newest, now=now))
-    yield Case("reviews, page 20", 0.23, lambda _: reviews.page(*rng.choice(deep), now=now))
+    yield Case("slug", 0.4, lambda spot: field_groups.record(spot.slug, groups=("core",), now=now))
+    yield Case("newest reviews", 0.23, lambda _: listing.page(rng.choice(many), newest, now=now))
+    yield Case("reviews, page 20", 0.23, lambda _: listing.page(*rng.choice(deep), now=now))
     yield Case("autocomplete", None, lambda spot: autocomplete.suggest(spot.name[: rng.randint(3, 6)]))
     yield Case(
         "offers near", None, lambda spot: offers.find(offers.Question(ll=(spot.latitude, spot.longitude)), now=now)
     )
-    yield Case("changes", None, lambda _: feed.changes(since=rng.randrange(last + 1)), main=-1)
+    yield Case("changes", None, lambda _: change_feed.changes(since=rng.randrange(last + 1)), main=-1)
 
 
 def rows(statement: str, *values: Any) -> list[tuple[Any, ...]]:

@@ -12,9 +12,9 @@ from benchmarks.figures import Figure, WrongAnswer
 from benchmarks.load import Load, Loaded
 from benchmarks.meters import Meter, resident_mb, since
 from benchmarks.product import ROOT, Product
-from config.management.run import WEB_THREADS
-from config.stack import Child, free_port, last_lines
-from config.stack.wsgi import is_alive
+from config.dev_stack import Child, free_port, last_lines
+from config.dev_stack.wsgi_server import is_alive
+from config.up.supervisor import WEB_THREADS
 
 HOST = "127.0.0.1"
 START_S = 30.0

@@ -77,7 +77,7 @@ def paid(run: Run) -> Row:
     run.settings["paid"] = {
         "load": f"{count} payments a round, signed before, one after the other on one connection",
         GIVEN: "by the plan of the benchmark's account: what is answered, without the sale",
-        SETTLING: "payments.facilitator.settle in this process: the same facilitator, node and chain",
+        SETTLING: "payments.x402.facilitator_client.settle in this process: the same facilitator, node and chain",
     }
     told = Verdict(row="paid", of="CPU on top", value=on_top, goal=5, is_most=True, unit="ms")
     return Row(name="paid", what="GET /v1/restaurants/{slug}?fields=context", figures=figures, verdicts=(told,))
@@ -144,7 +144,7 @@ def settle(payments: Sequence[str]) -> Figure:
     """The call alone, with what it costs this process. Raises WrongAnswer when a payment was not settled."""
     from x402.schemas import PaymentRequirements, ResourceInfo
 
-    from payments import facilitator
+    from payments.x402 import facilitator_client
 
     asked: list[dict[str, Any]] = []
     for payment in payments:
@@ -156,9 +156,9 @@ def settle(payments: Sequence[str]) -> Figure:
     waits, began, spent = [], time.perf_counter(), time.process_time()
     for one in asked:
         at = time.perf_counter()
-        outcome = facilitator.settle(**one)
+        outcome = facilitator_client.settle(**one)
         waits.append(time.perf_counter() - at)
-        if not isinstance(outcome, facilitator.Settled):
+        if not isinstance(outcome, facilitator_client.Settled):
             raise WrongAnswer(f"paid: the facilitator says {outcome}")
     used, found = time.process_time() - spent, timed(waits, time.perf_counter() - began)
     return Figure(

@@ -92,10 +92,10 @@ class Turns:
         """Have the files of the last one removed."""
         from django.utils import timezone
 
-        from catalogue.exports import start
+        from catalogue.exports.requests import commands
 
         if self.last is not None:
-            start.cancel(self.last, actor="system", now=timezone.now())
+            commands.cancel(self.last, actor="system", now=timezone.now())
             self.last = None
 
 
@@ -103,7 +103,7 @@ def whole(export: "Export") -> int:
     """How many rows its files hold. Raises WrongAnswer where that is not what is said of them, or what there is."""
     from django.db import connection
 
-    from catalogue.exports import files
+    from catalogue.exports.storage import files
 
     found = 0
     for part in export.parts.filter(kind="rows"):

@@ -22,7 +22,7 @@ import psutil
 from rich.console import Console
 from rich.table import Table
 
-from config.stack import read_up
+from config.dev_stack import read_up
 
 if TYPE_CHECKING:
     from catalogue.models import Export
@@ -93,9 +93,9 @@ def copied(export: "Export") -> float:
     from django.db import connection
 
     from catalogue.exports import datasets
-    from catalogue.exports.datasets.dataset import parameters
-    from catalogue.exports.formats.lines import CSV, RAW
-    from catalogue.exports.formats.reading import Reading
+    from catalogue.exports.datasets.base import parameters
+    from catalogue.exports.formats.part_reader import Reading
+    from catalogue.exports.formats.text import CSV, RAW
 
     asked: dict[str, Any] = {
         "dataset": datasets.of(export),
@@ -152,7 +152,7 @@ def main() -> None:
     django.setup()
     from django.utils import timezone
 
-    from catalogue.exports import start
+    from catalogue.exports.requests import commands
 
     table = Table("export", "rows", "s", "rows/s", "MB", "COPY s", "COPY / export", "snapshots", "memory MB")
     for dataset in words.dataset or DATASETS:
@@ -160,7 +160,7 @@ def main() -> None:
             with Memory(worker=up["pids"]["worker"]) as memory:
                 export, seconds = exported(dataset, format_, most_s=words.most_seconds)
             table.add_row(*row(export, seconds, copied(export), memory))
-            start.cancel(export, actor="system", now=timezone.now())
+            commands.cancel(export, actor="system", now=timezone.now())
     Console(width=140).print(table)
 
 

@@ -15,7 +15,7 @@ from benchmarks.suites import Run
 HITS = 20
 RADIUS_M = 1_500
 QUICK_POINTS, POINTS = 12, 60
-# The sphere of catalogue.geo.
+# The sphere of catalogue.search.geocoding.distance.
 EARTH_M = 6_371_008.8
 # Of the ground, in metres: no plane, no index, no box.
 METRES = f"""(2 * {EARTH_M} * asin(least(1, sqrt(

@@ -30,8 +30,8 @@ from benchmarks.geography import hits, nearest, points
 from benchmarks.product import ROOT, NotReady, Product, running
 from benchmarks.reads import PLACES, SLUGS
 from benchmarks.suites import Run
-from config.flags import count
-from config.stack import StackError
+from config.dev_stack import StackError
+from framework.cli.arguments import count
 
 GATE, GOAL = 1.6, 1.35
 # Few, so that the disk holds the largest; as many for each restaurant at every size.

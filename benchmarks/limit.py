@@ -129,8 +129,8 @@ def counted() -> Figure:
     """What one count takes. Raises WrongAnswer when the store has not counted it."""
     from django.test import RequestFactory
 
-    from config.api.limits import Allowance
-    from payments.limits import DataDoorway
+    from framework.api.rate_limits.middleware import Allowance
+    from payments.rate_limits import DataDoorway
 
     doorway = DataDoorway(lambda request: None)  # type: ignore[arg-type,return-value]  # nobody goes in
     request, allowance = RequestFactory().get("/v1/restaurants"), Allowance(uuid4().hex, 1_000_000, 60)

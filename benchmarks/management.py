@@ -32,7 +32,7 @@ import psycopg
 from rich.console import Console
 from rich.table import Table
 
-from config.stack import read_up
+from config.dev_stack import read_up
 
 API = "/api/v1"
 ORDER = {

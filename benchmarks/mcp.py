@@ -36,7 +36,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.payments import Wrong, addresses, cpu_s, signed
-from config.stack import read_up
+from config.dev_stack import read_up
 
 GATE, GOAL = 0.5, 0.7
 MOST_PROTOCOL_MS, PROTOCOL_ROUNDS = 0.1, 7
@@ -147,10 +147,10 @@ def protocol_ms(call: Call, times: int) -> tuple[float, float]:
     from django.test import RequestFactory
 
     from catalogue.mcp.server import SERVER
-    from config.mcp import messages
-    from config.mcp.answers import Result
-    from config.mcp.tools import Tool
-    from payments.callers import anonymous
+    from framework.mcp import jsonrpc
+    from framework.mcp.responses import Result
+    from framework.mcp.tools import Tool
+    from payments.identity.caller import anonymous
 
     # As long as a record is.
     body = json.dumps({"slug": "noma", "text": "x" * 1500}).encode()
@@ -174,13 +174,13 @@ def protocol_ms(call: Call, times: int) -> tuple[float, float]:
         request.caller = anonymous(request)  # type: ignore[attr-defined]  # as the doorway leaves it
     began = time.process_time()
     for request in requests[:times]:
-        answer = server.answer(request, messages.read(request))
+        answer = server.answer(request, jsonrpc.read(request))
     whole = time.process_time() - began
     if answer.status_code != 200 or b"xxx" not in answer.content:
         raise Wrong(answer.content.decode()[:300])
     began = time.process_time()
     for request in requests[times:]:
-        messages.read(request)
+        jsonrpc.read(request)
     return 1000 * whole / times, 1000 * (time.process_time() - began) / times
 
 

@@ -109,7 +109,7 @@ class Memory:
         """The row."""
         from django.utils import timezone
 
-        from catalogue.exports import start
+        from catalogue.exports.requests import commands
 
         product = run.product
         run.step("memory: at rest")
@@ -121,7 +121,7 @@ class Memory:
         run.step("memory: exporting reviews")
         with Watch(worker) as busy:
             export, _ = exported("reviews", "parquet", most_s=MOST_S)
-        start.cancel(export, actor="system", now=timezone.now())
+        commands.cancel(export, actor="system", now=timezone.now())
         run.settings["memory"] = {
             "judged": WHY,
             "web worker": f"the largest process that serves: {web}",

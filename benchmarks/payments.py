@@ -35,7 +35,7 @@ import psutil
 from rich.console import Console
 from rich.table import Table
 
-from config.stack import read_up
+from config.dev_stack import read_up
 
 PRICE = 2000
 # As /v1 counts free calls by address, each call comes from one of its own.
@@ -69,8 +69,8 @@ def signed(up: Mapping[str, Any], count: int) -> list[str]:
     """So many headers that pay for `context`, by the demo wallet of the free tier, good for an hour."""
     from coincurve import PrivateKey
 
-    from payments import evm
-    from payments.networks import ours
+    from payments.chain import evm
+    from payments.chain.networks import ours
 
     wallet = next(each for each in up["wallets"] if each["name"] == "free")
     key, payer, pay_to = PrivateKey.from_hex(wallet["private_key"][2:]), wallet["address"], up["chain"]["pay_to"]
@@ -216,19 +216,19 @@ def checked(payments: Sequence[str], figures: Figures) -> None:
     """Our local check (read, match, verify) beside the bare recovery of the signer."""
     from coincurve import PublicKey
 
-    from payments import wire
-    from payments.networks import ours
+    from payments import x402
+    from payments.chain.networks import ours
 
     def check(number: int) -> None:
-        proof = wire.proof({"PAYMENT-SIGNATURE": payments[number]})
-        if not isinstance(proof, wire.Authorization) or not proof.is_signed() or proof.network != ours().caip2:
+        proof = x402.proof({"PAYMENT-SIGNATURE": payments[number]})
+        if not isinstance(proof, x402.Authorization) or not proof.is_signed() or proof.network != ours().caip2:
             raise Wrong("a payment of ours is not good")
 
-    proofs = [wire.proof({"PAYMENT-SIGNATURE": payment}) for payment in payments]
+    proofs = [x402.proof({"PAYMENT-SIGNATURE": payment}) for payment in payments]
     bare = [
         (proof.signature[:64] + bytes([proof.signature[64] - 27]), proof.digest)
         for proof in proofs
-        if isinstance(proof, wire.Authorization)
+        if isinstance(proof, x402.Authorization)
     ]
     figures.split_ms["local check"] = milliseconds(len(payments), check)
     recover = milliseconds(

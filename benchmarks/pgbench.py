@@ -20,7 +20,7 @@ from psycopg.adapt import PyFormat, Transformer
 
 from benchmarks.figures import Figure, WrongAnswer
 from benchmarks.product import Product
-from config.stack.postgres import binaries
+from config.dev_stack.postgres import binaries
 
 # Statements in a transaction, whose values are drawn at once: a draw for each would be as many trips again.
 TOGETHER = 10

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 import psycopg
 
-from config.stack import Child, read_json, read_up
+from config.dev_stack import Child, read_json, read_up
 
 ROOT = Path(__file__).resolve().parent.parent
 # Its keys are made anew by each run, which keeps their texts to itself.
@@ -162,7 +162,7 @@ def made(restaurants: int, reviews: int) -> None:
 @contextmanager
 def resting(connection: psycopg.Connection[Any]) -> Iterator[None]:
     """No insights are written meanwhile: of a large catalogue that is new a worker writes them for hours."""
-    from catalogue.insights.batches import LOCK
+    from catalogue.insights.pipeline.batch_job import LOCK
     from catalogue.tasks.insights import ring_for_insights
 
     connection.execute("SELECT pg_advisory_lock(%s)", [LOCK])

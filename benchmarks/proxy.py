@@ -11,7 +11,7 @@ from benchmarks.contenders import HOST, Contender
 from benchmarks.load import Load
 from benchmarks.product import ROOT
 from benchmarks.suites import Run
-from config.stack import Child, free_port
+from config.dev_stack import Child, free_port
 
 FILE = ROOT / "deploy" / "haproxy.cfg"
 PLAIN, COMPRESSED = "ours behind HAProxy", "ours behind HAProxy, gzip"

@@ -11,9 +11,9 @@ class CatalogueConfig(AppConfig):
 
     def ready(self) -> None:
         """Register what has to be right before the product starts, and join the erasure of guests."""
-        from catalogue.flow.booking import forget_contacts
-        from catalogue.insights.readiness import check
-        from reservations import erasing
+        from catalogue.insights.providers.checks import check
+        from catalogue.offers.booking import forget_contacts
+        from reservations.guests import erasure
 
         checks.register(check)
-        erasing.also.append(forget_contacts)
+        erasure.also.append(forget_contacts)

@@ -10,7 +10,9 @@ class ConfigConfig(AppConfig):
 
     def ready(self) -> None:
         """Register the checks, and begin to tell those that the settings name."""
-        from config import checks, first_migrations, observing  # they read settings
+        from config import celery, checks  # both read settings; tasks of the apps bind to the Celery app
+        from framework.db import squashed_migrations
+        from framework.observability import telemetry
 
-        del checks, first_migrations
-        observing.start()
+        del celery, checks, squashed_migrations
+        telemetry.start()

@@ -14,7 +14,7 @@ from django.core import checks
 from django.core.checks import CheckMessage, Error, Tags, register
 from django.http.request import validate_host
 
-from config.stack import PRICE_FEED
+from config.dev_stack import PRICE_FEED
 
 MAINNET = "eip155:8453"
 MIN_SECRET_KEY_LENGTH = 32

@@ -151,7 +151,7 @@ def database(name: str, default: str) -> dict[str, Any]:
     try:
         if value.partition("://")[0] not in ("postgresql", "postgres"):
             raise ValueError
-        entry: dict[str, Any] = Env.db_url_config(value, engine="config.database")
+        entry: dict[str, Any] = Env.db_url_config(value, engine="framework.db.backend")
         if not entry["NAME"]:
             raise ValueError
     except ValueError:

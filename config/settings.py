@@ -12,9 +12,9 @@ from typing import Any
 import django_stubs_ext
 
 from config import environment as env
-from config import logs
 from config.api.wire import *  # noqa: F403  # nothing but settings
-from config.stack import PRICE_FEED, read_up
+from config.dev_stack import PRICE_FEED, read_up
+from framework.observability import logging
 
 # Lets annotations name what a generic class of Django holds (ModelAdmin[Order]).
 django_stubs_ext.monkeypatch()
@@ -51,7 +51,7 @@ FACILITATOR_TOKEN = env.token("FACILITATOR_TOKEN")
 # Asked where the first was surely not reached.
 FACILITATOR_FALLBACK_URL = env.web_address("FACILITATOR_FALLBACK_URL", example="https://facilitator.example.org")
 FACILITATOR_FALLBACK_TOKEN = env.token("FACILITATOR_FALLBACK_TOKEN")
-# CAIP-2; payments/networks.py knows what each of them has.
+# CAIP-2; payments/chain/networks.py knows what each of them has.
 PAYMENT_NETWORK = env.choice(
     "PAYMENT_NETWORK",
     chain.get("network") or ("eip155:8453" if env.is_set("RPC_URL") else "eip155:84532"),
@@ -89,7 +89,7 @@ PUBLIC_BASE_URL = env.web_address(
 TRUSTED_PROXIES = env.number("TRUSTED_PROXIES", 0)
 CSRF_TRUSTED_ORIGINS = env.origins("CSRF_TRUSTED_ORIGINS")
 MCP_ALLOWED_ORIGINS = env.origins("MCP_ALLOWED_ORIGINS")
-CSRF_FAILURE_VIEW = "reservations.views.form_refused"
+CSRF_FAILURE_VIEW = "reservations.self_service.views.form_refused"
 
 INSTALLED_APPS = [
     "accounts.apps.BackOfficeConfig",
@@ -120,12 +120,12 @@ INSTALLED_APPS = [
     "catalogue",
 ]
 MIDDLEWARE = [
-    "config.api.health.Health",
-    "config.asking.Asking",
-    "config.api.cors.Cors",
-    "accounts.limits.ManagementDoorway",
-    "payments.limits.DataDoorway",
-    "catalogue.mcp.doorway.McpDoorway",
+    "framework.observability.health.Health",
+    "framework.observability.request_id.Asking",
+    "framework.api.cors.Cors",
+    "accounts.api_keys.rate_limit.ManagementDoorway",
+    "payments.rate_limits.DataDoorway",
+    "catalogue.mcp.middleware.McpDoorway",
     "django.middleware.security.SecurityMiddleware",
     "csp.middleware.CSPMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
@@ -138,9 +138,9 @@ MIDDLEWARE = [
     "django_htmx.middleware.HtmxMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "allauth.usersessions.middleware.UserSessionsMiddleware",
-    "config.unreadable.UnreadableAddresses",
-    "config.busy_rows.BusyRows",
-    "accounts.doors.ClosedDoors",
+    "framework.admin.nul_byte_middleware.UnreadableAddresses",
+    "framework.admin.db_error_middleware.BusyRows",
+    "accounts.sign_in.outage_middleware.ClosedDoors",
 ]
 ROOT_URLCONF = "config.urls"
 WSGI_APPLICATION = "config.wsgi.application"
@@ -155,7 +155,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-                "accounts.pages.navigation.shell",
+                "accounts.dashboard.menu.shell",
             ],
         },
     },
@@ -186,7 +186,7 @@ SESSION = (
 ADDRESSED = DATABASE.get("OPTIONS", {})
 OPTIONS = CONNECTION_OPTIONS | ADDRESSED | {"options": f"{SESSION} {ADDRESSED.get('options', '')}".rstrip()}
 DATABASES = {"default": CONNECTION | DATABASE | {"OPTIONS": OPTIONS}}
-# Reads that may be late (config.replicas). Each process asks one, whose lag it watches.
+# Reads that may be late (framework.db.read_replica). Each process asks one, whose lag it watches.
 REPLICA_MOST_LAG_S = env.number("REPLICA_MOST_LAG_S", 5)
 if not 1 <= REPLICA_MOST_LAG_S <= 60:
     # Caches are told to keep free answers for a minute.
@@ -204,7 +204,7 @@ if env.is_set("REPLICA_URL"):
     )
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 AUTH_USER_MODEL = "accounts.User"
-AUTHENTICATION_BACKENDS = ["accounts.backends.Staff", "accounts.backends.Members"]
+AUTHENTICATION_BACKENDS = ["accounts.tenancy.auth_backends.Staff", "accounts.tenancy.auth_backends.Members"]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
     for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")
@@ -212,26 +212,26 @@ AUTH_PASSWORD_VALIDATORS = [
 
 # Signing in: by mail address and password, or by passkey; a second factor for who has set one up
 LOGIN_URL, LOGIN_REDIRECT_URL, ACCOUNT_LOGOUT_REDIRECT_URL = "account_login", "dashboard", "home"
-ACCOUNT_ADAPTER = "accounts.entrance.Entrance"
+ACCOUNT_ADAPTER = "accounts.sign_in.allauth_adapters.Entrance"
 ACCOUNT_USER_MODEL_USERNAME_FIELD = None
 ACCOUNT_LOGIN_METHODS = {"email"}
 ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*"]
-ACCOUNT_FORMS = {"signup": "accounts.forms.Newcomer"}
+ACCOUNT_FORMS = {"signup": "accounts.dashboard.forms.Newcomer"}
 # A newcomer's first call must not wait for a mail; what needs a proven address asks for it (invitations do).
 ACCOUNT_EMAIL_VERIFICATION = "optional"
 ACCOUNT_EMAIL_SUBJECT_PREFIX = ""
 ACCOUNT_EMAIL_NOTIFICATIONS = True
 ACCOUNT_SESSION_REMEMBER = True
 ACCOUNT_DEFAULT_HTTP_PROTOCOL = PUBLIC_BASE_URL.partition(":")[0]
-MFA_ADAPTER = "accounts.entrance.SecondFactor"
-MFA_FORMS = {"add_webauthn": "accounts.passkeys.AddPasskey"}
+MFA_ADAPTER = "accounts.sign_in.allauth_adapters.SecondFactor"
+MFA_FORMS = {"add_webauthn": "accounts.sign_in.forms.AddPasskey"}
 MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 MFA_PASSKEY_LOGIN_ENABLED = True
 MFA_TOTP_ISSUER = "Tablewire"
 # Browsers themselves let passkeys be used over http on localhost alone.
 MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = PUBLIC_BASE_URL.startswith("http://")
 USERSESSIONS_TRACK_ACTIVITY = False
-# Row history: triggers write it, and who acted is said by config.acting.
+# Row history: triggers write it, and who acted is said by framework.db.actor.
 PGHISTORY_CREATED_AT_FUNCTION = "clock_timestamp()"
 
 # Valkey: counters of the rate limit, and of tries to sign in
@@ -241,11 +241,15 @@ CACHES: dict[str, dict[str, Any]] = {
         "LOCATION": REDIS_URL,
         "OPTIONS": {"socket_timeout": 1, "socket_connect_timeout": 1},
     },
-    "limits": {"BACKEND": "config.api.counters.CounterCache", "LOCATION": REDIS_URL, "KEY_PREFIX": "limits"},
+    "limits": {
+        "BACKEND": "framework.api.rate_limits.valkey_backend.CounterCache",
+        "LOCATION": REDIS_URL,
+        "KEY_PREFIX": "limits",
+    },
 }
 RATELIMIT_USE_CACHE = "limits"
 SILENCED_SYSTEM_CHECKS = [
-    # django-ratelimit knows some backends by name; ours counts exactly, as it asks (tests/config/test_limits.py).
+    # django-ratelimit knows some backends by name; ours counts exactly, as it asks (tests/framework/api/test_rate_limits.py).
     "django_ratelimit.W001",
     # Other names of the domain are not ours to promise TLS for; and the proxy sends http to https, not we.
     *("security.W005", "security.W021", "security.W008"),
@@ -260,11 +264,13 @@ GUESTS_KEPT_DAYS = env.number("GUESTS_KEPT_DAYS", 0)
 # Who reads /metrics: with this token, or without one from this machine only.
 METRICS_TOKEN = env.text("METRICS_TOKEN", "")
 
-# Who is told of errors and of what took how long; nobody, where it is unset (config/observing.py)
+# Who is told of errors and of what took how long; nobody, where it is unset (framework/observability/telemetry.py)
 SENTRY_DSN = env.receiver("SENTRY_DSN", "sentry", "sentry_sdk")
 OTEL_EXPORTER_OTLP_ENDPOINT = env.receiver("OTEL_EXPORTER_OTLP_ENDPOINT", "otel", "opentelemetry.exporter")
 if OTEL_EXPORTER_OTLP_ENDPOINT:
-    MIDDLEWARE.insert(MIDDLEWARE.index("config.asking.Asking") + 1, "config.observing.Traced")
+    MIDDLEWARE.insert(
+        MIDDLEWARE.index("framework.observability.request_id.Asking") + 1, "framework.observability.telemetry.Traced"
+    )
 
 # HTTP
 MAX_BODY_BYTES = 1024 * 1024
@@ -318,7 +324,7 @@ CELERY_TIMEZONE = "UTC"
 # Words, time, files
 LANGUAGE_CODE = "en"
 USE_I18N = False
-FORMAT_MODULE_PATH = "config.formats"
+FORMAT_MODULE_PATH = "framework.formats"
 USE_TZ = True
 TIME_ZONE = "UTC"
 STATIC_URL = "/static/"
@@ -342,7 +348,7 @@ STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
     "exports": {
-        "BACKEND": "catalogue.exports.bucket.Bucket",
+        "BACKEND": "catalogue.exports.storage.s3.Bucket",
         "OPTIONS": {
             "bucket_name": EXPORTS_S3_BUCKET,
             "location": EXPORTS_S3_PREFIX,
@@ -397,4 +403,4 @@ EMAIL_TIMEOUT = 10
 DEFAULT_FROM_EMAIL = SERVER_EMAIL = env.text("MAIL_FROM", "Tablewire <noreply@localhost>")
 
 LOG_LEVEL = env.choice("LOG_LEVEL", "INFO", ("CRITICAL", "ERROR", "WARNING", "INFO", "DEBUG"))
-LOGGING = logs.configuration(LOG_LEVEL)
+LOGGING = logging.configuration(LOG_LEVEL)

@@ -5,33 +5,34 @@ from django.contrib import admin
 from django.urls import URLPattern, URLResolver, include, path, re_path
 from django.views.generic import RedirectView
 
-from accounts import takeout
-from catalogue import discovery, mcp
+from accounts.lifecycle import data_export
+from catalogue import mcp
+from catalogue.agent_discovery import x402_manifest
 from catalogue.api.discovery import llms, page, well_known
-from catalogue.mcp.card import serve_card, serve_catalog
-from config import metrics
-from config.api import openapi
-from config.pages import docs, reference
-from config.pages.landing import landing
-from orders.takeout import menus_of, orders_of
-from payments.customers import payments_of
-from reservations.takeout import reservations_of
+from catalogue.mcp.server_card import serve_card, serve_catalog
+from config.website import api_reference, docs
+from config.website.landing import landing
+from framework.api.openapi import schema
+from framework.observability import metrics_view
+from orders.data_export import menus_of, orders_of
+from payments.account_hooks import payments_of
+from reservations.data_export import reservations_of
 
-handler400 = "config.api.errors.bad_request"
-handler403 = "config.api.errors.forbidden"
-handler404 = "config.api.errors.not_found"
-handler500 = "config.api.errors.broken"
+handler400 = "framework.api.error_handler.bad_request"
+handler403 = "framework.api.error_handler.forbidden"
+handler404 = "framework.api.error_handler.not_found"
+handler500 = "framework.api.error_handler.broken"
 
-management = [path("api/v1/", include("orders.urls")), path("api/v1/", include("reservations.urls"))]
+management = [path("api/v1/", include("orders.api.urls")), path("api/v1/", include("reservations.api.urls"))]
 dashboard: list[URLPattern | URLResolver] = [
-    path("", include("accounts.page_urls")),
-    path("", include("orders.page_urls")),
-    path("", include("reservations.page_urls")),
-    path("", include("payments.page_urls")),
-    path("", include("catalogue.page_urls")),
+    path("", include("accounts.dashboard.urls")),
+    path("", include("orders.dashboard.urls")),
+    path("", include("reservations.dashboard.urls")),
+    path("", include("payments.dashboard.urls")),
+    path("", include("catalogue.dashboard.urls")),
     re_path("^(?P<rest>.+)/$", RedirectView.as_view(url="/dashboard/%(rest)s", query_string=True)),
 ]
-data = [path("v1/", include("catalogue.urls")), path("v1/", include("payments.urls"))]
+data = [path("v1/", include("catalogue.api.urls")), path("v1/", include("payments.api.urls"))]
 
 # What customers take with them of each app.
 for its, rows in {
@@ -40,7 +41,7 @@ for its, rows in {
     "reservations": reservations_of,
     "payments": payments_of,
 }.items():
-    takeout.add(its, rows)
+    data_export.add(its, rows)
 
 # One door for all: with the second factor of who has one, and with the limits on guessing.
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
@@ -60,23 +61,23 @@ urlpatterns = [
     path("account/", include("allauth.urls")),
     path("account/sessions/", include("allauth.usersessions.urls")),
     path("admin/", admin.site.urls),
-    re_path("^photos(?:/|$)", include("catalogue.photo_urls")),
-    path("guest/", include("reservations.guest_urls")),
-    path("book/", include("reservations.book_urls")),
+    re_path("^photos(?:/|$)", include("catalogue.photos.views")),
+    path("guest/", include("reservations.self_service.urls")),
+    path("book/", include("reservations.booking_page.urls")),
     re_path(
         r"^docs/openapi/(?P<name>management|data)\.json$",
-        openapi.serve,
-        {"living": {"data": discovery.with_prices}},
+        schema.serve,
+        {"living": {"data": x402_manifest.with_prices}},
         name="openapi",
     ),
     # Where indexes of x402 look.
-    path("openapi.json", openapi.serve, {"name": "data", "living": {"data": discovery.with_prices}}),
+    path("openapi.json", schema.serve, {"name": "data", "living": {"data": x402_manifest.with_prices}}),
     path(".well-known/x402", well_known),
-    path("metrics", metrics.serve),
+    path("metrics", metrics_view.serve),
     re_path("^docs/?$", docs.index, name="docs"),
     re_path("^docs/decisions/?$", docs.decision_index, name="docs-decisions"),
-    re_path("^docs/api/(?P<name>[a-z]+)/?$", reference.redoc, name="docs-api"),
-    re_path("^docs/api/(?P<name>[a-z]+)/try/?$", reference.swagger, name="docs-try"),
+    re_path("^docs/api/(?P<name>[a-z]+)/?$", api_reference.redoc, name="docs-api"),
+    re_path("^docs/api/(?P<name>[a-z]+)/try/?$", api_reference.swagger, name="docs-try"),
     re_path("^docs/(?P<name>(?:decisions/)?[0-9a-z-]+)/?$", docs.page, name="docs-page"),
     path("", landing, name="home"),
 ]

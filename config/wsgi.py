@@ -6,15 +6,15 @@ import os
 import django
 from django.conf import settings
 
-from config import counts
+from framework.observability import prometheus_multiprocess
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-counts.share(settings.STATE_DIR / "metrics")
+prometheus_multiprocess.share(settings.STATE_DIR / "metrics")
 django.setup(set_prefix=False)
 
 # No model can be imported before, and each doorway imports some.
-from accounts.request_log import request_log  # noqa: E402
-from config.door import Door  # noqa: E402
+from accounts.request_log.writer import request_log  # noqa: E402
+from framework.api.fast_path.wsgi_handler import Door  # noqa: E402
 
 application = Door()
 request_log.serve()

@@ -2,48 +2,52 @@
 
 from typing import Any
 
+from celery import shared_task
 from django.utils import timezone
 
 from accounts.models import Venue
-from config.celery import app
-from reservations import bells, forgetting, notices, proving, reminders, renaming, waiting
+from reservations import dispatch
+from reservations.booking import email_confirmation, waitlist
+from reservations.floor import rename_table
+from reservations.guests import retention
+from reservations.mail import queue, reminders
 
 
-@app.task(name=bells.SEND_NOTICES)
+@shared_task(name=dispatch.SEND_NOTICES)
 def send_notices(**_: Any) -> None:
     """Send some of the mail that is due, and ring again until none is."""
-    if notices.send_due(now=timezone.now()):
-        bells.ring_for_notices()
+    if queue.send_due(now=timezone.now()):
+        dispatch.ring_for_notices()
 
 
-@app.task(name="reservations.tasks.write_reminders")
+@shared_task(name="reservations.tasks.write_reminders")
 def write_reminders(**_: Any) -> None:
     """Write the reminders that are due."""
     reminders.write(now=timezone.now())
 
 
-@app.task(name=bells.OFFER_TABLES)
+@shared_task(name=dispatch.OFFER_TABLES)
 def offer_tables(*, venue: str, **_: Any) -> None:
     """Look through the waiting list of one venue."""
-    waiting.look(Venue.objects.get(pk=venue), now=timezone.now())
+    waitlist.look(Venue.objects.get(pk=venue), now=timezone.now())
 
 
-@app.task(name="reservations.tasks.release_unproven")
+@shared_task(name="reservations.tasks.release_unproven")
 def release_unproven(**_: Any) -> None:
     """Give up what no guest has proven in time."""
-    proving.release(now=timezone.now())
+    email_confirmation.release(now=timezone.now())
 
 
-@app.task(name="reservations.tasks.forget_guests")
+@shared_task(name="reservations.tasks.forget_guests")
 def forget_guests(**_: Any) -> None:
     """Forget guests whom their venues have known for long enough."""
-    forgetting.forget_past(now=timezone.now())
+    retention.forget_past(now=timezone.now())
 
 
-@app.task(name="reservations.tasks.sweep_waiting_lists")
+@shared_task(name="reservations.tasks.sweep_waiting_lists")
 def sweep_waiting_lists(**_: Any) -> None:
     """Ring for each venue where somebody waits, and mend what a rename has left behind."""
     now = timezone.now()
-    for venue in waiting.venues(now=now):
-        bells.ring_for_tables(venue)
-    renaming.mend(now=now, actor="system")
+    for venue in waitlist.venues(now=now):
+        dispatch.ring_for_tables(venue)
+    rename_table.mend(now=now, actor="system")

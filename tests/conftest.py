@@ -8,7 +8,7 @@ import sys
 import django
 import pytest
 
-from tests import embedded
+from tests.support import servers
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -18,7 +18,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if config.option.help or hands_out:
         # With -n each worker has servers and settings of its own, and who gives them their work needs none.
         return
-    embedded.start(config)
+    servers.start(config)
     # The wallets' library lets Python recurse until the stack overflows; no process of ours imports it, so what runs
     # here is judged by the limit that runs there. It sets it once, when it is first imported.
     limit = sys.getrecursionlimit()
@@ -27,15 +27,15 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
     django.setup()
     for plugin in (
-        "tests.wallets",
+        "tests.support.wallets",
         # Before those that it is imported by: pytest rewrites the assertions of what it imports itself.
-        "tests.running",
-        "tests.actors",
-        "tests.emptying",
-        "tests.forgetting",
-        "tests.finding",
-        "tests.browsing",
-        "tests.attacks.shops",
+        "tests.support.live_stack",
+        "tests.support.fixtures",
+        "tests.support.db_cleanup",
+        "tests.support.reset_caches",
+        "tests.support.static_files",
+        "tests.support.browser",
+        "tests.security.live_product",
     ):
         config.pluginmanager.import_plugin(plugin)
 

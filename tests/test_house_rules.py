@@ -11,7 +11,7 @@ import pytest
 from django.conf import settings
 from django.core.management import call_command
 
-from config.api.refusal import STATUS, Code
+from framework.errors import STATUS, Code
 
 ROOT = Path(settings.BASE_DIR)
 PACKAGES = ("accounts", "catalogue", "config", "orders", "payments", "reservations", "tests")

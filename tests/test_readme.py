@@ -8,7 +8,7 @@ from pathlib import Path
 
 from django.conf import settings
 
-from tests.running import Up
+from tests.support.live_stack import Up
 
 README = (Path(settings.BASE_DIR) / "README.md").read_text()
 BLOCKS = re.findall(r"```sh\n(.*?)```", README, re.DOTALL)

@@ -16,9 +16,9 @@ from django.conf import settings
 from django.test import Client
 
 from accounts.seed import FURNISHED, WIDE
-from config.api import openapi
-from tests.catalogue import exporting
-from tests.running import Up, manage
+from framework.api.openapi import schema
+from tests.catalogue.exports import export_builders
+from tests.support.live_stack import Up, manage
 
 EXAMPLES = 15
 DEEP = 100
@@ -34,14 +34,14 @@ def test_every_answer_is_as_the_document_says(up: Up, name: str) -> None:
 
 
 def test_every_answer_about_exports_is_as_the_document_says_to_a_wallet_that_may_order_them(up: Up) -> None:
-    done = st(up, "data", "--include-path-regex", "^/v1/exports", bearer=exporting.token(up))
+    done = st(up, "data", "--include-path-regex", "^/v1/exports", bearer=export_builders.token(up))
     assert done.returncode == 0, done.stdout[-6000:]
 
 
 @pytest.mark.deep
 @pytest.mark.parametrize("who", ["a stranger", "a wallet that has signed in"])
 def test_every_answer_of_the_data_api_is_as_the_document_says(up: Up, who: str) -> None:
-    bearer = "" if who == "a stranger" else exporting.token(up)
+    bearer = "" if who == "a stranger" else export_builders.token(up)
     # Who signs out has no session for what is asked next.
     done = st(up, "data", "--exclude-operation-id", "close_session", bearer=bearer, examples=DATA)
     assert done.returncode == 0, done.stdout[-6000:]
@@ -93,7 +93,11 @@ def st(
             *("--max-examples", str(examples), "--phases", phases, *more),
         ],
         cwd=settings.BASE_DIR,
-        env={**os.environ, "SCHEMATHESIS_HOOKS": "tests.callers", "PYTHONPATH": str(settings.BASE_DIR)},
+        env={
+            **os.environ,
+            "SCHEMATHESIS_HOOKS": "tests.support.schemathesis_hooks",
+            "PYTHONPATH": str(settings.BASE_DIR),
+        },
         capture_output=True,
         text=True,
         check=False,
@@ -102,7 +106,7 @@ def st(
 
 @pytest.mark.django_db
 def test_each_operation_that_refuses_a_closed_session_says_so() -> None:
-    document = json.loads((openapi.FOLDER / "data.json").read_text())
+    document = json.loads((schema.FOLDER / "data.json").read_text())
     caller = Client(HTTP_AUTHORIZATION="Bearer ws_closed")
     silent = [
         operation["operationId"]

@@ -5,10 +5,10 @@ from typing import Any
 from django.contrib import admin
 from django.http import HttpRequest
 
-from accounts.admin.scope import OfVenues
+from accounts.admin.venue_scoping import OfVenues
+from accounts.dashboard.venue_form import VenueForm
 from accounts.models import Account, Venue
-from accounts.venue_form import VenueForm
-from config.stale_forms import StaleFormAdmin
+from framework.forms.optimistic_concurrency import StaleFormAdmin
 
 
 class VenueInline(admin.TabularInline[Venue, Account]):

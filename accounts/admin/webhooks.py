@@ -14,16 +14,16 @@ from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from accounts.admin.history import History, pretty
-from accounts.admin.scope import OfVenues
-from accounts.authentication import staff
+from accounts.admin.venue_scoping import OfVenues
+from accounts.api_keys.authentication import staff
 from accounts.models import Event, EventType, Venue, WebhookDelivery, WebhookEndpoint
-from accounts.webhooks import deliveries, destinations, endpoints, secrets
-from accounts.webhooks import messages as sending
-from config.api.ids import decode
-from config.api.refusal import Refusal
-from config.awaiting import Awaiting, counted
-from config.confirming import ask_about
+from accounts.webhooks import delivery_queue, endpoints, signing_secrets, ssrf_guard
+from accounts.webhooks import http_client as sending
+from framework.admin.action_confirmation import ask_about
+from framework.admin.pending_counts import Awaiting, counted
+from framework.admin.read_only import History, pretty
+from framework.errors import Refusal
+from framework.public_ids import decode
 
 DisabledReason = WebhookEndpoint.DisabledReason
 DAY = timedelta(days=1)
@@ -37,7 +37,7 @@ class EndpointForm(ModelForm[WebhookEndpoint]):
 
     url = forms.CharField(
         label="URL",
-        max_length=destinations.LONGEST_URL,
+        max_length=ssrf_guard.LONGEST_URL,
         widget=AdminURLFieldWidget,
         help_text="https://hooks.example.com/…",
     )
@@ -56,8 +56,8 @@ class EndpointForm(ModelForm[WebhookEndpoint]):
         """An address that a webhook may have."""
         url: str = self.cleaned_data["url"]
         try:
-            destinations.read(url)
-        except destinations.BadDestination as refusal:
+            ssrf_guard.read(url)
+        except ssrf_guard.BadDestination as refusal:
             raise forms.ValidationError(refusal.message) from refusal
         return url
 
@@ -127,7 +127,7 @@ class WebhookEndpointAdmin(OfVenues):
     @admin.display(description="Last deliveries")
     def last_deliveries(self, endpoint: WebhookEndpoint) -> SafeString | str:
         """The newest ten, each with a way to it."""
-        return listed(deliveries.recent(endpoint.pk, most=10)) or "none yet"
+        return listed(delivery_queue.recent(endpoint.pk, most=10)) or "none yet"
 
     def save_model(
         self, request: HttpRequest, obj: WebhookEndpoint, form: ModelForm[WebhookEndpoint], change: bool
@@ -278,7 +278,7 @@ class WebhookDeliveryAdmin(OfVenues, History):
         """As the receiver would get them."""
         try:
             headers = sending.headers_of(delivery.event, delivery.endpoint, now=timezone.now())
-        except secrets.Unreadable as error:
+        except signing_secrets.Unreadable as error:
             return format_html("<p>{}</p>", f"It cannot be signed: {error}.")
         return format_html("<pre>{}</pre>", "\n".join(f"{name}: {value}" for name, value in headers.items()))
 

@@ -11,12 +11,12 @@ import pgtrigger.compiler
 from django.conf import settings
 from django.db import migrations, models
 
-import accounts.models.keys
-import config.api.ids
-import config.api.zones
-from config.first_migrations import make_references
+import accounts.models.api_keys
+import framework.public_ids
+import framework.timezones
+from framework.db.squashed_migrations import make_references
 
-# The groups of our own staff; what each may do stands in accounts/staff_roles.py.
+# The groups of our own staff; what each may do stands in accounts/tenancy/staff_permissions.py.
 ROLES = ("Data editor", "Finance", "Support")
 
 COUNT_KEY_CHANGES = """
@@ -113,7 +113,9 @@ class Migration(migrations.Migration):
             fields=[
                 (
                     "id",
-                    models.UUIDField(default=config.api.ids.new_id, editable=False, primary_key=True, serialize=False),
+                    models.UUIDField(
+                        default=framework.public_ids.new_id, editable=False, primary_key=True, serialize=False
+                    ),
                 ),
                 ("scope", models.CharField(max_length=64)),
                 ("key", models.CharField(max_length=255)),
@@ -154,7 +156,9 @@ class Migration(migrations.Migration):
             fields=[
                 (
                     "id",
-                    models.UUIDField(default=config.api.ids.new_id, editable=False, primary_key=True, serialize=False),
+                    models.UUIDField(
+                        default=framework.public_ids.new_id, editable=False, primary_key=True, serialize=False
+                    ),
                 ),
                 ("address", models.CharField(max_length=254)),
                 ("subject", models.CharField(max_length=300)),
@@ -239,7 +243,9 @@ class Migration(migrations.Migration):
             fields=[
                 (
                     "id",
-                    models.UUIDField(default=config.api.ids.new_id, editable=False, primary_key=True, serialize=False),
+                    models.UUIDField(
+                        default=framework.public_ids.new_id, editable=False, primary_key=True, serialize=False
+                    ),
                 ),
                 ("name", models.CharField(max_length=200)),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
@@ -259,7 +265,9 @@ class Migration(migrations.Migration):
             fields=[
                 (
                     "id",
-                    models.UUIDField(default=config.api.ids.new_id, editable=False, primary_key=True, serialize=False),
+                    models.UUIDField(
+                        default=framework.public_ids.new_id, editable=False, primary_key=True, serialize=False
+                    ),
                 ),
                 ("name", models.CharField(max_length=200)),
                 (
@@ -268,7 +276,7 @@ class Migration(migrations.Migration):
                         default="UTC",
                         help_text="IANA name: the wall clock of this venue",
                         max_length=64,
-                        validators=[config.api.zones.is_a_zone],
+                        validators=[framework.timezones.is_a_zone],
                     ),
                 ),
                 ("currency", models.CharField(default="EUR", help_text="ISO 4217", max_length=3)),
@@ -427,7 +435,7 @@ class Migration(migrations.Migration):
                 ("pgh_created_at", models.DateTimeField(auto_now_add=True)),
                 ("pgh_label", models.TextField(help_text="The event label.")),
                 ("pgh_context", pghistory.utils.JSONField(null=True)),
-                ("id", models.UUIDField(default=config.api.ids.new_id, editable=False, serialize=False)),
+                ("id", models.UUIDField(default=framework.public_ids.new_id, editable=False, serialize=False)),
                 ("name", models.CharField(max_length=200)),
                 (
                     "timezone",
@@ -435,7 +443,7 @@ class Migration(migrations.Migration):
                         default="UTC",
                         help_text="IANA name: the wall clock of this venue",
                         max_length=64,
-                        validators=[config.api.zones.is_a_zone],
+                        validators=[framework.timezones.is_a_zone],
                     ),
                 ),
                 ("currency", models.CharField(default="EUR", help_text="ISO 4217", max_length=3)),
@@ -560,7 +568,9 @@ class Migration(migrations.Migration):
             fields=[
                 (
                     "id",
-                    models.UUIDField(default=config.api.ids.new_id, editable=False, primary_key=True, serialize=False),
+                    models.UUIDField(
+                        default=framework.public_ids.new_id, editable=False, primary_key=True, serialize=False
+                    ),
                 ),
                 (
                     "type",
@@ -646,7 +656,9 @@ class Migration(migrations.Migration):
             fields=[
                 (
                     "id",
-                    models.UUIDField(default=config.api.ids.new_id, editable=False, primary_key=True, serialize=False),
+                    models.UUIDField(
+                        default=framework.public_ids.new_id, editable=False, primary_key=True, serialize=False
+                    ),
                 ),
                 ("url", models.URLField(max_length=500)),
                 ("description", models.CharField(blank=True, default="", max_length=200)),
@@ -772,7 +784,7 @@ class Migration(migrations.Migration):
                 ("pgh_created_at", models.DateTimeField(auto_now_add=True)),
                 ("pgh_label", models.TextField(help_text="The event label.")),
                 ("pgh_context", pghistory.utils.JSONField(null=True)),
-                ("id", models.UUIDField(default=config.api.ids.new_id, editable=False, serialize=False)),
+                ("id", models.UUIDField(default=framework.public_ids.new_id, editable=False, serialize=False)),
                 ("url", models.URLField(max_length=500)),
                 ("description", models.CharField(blank=True, default="", max_length=200)),
                 (
@@ -847,7 +859,9 @@ class Migration(migrations.Migration):
             fields=[
                 (
                     "id",
-                    models.UUIDField(default=config.api.ids.new_id, editable=False, primary_key=True, serialize=False),
+                    models.UUIDField(
+                        default=framework.public_ids.new_id, editable=False, primary_key=True, serialize=False
+                    ),
                 ),
                 (
                     "state",
@@ -935,7 +949,9 @@ class Migration(migrations.Migration):
             fields=[
                 (
                     "id",
-                    models.UUIDField(default=config.api.ids.new_id, editable=False, primary_key=True, serialize=False),
+                    models.UUIDField(
+                        default=framework.public_ids.new_id, editable=False, primary_key=True, serialize=False
+                    ),
                 ),
                 ("address", models.CharField(max_length=254)),
                 ("subject", models.CharField(max_length=300)),
@@ -956,12 +972,14 @@ class Migration(migrations.Migration):
             fields=[
                 (
                     "id",
-                    models.UUIDField(default=config.api.ids.new_id, editable=False, primary_key=True, serialize=False),
+                    models.UUIDField(
+                        default=framework.public_ids.new_id, editable=False, primary_key=True, serialize=False
+                    ),
                 ),
                 (
                     "family",
                     models.UUIDField(
-                        default=config.api.ids.new_id,
+                        default=framework.public_ids.new_id,
                         editable=False,
                         help_text="Shared by a key and those that replace it",
                     ),
@@ -1000,7 +1018,7 @@ class Migration(migrations.Migration):
                             ],
                             max_length=20,
                         ),
-                        default=accounts.models.keys.every_scope,
+                        default=accounts.models.api_keys.every_scope,
                         help_text="What the key may do: read or write orders and reservations",
                         size=None,
                     ),
@@ -1067,11 +1085,11 @@ class Migration(migrations.Migration):
                 ("pgh_created_at", models.DateTimeField(auto_now_add=True)),
                 ("pgh_label", models.TextField(help_text="The event label.")),
                 ("pgh_context", pghistory.utils.JSONField(null=True)),
-                ("id", models.UUIDField(default=config.api.ids.new_id, editable=False, serialize=False)),
+                ("id", models.UUIDField(default=framework.public_ids.new_id, editable=False, serialize=False)),
                 (
                     "family",
                     models.UUIDField(
-                        default=config.api.ids.new_id,
+                        default=framework.public_ids.new_id,
                         editable=False,
                         help_text="Shared by a key and those that replace it",
                     ),
@@ -1094,7 +1112,7 @@ class Migration(migrations.Migration):
                             ],
                             max_length=20,
                         ),
-                        default=accounts.models.keys.every_scope,
+                        default=accounts.models.api_keys.every_scope,
                         help_text="What the key may do: read or write orders and reservations",
                         size=None,
                     ),
@@ -1407,7 +1425,9 @@ class Migration(migrations.Migration):
             fields=[
                 (
                     "id",
-                    models.UUIDField(default=config.api.ids.new_id, editable=False, primary_key=True, serialize=False),
+                    models.UUIDField(
+                        default=framework.public_ids.new_id, editable=False, primary_key=True, serialize=False
+                    ),
                 ),
                 ("email", models.EmailField(max_length=254)),
                 (

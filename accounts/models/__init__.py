@@ -1,8 +1,6 @@
 """Who calls, and what is theirs: people, accounts, venues, API keys, and what happens at a venue."""
 
-from accounts.models.calls import IdempotentCall
-from accounts.models.events import Event, EventType, WebhookDelivery, WebhookEndpoint, WebhookLetter
-from accounts.models.keys import (
+from accounts.models.api_keys import (
     BASE62,
     OVERLAPS,
     ApiKey,
@@ -16,11 +14,13 @@ from accounts.models.keys import (
     every_scope,
     looks_like_a_key,
 )
-from accounts.models.letters import Letter
-from accounts.models.people import Account, Invitation, Membership, Role, User
-from accounts.models.requests import ApiCall, ApiHour
-from accounts.models.tallies import Tally
+from accounts.models.counters import Tally
+from accounts.models.idempotency import IdempotentCall
+from accounts.models.outgoing_mail import Letter
+from accounts.models.request_log import ApiCall, ApiHour
+from accounts.models.users import Account, Invitation, Membership, Role, User
 from accounts.models.venues import Venue
+from accounts.models.webhooks import Event, EventType, WebhookDelivery, WebhookEndpoint, WebhookLetter
 
 __all__ = [
     "BASE62",

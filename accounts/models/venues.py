@@ -7,10 +7,10 @@ from django.core.validators import MinValueValidator, RegexValidator
 from django.db import models
 from django.db.models import Exists, OuterRef, Q
 
-from accounts.models.people import Account, Membership, User
-from config.api.ids import encode, new_id
-from config.api.zones import is_a_zone
-from config.row_history import kept
+from accounts.models.users import Account, Membership, User
+from framework.db.row_history import kept
+from framework.public_ids import encode, new_id
+from framework.timezones import is_a_zone
 
 # What a payment method may be called, in the APIs too.
 PAYMENT_LABEL = r"^[a-z][a-z0-9_-]{0,39}$"

@@ -1,8 +1,8 @@
 """Celery tasks of accounts. Celery finds what is imported here."""
 
-from accounts.tasks.calls import purge_calls, purge_request_log
-from accounts.tasks.closing import delete_closed_accounts
-from accounts.tasks.letters import ring_for_letters, send_letters
+from accounts.tasks.account_deletion import delete_closed_accounts
+from accounts.tasks.mail import ring_for_letters, send_letters
+from accounts.tasks.retention import purge_calls, purge_request_log
 from accounts.tasks.webhooks import (
     deliver_webhooks,
     purge_events,

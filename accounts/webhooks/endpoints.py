@@ -8,8 +8,8 @@ from django.db import transaction
 
 from accounts.models import Event, EventType, Venue, WebhookDelivery, WebhookEndpoint, WebhookLetter
 from accounts.tasks.webhooks import ring_for_webhooks
-from accounts.webhooks import deliveries, destinations, secrets
-from config.api.refusal import InvalidRequest
+from accounts.webhooks import delivery_queue, signing_secrets, ssrf_guard
+from framework.errors import InvalidRequest
 
 # So long the old secret signs beside the new one.
 OVERLAP = timedelta(hours=24)
@@ -30,10 +30,10 @@ def create(
 
     The address is judged by its looks; where its name leads is judged on each try.
     """
-    destinations.read(url)
-    secret = secrets.make()
+    ssrf_guard.read(url)
+    secret = signing_secrets.make()
     endpoint = WebhookEndpoint.objects.create(
-        venue=venue, url=url, types=sorted(types), description=description, secret=secrets.seal(secret)
+        venue=venue, url=url, types=sorted(types), description=description, secret=signing_secrets.seal(secret)
     )
     return endpoint, secret
 
@@ -43,7 +43,7 @@ def change(endpoint: WebhookEndpoint, *, url: str, types: Collection[str], descr
 
     Another address has not failed yet. Events that wait go to where the endpoint leads when they are sent.
     """
-    destinations.read(url)
+    ssrf_guard.read(url)
     rows = WebhookEndpoint.objects.filter(pk=endpoint.pk)
     rows.exclude(url=url).update(failing_since=None, is_slow=False)
     rows.update(url=url, types=sorted(types), description=description)
@@ -55,17 +55,22 @@ def rotate(endpoint: WebhookEndpoint, *, now: datetime) -> str:
 
     Where one of the two that sign cannot be read, a rotation mends it at any time.
     """
-    secret = secrets.make()
+    secret = signing_secrets.make()
     with transaction.atomic():
         row = WebhookEndpoint.objects.select_for_update(no_key=True).get(pk=endpoint.pk)
         until = row.old_secret_until
-        if row.old_secret and until and now < until and all(map(secrets.is_readable, (row.secret, row.old_secret))):
+        if (
+            row.old_secret
+            and until
+            and now < until
+            and all(map(signing_secrets.is_readable, (row.secret, row.old_secret)))
+        ):
             raise StillRotating(
                 f"The secret before this one still signs until {until:%Y-%m-%d %H:%M} UTC: rotate after that. Where"
                 " this one has become known to others, make another endpoint and delete this one."
             )
         row.old_secret, row.old_secret_until = row.secret, now + OVERLAP
-        row.secret = secrets.seal(secret)
+        row.secret = signing_secrets.seal(secret)
         row.save(update_fields=["secret", "old_secret", "old_secret_until"])
     endpoint.refresh_from_db()
     return secret
@@ -74,7 +79,7 @@ def rotate(endpoint: WebhookEndpoint, *, now: datetime) -> str:
 def disable(endpoint: WebhookEndpoint, *, now: datetime) -> bool:
     """Switch it off; what waits for it is given up. False where it was off already, which keeps its reason."""
     with transaction.atomic():
-        return deliveries.switch_off(endpoint.pk, reason=WebhookEndpoint.DisabledReason.STAFF, now=now)
+        return delivery_queue.switch_off(endpoint.pk, reason=WebhookEndpoint.DisabledReason.STAFF, now=now)
 
 
 def enable(endpoint: WebhookEndpoint) -> bool:
@@ -91,7 +96,7 @@ def enable(endpoint: WebhookEndpoint) -> bool:
 def remove(endpoint: WebhookEndpoint) -> None:
     """Delete it with its deliveries; the events stay.
 
-    It is locked first: an order that is placed meanwhile passes it over (accounts/events.py), and none waits for us.
+    It is locked first: an order that is placed meanwhile passes it over (accounts/webhooks/outbox.py), and none waits for us.
     """
     with transaction.atomic():
         WebhookEndpoint.objects.select_for_update().get(pk=endpoint.pk)
@@ -128,7 +133,7 @@ def replay_failed(endpoint: WebhookEndpoint, *, since: datetime, now: datetime) 
     In batches, each a transaction: workers wait for none of them.
     """
     replayed = begun = _replay(endpoint.pk, now=now, since=since)
-    while begun == deliveries.BATCH:
+    while begun == delivery_queue.BATCH:
         begun = _replay(endpoint.pk, now=now, since=since)
         replayed += begun
     return replayed
@@ -139,7 +144,7 @@ def _replay(endpoint: UUID, *, now: datetime, only: UUID | None = None, since: d
         row = WebhookEndpoint.objects.select_for_update(no_key=True).get(pk=endpoint)
         if row.disabled_at is not None:
             raise SwitchedOff("The endpoint is switched off: switch it on, and then send again what it has missed.")
-        begun = deliveries.begin_again(endpoint, now=now, only=only, since=since)
+        begun = delivery_queue.begin_again(endpoint, now=now, only=only, since=since)
         if begun:
             transaction.on_commit(ring_for_webhooks)
     return begun
@@ -154,9 +159,9 @@ def seal_all_again() -> int:
             if row is None:
                 continue
             try:
-                row.secret = secrets.seal_again(row.secret)
-                row.old_secret = None if row.old_secret is None else secrets.seal_again(row.old_secret)
-            except secrets.Unreadable:
+                row.secret = signing_secrets.seal_again(row.secret)
+                row.old_secret = None if row.old_secret is None else signing_secrets.seal_again(row.old_secret)
+            except signing_secrets.Unreadable:
                 unreadable += 1
             else:
                 row.save(update_fields=["secret", "old_secret"])

@@ -1,31 +1,31 @@
 """Where staff find, read and mend the catalogue."""
 
 from catalogue.admin import (
-    context,
-    dictionaries,
+    duplicates,
     exports,
-    flow,
+    history,
     imports,
     insights,
-    matches,
+    landmarks,
+    offers,
     photos,
-    places,
+    reference_data,
     reports,
+    restaurants,
     reviews,
-    versions,
 )
 
 __all__ = [
-    "context",
-    "dictionaries",
+    "duplicates",
     "exports",
-    "flow",
+    "history",
     "imports",
     "insights",
-    "matches",
+    "landmarks",
+    "offers",
     "photos",
-    "places",
+    "reference_data",
     "reports",
+    "restaurants",
     "reviews",
-    "versions",
 ]

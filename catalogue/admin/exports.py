@@ -16,20 +16,21 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import Truncator
 
-from accounts.authentication import staff
-from catalogue.exports import manifest, record, start
+from accounts.api_keys.authentication import staff
 from catalogue.exports.datasets import CORE, GROUPS
+from catalogue.exports.requests import commands, representation
+from catalogue.exports.storage import manifest
 from catalogue.models import Export, ExportPart, Market, Restaurant
 from catalogue.models.exports import PREFIX as ID
 from catalogue.models.exports import UNDER_WAY, UNFINISHED
 from catalogue.tasks import ring_for_export
-from config.api.ids import decode
-from config.api.refusal import Refusal
-from config.awaiting import Awaiting, counted
-from config.confirming import ask
-from config.long_tables import LongTableAdmin
+from framework.admin.action_confirmation import ask
+from framework.admin.large_tables import LongTableAdmin
+from framework.admin.pending_counts import Awaiting, counted
+from framework.errors import Refusal
+from framework.public_ids import decode
 from payments.models import shortened
-from payments.tiers import FREE
+from payments.tiers.definitions import FREE
 
 ANY = [("", "any")]
 PREFIX = "filter."
@@ -194,7 +195,7 @@ class ExportAdmin(ReadOnly, LongTableAdmin):
         form = OrderForm(request.POST or None)
         if form.is_valid():
             try:
-                export = start.start(None, tier=FREE, now=timezone.now(), **form.wishes)
+                export = commands.start(None, tier=FREE, now=timezone.now(), **form.wishes)
             except Refusal as refusal:
                 form.blame(refusal)
             else:
@@ -248,11 +249,11 @@ class ExportAdmin(ReadOnly, LongTableAdmin):
         parts = list(export.parts.all())
         shown = format_html(
             '<progress max="100" value="{0}" aria-label="Progress of {1}"{2}>{0} %</progress> {0} %',
-            int(record.progress(export, parts) * 100),
+            int(representation.progress(export, parts) * 100),
             export.public_id,
             mark_safe(" data-runs") if export.status in UNDER_WAY else "",
         )
-        pace = record.pace(export, parts, now=timezone.now())
+        pace = representation.pace(export, parts, now=timezone.now())
         if pace is None:
             return shown
         seconds = round(pace.left.total_seconds())
@@ -266,7 +267,7 @@ class ExportAdmin(ReadOnly, LongTableAdmin):
     @admin.display(description="Files", empty_value="none")
     def downloads(self, export: Export) -> SafeString | None:
         """The files by signed links, which are good for an hour."""
-        shown = record.show(export, now=timezone.now())
+        shown = representation.show(export, now=timezone.now())
         if shown.manifest_url is None:
             return None
         files = ((file.url, file.name, f"{file.rows:,} rows, {file.bytes / 1e6:.1f} MB") for file in shown.files)
@@ -282,7 +283,7 @@ class ExportAdmin(ReadOnly, LongTableAdmin):
         """Queue those that have failed, and say which have not."""
         for export in queryset:
             try:
-                begun = start.restart(export, actor=staff(request), now=timezone.now())
+                begun = commands.restart(export, actor=staff(request), now=timezone.now())
             except Refusal as refusal:
                 self.message_user(request, f"Export {export.public_id}: {refusal.message}", messages.ERROR)
                 continue
@@ -298,7 +299,7 @@ class ExportAdmin(ReadOnly, LongTableAdmin):
         if "confirmed" not in request.POST:
             return self.ask(request, queryset.filter(status__in=[*UNFINISHED, Export.Status.SUCCEEDED]))
         for export in queryset:
-            if start.cancel(export, actor=staff(request), now=timezone.now()):
+            if commands.cancel(export, actor=staff(request), now=timezone.now()):
                 self.message_user(request, f"Export {export.public_id} has no files any more.", messages.SUCCESS)
             else:
                 self.message_user(request, f"Export {export.public_id} had none already.", messages.ERROR)

@@ -7,7 +7,7 @@ from django.http import HttpRequest
 from catalogue.models import (
     ImportRun,
 )
-from config.long_tables import LongTableAdmin
+from framework.admin.large_tables import LongTableAdmin
 
 COUNTED = ("created", "merged", "changed", "unchanged", "skipped", "refused", "queued", "closed")
 

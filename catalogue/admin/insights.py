@@ -14,14 +14,14 @@ from django.utils.text import Truncator
 
 from accounts.models import User
 from catalogue import insights
-from catalogue.admin.insight_sheets import sheet
-from catalogue.insights import budget, remote
-from catalogue.insights.provider import RemoteProvider
+from catalogue.admin.insight_detail import sheet
+from catalogue.insights.pipeline import cost_budget, llm_job
+from catalogue.insights.providers.base import RemoteProvider
 from catalogue.models import Insight, InsightCall
 from catalogue.tasks import ring_for_insights
-from config.awaiting import Awaiting, counted
-from config.confirming import ask
-from config.long_tables import LongTableAdmin
+from framework.admin.action_confirmation import ask
+from framework.admin.large_tables import LongTableAdmin
+from framework.admin.pending_counts import Awaiting, counted
 from payments.admin.reading import ForReading
 
 # Texts that are shown on one page before they are approved.
@@ -194,12 +194,14 @@ class InsightAdmin(LongTableAdmin):
             told = {
                 "count": len(places),
                 "model": provider.model,
-                "most": remote.most(places, provider=provider),
-                "day": budget.day(timezone.now()),
+                "most": llm_job.most(places, provider=provider),
+                "day": cost_budget.day(timezone.now()),
                 "budget": settings.INSIGHT_DAILY_BUDGET_USD,
             }
             title = "Write insights anew?"
-            return ask(self, request, "catalogue/confirm_anew.html", title=title, action="write_anew", **told)
+            return ask(
+                self, request, "catalogue/confirm_rewrite_insights.html", title=title, action="write_anew", **told
+            )
         forgotten = insights.forget(queryset)
         transaction.on_commit(ring_for_insights)
         self.message_user(request, f"{forgotten} insights will be written anew in a moment.", messages.SUCCESS)
@@ -263,5 +265,5 @@ class InsightCallAdmin(ForReading):
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         """The list below what the day has cost."""
         now = timezone.now()
-        today = {"day": budget.day(now), "now": now, "budget": settings.INSIGHT_DAILY_BUDGET_USD}
+        today = {"day": cost_budget.day(now), "now": now, "budget": settings.INSIGHT_DAILY_BUDGET_USD}
         return super().changelist_view(request, {"today": today, **(extra_context or {})})

@@ -12,8 +12,8 @@ from django.utils.safestring import SafeString
 from PIL import Image
 
 from catalogue.models import Photo
-from catalogue.photos import record, sizes, uploads
-from config.long_tables import LongTableAdmin
+from catalogue.photos import listing, thumbnails, uploads
+from framework.admin.large_tables import LongTableAdmin
 
 
 class PhotoForm(forms.ModelForm[Photo]):
@@ -113,10 +113,10 @@ def picture(photo: Photo, size: str, width: int) -> SafeString:
     """A photo in a page of the admin."""
     if photo.is_hidden:
         return format_html("<em>{}</em>", "hidden")
-    wide, high = sizes.measures(size, width=photo.width, height=photo.height)
+    wide, high = thumbnails.measures(size, width=photo.width, height=photo.height)
     return format_html(
         '<img src="{}" width="{}" height="{}" alt="{}" loading="lazy" class="photo">',
-        record.path(photo.pk, size),
+        listing.path(photo.pk, size),
         width,
         round(high * width / wide),
         photo.alt,

@@ -13,13 +13,13 @@ from django.utils.safestring import SafeString
 from django.utils.text import Truncator
 
 from accounts.models import User
-from catalogue import reports
-from catalogue.admin.maps import map_of
-from catalogue.admin.queues import StateFilter, WorkedOffAdmin
+from catalogue.admin.mini_map import map_of
+from catalogue.admin.review_queue import StateFilter, WorkedOffAdmin
 from catalogue.models import Report
+from catalogue.moderation import reports
 from catalogue.tasks import ring_for_open_spans
-from config.api.ids import encode
-from config.api.refusal import InvalidRequest
+from framework.errors import InvalidRequest
+from framework.public_ids import encode
 
 # What staff mend by hand; the others do what follows by themselves.
 BY_ITSELF = (Report.Kind.CLOSED, Report.Kind.DUPLICATE)

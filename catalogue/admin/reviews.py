@@ -7,9 +7,10 @@ from django.contrib import admin
 from django.http import HttpRequest
 from django.utils import timezone
 
-from catalogue import recount, versions
+from catalogue.history import publish
 from catalogue.models import Review
-from config.long_tables import LongTableAdmin
+from catalogue.reviews import aggregates
+from framework.admin.large_tables import LongTableAdmin
 
 
 class ReviewForm(forms.ModelForm[Review]):
@@ -48,9 +49,9 @@ class ReviewAdmin(LongTableAdmin):
     def save_model(self, request: HttpRequest, obj: Review, form: Any, change: bool) -> None:
         """Write only what was changed, for imports write the same rows; languages and replies are counted anew."""
         if form.changed_data:
-            versions.by(f"staff:{request.user.pk}")
+            publish.by(f"staff:{request.user.pk}")
             obj.save(update_fields=form.changed_data)
-            recount.restaurants([obj.restaurant_id], now=timezone.now())
+            aggregates.restaurants([obj.restaurant_id], now=timezone.now())
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         """Reviews come from their sources."""

@@ -1,11 +1,11 @@
 """The catalogue over HTTP."""
 
-from catalogue.api.context import AttributeViewSet, CuisineViewSet, LandmarkViewSet, MarketViewSet
+from catalogue.api.autocomplete import AutocompleteViewSet, MatchViewSet
 from catalogue.api.exports import ExportViewSet
-from catalogue.api.finding import AutocompleteViewSet, MatchViewSet
-from catalogue.api.flow import FlowBookingViewSet, FlowOfferViewSet, FlowSlotViewSet
-from catalogue.api.guests import ContextViewSet, InsightViewSet, PhotoViewSet, ReviewViewSet
 from catalogue.api.history import ChangeViewSet, HistoryViewSet
+from catalogue.api.landmarks import AttributeViewSet, CuisineViewSet, LandmarkViewSet, MarketViewSet
+from catalogue.api.offers import FlowBookingViewSet, FlowOfferViewSet, FlowSlotViewSet
+from catalogue.api.paid_groups import ContextViewSet, InsightViewSet, PhotoViewSet, ReviewViewSet
 from catalogue.api.reports import ReportViewSet
 from catalogue.api.restaurants import RestaurantViewSet
 

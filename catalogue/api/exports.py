@@ -15,19 +15,22 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from catalogue import filters, serializers
-from catalogue.api.terms import ordered, ordering, sells
-from catalogue.exports import formats, links, money, paying, ranges, record, start
+from catalogue.api.openapi_responses import ordered, ordering, sells
+from catalogue.exports import formats
+from catalogue.exports.downloads import byte_ranges, signed_urls
+from catalogue.exports.requests import checkout, commands, payment_state, representation
 from catalogue.models import Export
 from catalogue.tasks import ring_for_export
-from config.api import openapi, versions
-from config.api.addresses import public_url
-from config.api.parsers import json_body
-from payments import wire
-from payments.authentication import DataViewSet
-from payments.callers import caller_of, identify
-from payments.purchases import Purchase
+from framework.api import conditional_requests
+from framework.api.json_parser import json_body
+from framework.api.openapi import schema
+from framework.api.urls import public_url
+from payments import x402
+from payments.identity.caller import caller_of, identify
+from payments.identity.drf_authentication import DataViewSet
+from payments.x402.purchase import Purchase
 
-ID = openapi.path_id("ex")
+ID = schema.path_id("ex")
 LOCATION = OpenApiParameter(
     "Location", str, OpenApiParameter.HEADER, required=True, response=[202], description="Where the record is."
 )
@@ -53,7 +56,7 @@ ELSEWHERE = OpenApiParameter(
 TYPES = dict.fromkeys(formats.CONTENT_TYPES.values())
 CONTENT: dict[Any, Any] = {
     **{(200, kind): OpenApiResponse(OpenApiTypes.BINARY, description="The whole file.") for kind in TYPES},
-    (200, links.MANIFEST): OpenApiResponse(OpenApiTypes.OBJECT, description="The manifest."),
+    (200, signed_urls.MANIFEST): OpenApiResponse(OpenApiTypes.OBJECT, description="The manifest."),
     **{(206, kind): OpenApiResponse(OpenApiTypes.BINARY, description="The range asked for.") for kind in TYPES},
     302: OpenApiResponse(description="The files are kept in a bucket: fetch this one there, where Range works too."),
 }
@@ -75,7 +78,7 @@ class ExportViewSet(DataViewSet[Export]):
         """Ask who it is before anything is judged; a signed link needs nobody."""
         # An action is None, or `metadata` for OPTIONS, where the address does not have the method.
         if self.action not in (None, "metadata", "file"):
-            self.wallet = start.owner(caller_of(request))
+            self.wallet = commands.owner(caller_of(request))
         super().initial(request, *args, **kwargs)
 
     @extend_schema(
@@ -84,7 +87,7 @@ class ExportViewSet(DataViewSet[Export]):
         parameters=[LOCATION, *ordering()],
         request=serializers.NewExport,
         responses=ordered(serializers.ExportRecord),
-        extensions=sells(*money.PRODUCTS.values(), one_a_call=True),
+        extensions=sells(*payment_state.PRODUCTS.values(), one_a_call=True),
     )
     def create(self, request: Request) -> Response:
         """Workers write the files; GET the record for the progress. Sold from the Enterprise tier, each by itself.
@@ -95,18 +98,18 @@ class ExportViewSet(DataViewSet[Export]):
         """
         form = serializers.NewExport(data=json_body(request))
         form.is_valid(raise_exception=True)
-        bought = paying.order(
+        bought = checkout.order(
             caller_of(request),
             form.validated_data,
             purchase=Purchase.of(request),
-            proof=wire.proof(request.headers),
+            proof=x402.proof(request.headers),
             receipt_token=request.headers.get("X-Receipt"),
             now=timezone.now(),
         )
         ring_for_export(bought.export)
         answer = self.answer(bought.export, status.HTTP_202_ACCEPTED)
         if bought.receipt is not None:
-            answer = wire.Paid(answer.data, bought.receipt, status=status.HTTP_202_ACCEPTED)
+            answer = x402.Paid(answer.data, bought.receipt, status=status.HTTP_202_ACCEPTED)
         answer["Location"] = public_url(f"/v1/exports/{bought.export.public_id}")
         return answer
 
@@ -114,29 +117,29 @@ class ExportViewSet(DataViewSet[Export]):
         operation_id="list_exports",
         summary="List your exports, newest first",
         parameters=[filters.Pages],
-        responses=openapi.answers({200: serializers.ExportAnswer}, refusals=[403]),
+        responses=schema.answers({200: serializers.ExportAnswer}, refusals=[403]),
     )
     def list(self, request: Request) -> Response:
         """Those of the wallet of the session, finished or not."""
         pages = filters.Pages.read(request)
-        found = record.page(self.wallet, limit=pages["limit"], cursor=pages.get("cursor"), now=timezone.now())
+        found = representation.page(self.wallet, limit=pages["limit"], cursor=pages.get("cursor"), now=timezone.now())
         return Response(serializers.ExportAnswer(found).data)
 
     @extend_schema(
         operation_id="get_export",
         summary="Retrieve an export",
         parameters=[ID],
-        responses=openapi.answers({200: serializers.ExportRecord}, refusals=[403, 404]),
+        responses=schema.answers({200: serializers.ExportRecord}, refusals=[403, 404]),
     )
     def retrieve(self, request: Request, id: str) -> Response:  # noqa: A002  # the name in the path
         """Its progress; once it has succeeded, its files with their checksums and fresh links."""
-        return self.answer(record.find(self.wallet, id))
+        return self.answer(representation.find(self.wallet, id))
 
     @extend_schema(
         operation_id="cancel_export",
         summary="Cancel an export",
         parameters=[ID],
-        responses=openapi.answers(
+        responses=schema.answers(
             {204: OpenApiResponse(description="It is not written any further, and its files are gone.")},
             refusals=[403, 404],
         ),
@@ -146,7 +149,7 @@ class ExportViewSet(DataViewSet[Export]):
 
         What was paid is owed back where it has not succeeded.
         """
-        start.cancel(record.find(self.wallet, id), actor=f"wallet:{self.wallet}", now=timezone.now())
+        commands.cancel(representation.find(self.wallet, id), actor=f"wallet:{self.wallet}", now=timezone.now())
         return Response(status=status.HTTP_204_NO_CONTENT)
 
     @extend_schema(
@@ -156,10 +159,10 @@ class ExportViewSet(DataViewSet[Export]):
         auth=[{"walletSession": []}, {}],  # type: ignore[list-item]
         parameters=[ID, NAME, filters.Link, RANGE, ELSEWHERE],
         responses=CONTENT
-        | openapi.answers(
+        | schema.answers(
             {
-                304: openapi.NOT_MODIFIED,
-                416: OpenApiResponse(openapi.Error, description="No byte of the file is in the range."),
+                304: schema.NOT_MODIFIED,
+                416: OpenApiResponse(schema.Error, description="No byte of the file is in the range."),
             },
             refusals=[403, 404, 409, 410],
         ),
@@ -173,22 +176,24 @@ class ExportViewSet(DataViewSet[Export]):
         now = timezone.now()
         link = filters.Link.read(request)
         if link:
-            until = links.check(id, name, until=link.get("until", 0), signature=link.get("signature", ""), now=now)
+            until = signed_urls.check(
+                id, name, until=link.get("until", 0), signature=link.get("signature", ""), now=now
+            )
             export = get_object_or_404(Export.objects.known_as(id))
         else:
-            # The doorway lets files pass without asking who it is (payments.limits).
-            self.wallet = start.owner(identify(request, now=now))
-            export = record.find(self.wallet, id)
-            until = links.good_until(export, now=now)
-        return sent(request, links.kept(export, name, now=now), until=until, now=now)
+            # The doorway lets files pass without asking who it is (payments.rate_limits).
+            self.wallet = commands.owner(identify(request, now=now))
+            export = representation.find(self.wallet, id)
+            until = signed_urls.good_until(export, now=now)
+        return sent(request, signed_urls.kept(export, name, now=now), until=until, now=now)
 
     def answer(self, export: Export, code: int = status.HTTP_200_OK) -> Response:
         """The record of an export, which changes from one look to the next."""
-        shown = record.show(export, now=timezone.now())
+        shown = representation.show(export, now=timezone.now())
         return Response(serializers.ExportRecord(shown).data, status=code, headers={"Cache-Control": "no-store"})
 
 
-def sent(request: Request, kept: links.Kept, *, until: datetime, now: datetime) -> HttpResponse:
+def sent(request: Request, kept: signed_urls.Kept, *, until: datetime, now: datetime) -> HttpResponse:
     """A file, the range of it that was asked for, its headers alone, or the word that the caller has it already.
 
     In one piece (write.ROWS_A_PART bounds it): of a body that is made bit by bit, the next bit waits on a thread for a
@@ -196,13 +201,13 @@ def sent(request: Request, kept: links.Kept, *, until: datetime, now: datetime) 
     """
     tag = f'"{kept.sha256}"'
     # A part of the manifest would be no JSON; it is small, and told whole.
-    has_ranges = kept.content_type != links.MANIFEST
+    has_ranges = kept.content_type != signed_urls.MANIFEST
     headers = {
         "ETag": tag,
         "Accept-Ranges": "bytes" if has_ranges else "none",
-        "Cache-Control": links.CACHING,
+        "Cache-Control": signed_urls.CACHING,
     }
-    if versions.is_known(request, kept.sha256):
+    if conditional_requests.is_known(request, kept.sha256):
         return HttpResponse(status=status.HTTP_304_NOT_MODIFIED, headers=headers)
     elsewhere = kept.elsewhere(str(request.method), until=until, now=now)
     if elsewhere is not None:
@@ -213,8 +218,8 @@ def sent(request: Request, kept: links.Kept, *, until: datetime, now: datetime) 
         headers["Content-Length"] = str(kept.size)
         return HttpResponse(content_type=kept.content_type, headers=headers)
     asked = request.headers.get("Range", "") if has_ranges and request.headers.get("If-Range", tag) == tag else ""
-    span = ranges.read(asked, size=kept.size)
-    content = kept.read(span or ranges.Span(0, kept.size - 1, kept.size))
+    span = byte_ranges.read(asked, size=kept.size)
+    content = kept.read(span or byte_ranges.Span(0, kept.size - 1, kept.size))
     headers |= {"Content-Range": span.content_range} if span else {}
     return HttpResponse(
         content,

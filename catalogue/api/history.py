@@ -5,11 +5,11 @@ from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 
-from catalogue import contents, groups, history, selling, serializers
-from catalogue.api.terms import PAYMENT, SLUG, sells, sold
+from catalogue import field_groups, history, paywall, responses, serializers
+from catalogue.api.openapi_responses import PAYMENT, SLUG, sells, sold
 from catalogue.filters.history import Changes, Versions
 from catalogue.models import Version
-from payments.authentication import DataViewSet
+from payments.identity.drf_authentication import DataViewSet
 
 
 class HistoryViewSet(DataViewSet[Version]):
@@ -23,14 +23,14 @@ class HistoryViewSet(DataViewSet[Version]):
         summary="See what a restaurant was",
         parameters=[SLUG, Versions, *PAYMENT],
         responses=sold(serializers.HistoryAnswer),
-        extensions=sells(groups.HISTORY),
+        extensions=sells(field_groups.HISTORY),
     )
     def list(self, request: Request, slug: str) -> HttpResponse:
         """Its versions, newest first: from when to when, who made them, and what changed, as JSON Patch (RFC 6902)
         with the old values. Sold from the Premium tier; a page on which nothing has changed is free.
         """
         now = timezone.now()
-        return selling.served(request, contents.versions(slug, Versions.read(request), now=now), now=now)
+        return paywall.served(request, responses.versions(slug, Versions.read(request), now=now), now=now)
 
 
 class ChangeViewSet(DataViewSet[Version]):
@@ -44,7 +44,7 @@ class ChangeViewSet(DataViewSet[Version]):
         summary="Follow what changes",
         parameters=[Changes, *PAYMENT],
         responses=sold(serializers.FeedAnswer, of_restaurant=False),
-        extensions=sells(groups.HISTORY),
+        extensions=sells(field_groups.HISTORY),
     )
     def list(self, request: Request) -> HttpResponse:
         """Every change of every restaurant, in the order in which they became visible: go on from `next_since`, now or
@@ -61,4 +61,4 @@ class ChangeViewSet(DataViewSet[Version]):
             with_record=with_record,
         )
         body = serializers.feed(page, with_record=with_record)
-        return selling.answer(request, body, sold=(groups.HISTORY,) if page.rows else (), now=timezone.now())
+        return paywall.answer(request, body, sold=(field_groups.HISTORY,) if page.rows else (), now=timezone.now())

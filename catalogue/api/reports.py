@@ -6,14 +6,14 @@ from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from catalogue import reports
-from catalogue.api.terms import SLUG
+from catalogue.api.openapi_responses import SLUG
 from catalogue.models import Report
+from catalogue.moderation import reports
 from catalogue.serializers.reports import NewReport, ReportRecord
-from config.api import openapi
-from config.api.limits import client_address
-from config.api.parsers import json_body
-from payments.authentication import DataViewSet
+from framework.api.json_parser import json_body
+from framework.api.openapi import schema
+from framework.api.rate_limits.middleware import client_address
+from payments.identity.drf_authentication import DataViewSet
 
 
 class ReportViewSet(DataViewSet[Report]):
@@ -28,7 +28,7 @@ class ReportViewSet(DataViewSet[Report]):
         summary="Say what is wrong with a restaurant",
         parameters=[SLUG],
         request=NewReport,
-        responses=openapi.answers({200: ReportRecord, 201: ReportRecord}, refusals=[308, 404, 410]),
+        responses=schema.answers({200: ReportRecord, 201: ReportRecord}, refusals=[308, 404, 410]),
     )
     def create(self, request: Request, slug: str) -> Response:
         """Closed, moved, wrong hours: our staff look at each report. Free; no key. The same report twice is 200 and

@@ -8,12 +8,13 @@ from drf_spectacular.utils import PolymorphicProxySerializer, extend_schema
 from rest_framework.decorators import action
 from rest_framework.request import Request
 
-from catalogue import contents, filters, groups, openings, search, selling, serializers
-from catalogue.api.terms import CONDITIONAL, MOVED, PAYMENT, SLUG, free, sells, sold
+from catalogue import field_groups, filters, paywall, responses, search, serializers
+from catalogue.api.openapi_responses import CONDITIONAL, MOVED, PAYMENT, SLUG, free, sells, sold
 from catalogue.filters.history import LookBack
+from catalogue.hours import date_range
 from catalogue.models import Restaurant
-from payments.authentication import DataViewSet
-from payments.tiers import PREMIUM
+from payments.identity.drf_authentication import DataViewSet
+from payments.tiers.definitions import PREMIUM
 
 FOUND = PolymorphicProxySerializer(
     component_name="FoundRestaurants",
@@ -49,16 +50,16 @@ class RestaurantViewSet(DataViewSet[Restaurant]):
         given = filters.Search.read(request)
         now = timezone.now()
         if "slugs" in given:
-            selling.require_tier(request, PREMIUM)
-            return selling.answer(request, search.look_up(**given, now=now).to_json(), now=now)
-        return selling.served(request, contents.found(given, now=now), now=now)
+            paywall.require_tier(request, PREMIUM)
+            return paywall.answer(request, search.look_up(**given, now=now).to_json(), now=now)
+        return paywall.served(request, responses.found(given, now=now), now=now)
 
     @extend_schema(
         operation_id="get_restaurant",
         summary="Look a restaurant up",
         parameters=[SLUG, LookBack, *PAYMENT],
         responses=sold(serializers.RestaurantRecord),
-        extensions=sells(*(group.product for group in groups.GROUPS.values() if group.product)),
+        extensions=sells(*(group.product for group in field_groups.GROUPS.values() if group.product)),
     )
     def retrieve(self, request: Request, slug: str) -> HttpResponse:
         """Its slug, its name and the field groups that were asked for.
@@ -70,8 +71,8 @@ class RestaurantViewSet(DataViewSet[Restaurant]):
         """
         selection = LookBack.read(request)
         now = timezone.now()
-        is_buyer = partial(selling.is_buyer, request, "ai_insight", now=now)
-        return selling.served(request, contents.restaurant(slug, selection, now=now, is_buyer=is_buyer), now=now)
+        is_buyer = partial(paywall.is_buyer, request, "ai_insight", now=now)
+        return paywall.served(request, responses.restaurant(slug, selection, now=now, is_buyer=is_buyer), now=now)
 
     @extend_schema(
         operation_id="get_restaurant_hours",
@@ -87,5 +88,5 @@ class RestaurantViewSet(DataViewSet[Restaurant]):
         """
         days = filters.Days.read(request)
         now = timezone.now()
-        found = openings.of_days(slug, first=days.get("from"), last=days.get("to"), now=now)
-        return selling.answer(request, serializers.OpeningsRecord(found).data, now=now)
+        found = date_range.of_days(slug, first=days.get("from"), last=days.get("to"), now=now)
+        return paywall.answer(request, serializers.OpeningsRecord(found).data, now=now)

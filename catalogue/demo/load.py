@@ -8,14 +8,16 @@ from uuid import UUID
 
 from django.db import connection, transaction
 
-from catalogue import bulk, rendering, slugs, versions
-from catalogue.bulk import OnStep
-from catalogue.demo import batches
+from catalogue.demo import copy_rows
 from catalogue.demo.photos import COLUMNS as PHOTO_COLUMNS
 from catalogue.demo.plan import Anchor, Market, World, plan
 from catalogue.demo.reviews import COLUMNS as REVIEW_COLUMNS
+from catalogue.history import publish
 from catalogue.models import Landmark, SourceRecord
 from catalogue.models import Market as MarketRow
+from catalogue.places import slugs
+from catalogue.read_model import bulk_load, rebuild
+from catalogue.read_model.bulk_load import OnStep
 
 SOURCE = "demo"
 # From here on `in_bulk` pays.
@@ -74,7 +76,7 @@ def load(
     today: date,
     if_empty: bool,
     in_bulk: bool,
-    on_step: OnStep = bulk.silent,
+    on_step: OnStep = bulk_load.silent,
 ) -> Loaded:
     """Generate and store in one transaction; the dictionaries have to be loaded.
 
@@ -84,7 +86,7 @@ def load(
     Raises AlreadyLoadedError when this seed's rows exist.
     """
     with transaction.atomic(), connection.cursor() as cursor:
-        bulk.take_time()
+        bulk_load.take_time()
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK])
         if if_empty and is_loaded():
             return Loaded()
@@ -92,22 +94,22 @@ def load(
             raise AlreadyLoadedError
         world = _world(seed, today)
         wanted = plan(world, restaurants=restaurants, reviews=reviews)
-        rows = batches.write_all(world, wanted, processes=PROCESSES if in_bulk else 0)
+        rows = copy_rows.write_all(world, wanted, processes=PROCESSES if in_bulk else 0)
         # All that is to be locked, at once: whoever holds a part of it and waits for us loses us no work.
-        cursor.execute(f"LOCK TABLE {', '.join(rendering.TABLES + TABLES)} IN SHARE ROW EXCLUSIVE MODE")
+        cursor.execute(f"LOCK TABLE {', '.join(rebuild.TABLES + TABLES)} IN SHARE ROW EXCLUSIVE MODE")
         cursor.execute(CHANGES)
-        with bulk.unwatched(TABLES), bulk.unindexed(TABLES, on_step=on_step) if in_bulk else nullcontext():
+        with bulk_load.unwatched(TABLES), bulk_load.unindexed(TABLES, on_step=on_step) if in_bulk else nullcontext():
             with closing(rows):
                 loaded, ids = _copy(rows, restaurants=restaurants, on_step=on_step)
             # Places in the feed of changes are given by one at a time, to the end of its transaction.
-            cursor.execute("SELECT pg_advisory_xact_lock(%s)", [versions.FEED_LOCK])
+            cursor.execute("SELECT pg_advisory_xact_lock(%s)", [publish.FEED_LOCK])
             cursor.execute(VERSIONS, [f"{seed}-%"])
             cursor.execute("DROP TABLE demo_change")
         if in_bulk:
-            rendering.rebuild(on_step=on_step)
+            rebuild.rebuild(on_step=on_step)
         else:
             for start in range(0, len(ids), RENDERED):
-                rendering.render(ids[start : start + RENDERED])
+                rebuild.render(ids[start : start + RENDERED])
                 on_step("rendered restaurants", min(start + RENDERED, len(ids)), len(ids))
         return loaded
 
@@ -143,18 +145,18 @@ def _world(seed: int, today: date) -> World:
     )
 
 
-def _copy(made: Iterable[batches.Rows], *, restaurants: int, on_step: OnStep) -> tuple[Loaded, list[UUID]]:
+def _copy(made: Iterable[copy_rows.Rows], *, restaurants: int, on_step: OnStep) -> tuple[Loaded, list[UUID]]:
     """Store what is made; how many rows that were, and the ids of the restaurants."""
     total = Loaded()
     ids: list[UUID] = []
     for rows in made:
         free = slugs.free(rows.names)
-        lines = [line.replace(batches.SLUG, slug) for line, slug in zip(rows.restaurants, free, strict=True)]
-        _copy_into("catalogue_restaurant", batches.RESTAURANT_COLUMNS, "".join(lines))
-        _copy_into("catalogue_sourcerecord", batches.RECORD_COLUMNS, rows.records)
+        lines = [line.replace(copy_rows.SLUG, slug) for line, slug in zip(rows.restaurants, free, strict=True)]
+        _copy_into("catalogue_restaurant", copy_rows.RESTAURANT_COLUMNS, "".join(lines))
+        _copy_into("catalogue_sourcerecord", copy_rows.RECORD_COLUMNS, rows.records)
         _copy_into("catalogue_review", REVIEW_COLUMNS, rows.reviews)
         _copy_into("catalogue_photo", PHOTO_COLUMNS, rows.photos)
-        _copy_into("demo_change", batches.CHANGE_COLUMNS, rows.changes)
+        _copy_into("demo_change", copy_rows.CHANGE_COLUMNS, rows.changes)
         total = Loaded(
             total.restaurants + len(lines), total.reviews + rows.review_count, total.photos + rows.photo_count
         )

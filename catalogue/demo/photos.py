@@ -3,9 +3,9 @@
 import random
 from collections.abc import Sequence
 
-from catalogue.demo import pictures, vocabulary
-from catalogue.demo.days import Calendar
-from catalogue.demo.identity import ids
+from catalogue.demo import photo_captions, vocabulary
+from catalogue.demo.calendar import Calendar
+from catalogue.demo.ids import ids
 from catalogue.demo.places import Place
 from catalogue.demo.reviews import Taken
 
@@ -60,7 +60,9 @@ def _line(
     kinds: tuple[str, ...],
 ) -> str:
     kind = rng.choice(kinds)
-    shown = pictures.shot(rng, kind=kind, cuisine=place.cuisine.slug, dishes=place.cuisine.dishes, name=place.name)
+    shown = photo_captions.shot(
+        rng, kind=kind, cuisine=place.cuisine.slug, dishes=place.cuisine.dishes, name=place.name
+    )
     caption = {"menu": "Menu", "exterior": place.line1}.get(kind, shown.subject) or NULL
     width, height = rng.choice(SIZES)
     columns = (

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from datetime import date
 from itertools import accumulate
 
-from catalogue.demo import vocabulary, weeks
-from catalogue.demo.days import Calendar
+from catalogue.demo import opening_hours, vocabulary
+from catalogue.demo.calendar import Calendar
 from catalogue.demo.plan import Anchor, Market
 
 METRES_PER_DEGREE = 111_195
@@ -78,7 +78,7 @@ class Builder:
         name, native_name = self._name(rng, cuisine, street=street, area=neighborhood or self.market.name)
         # More round the clock than in life: a first search for open places is to find some at any hour.
         kind = "always" if chance() < ROUND_THE_CLOCK else rng.choice(cuisine.weeks)
-        week = None if chance() < UNKNOWN_HOURS else weeks.week(kind, rng)
+        week = None if chance() < UNKNOWN_HOURS else opening_hours.week(kind, rng)
         holidays = rng.choice(self.calendar.holidays)
         status = rng.choice(STATUSES)
         phone = None if chance() < 0.04 else _phone(rng, city.phones)
@@ -106,7 +106,7 @@ class Builder:
             price_level=price_level,
             cuisine=cuisine,
             cuisines=(cuisine.slug, *(also for also in cuisine.also if chance() < 0.4)),
-            hours=weeks.to_json(week, self.market.timezone, holidays) if week else None,
+            hours=opening_hours.to_json(week, self.market.timezone, holidays) if week else None,
             attributes=_attributes(rng, cuisine),
             change=_change(rng, status, price_level=price_level, phone=phone, patterns=city.phones),
             quality=min(4.9, max(2.2, rng.gauss(4.1, 0.42))),

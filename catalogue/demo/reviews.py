@@ -9,8 +9,8 @@ from itertools import accumulate, pairwise
 from typing import TypeVar
 
 from catalogue.demo import vocabulary
-from catalogue.demo.days import Calendar
-from catalogue.demo.identity import ids
+from catalogue.demo.calendar import Calendar
+from catalogue.demo.ids import ids
 from catalogue.demo.places import Place
 
 T = TypeVar("T")
@@ -51,7 +51,7 @@ class Written:
 
     @property
     def facets(self) -> dict[str, object]:
-        """As catalogue.recount counts them."""
+        """As catalogue.reviews.aggregates counts them."""
         return {"by_lang": self.by_lang, "with_photos": len(self.taken), "with_reply": self.with_reply}
 
     @property

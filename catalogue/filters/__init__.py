@@ -1,6 +1,7 @@
 """The parameters of the catalogue's addresses: how each of them is written, and what it is read as."""
 
-from catalogue.filters.fields import (
+from catalogue.filters.autocomplete import Language, LookUp, Sought, Typed
+from catalogue.filters.param_types import (
     LAT,
     LNG,
     SLUG,
@@ -15,10 +16,9 @@ from catalogue.filters.fields import (
     Stars,
     Words,
 )
-from catalogue.filters.finding import Language, LookUp, Sought, Typed
-from catalogue.filters.records import Days, Link, Selection
+from catalogue.filters.record_params import Days, Link, Selection
 from catalogue.filters.search import Search
-from config.api.parameters import DATE, MOMENT, TIME, Listed, Pages, Parameters, Read, Whole
+from framework.api.query_params.declarations import DATE, MOMENT, TIME, Listed, Pages, Parameters, Read, Whole
 
 __all__ = [
     "DATE",

@@ -1,10 +1,10 @@
 """The parameters of what a restaurant was, and of the feed of changes."""
 
-from catalogue.filters.fields import MarketSlug
-from catalogue.filters.records import Selection
+from catalogue.filters.param_types import MarketSlug
+from catalogue.filters.record_params import Selection
 from catalogue.models import Version
-from config.api.fields import Text
-from config.api.parameters import Listed, Parameters, PastMoment, Whole, Word
+from framework.api.fields import Text
+from framework.api.query_params.declarations import Listed, Parameters, PastMoment, Whole, Word
 
 
 class LookBack(Selection):

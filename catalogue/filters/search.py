@@ -4,7 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from catalogue.filters.fields import (
+from catalogue.filters.param_types import (
     SLUG,
     Area,
     FacetNames,
@@ -27,9 +27,9 @@ from catalogue.search import (
     RADIUS_M,
     Sort,
 )
-from config.api.fields import ClockTime, Day, Text
-from config.api.parameters import Listed, Parameters, Whole, Word
-from config.api.refusal import InvalidRequest
+from framework.api.fields import ClockTime, Day, Text
+from framework.api.query_params.declarations import Listed, Parameters, Whole, Word
+from framework.errors import InvalidRequest
 
 BESIDE_SLUGS = ("slugs", "fields", "lang")
 KEY = "[a-z][a-z0-9_]{0,39}"

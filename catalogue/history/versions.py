@@ -8,11 +8,11 @@ from uuid import UUID
 
 from django.db.models import F, OuterRef, Subquery
 
-from catalogue import identity
-from catalogue.history.patches import Operation, labels, operations
+from catalogue import places
+from catalogue.history.json_patch import Operation, labels, operations
 from catalogue.models import Version
-from config.api import cursors
-from config.api.cursors import Listing
+from framework.api.pagination import cursor as pagination_cursor
+from framework.api.pagination.cursor import Listing
 
 NEWEST = 10
 
@@ -34,13 +34,15 @@ class Entry:
 
 def page(slug: str, *, limit: int, now: datetime, cursor: str | None = None) -> Listing[Entry]:
     """The versions of a restaurant, newest first. Three queries. Raises what identity.place raises, and BadCursor."""
-    restaurant = identity.place(slug)
-    question = cursors.fingerprint("history", restaurant.pk, limit)
-    start = cursors.read(cursor, question=question, now=now) if cursor else None
+    restaurant = places.place(slug)
+    question = pagination_cursor.fingerprint("history", restaurant.pk, limit)
+    start = pagination_cursor.read(cursor, question=question, now=now) if cursor else None
     as_of = start.as_of if start else now
     found = _entries(restaurant.pk, below=int(start.after[0]) if start else None, most=limit + 1)
     rows = found[:limit]
-    following = cursors.write([rows[-1].version], as_of=as_of, question=question) if len(found) > limit else None
+    following = (
+        pagination_cursor.write([rows[-1].version], as_of=as_of, question=question) if len(found) > limit else None
+    )
     return Listing(rows=rows, limit=limit, next_cursor=following, as_of=as_of)
 
 

@@ -7,11 +7,11 @@ from typing import Any
 
 from django.db import connection
 
-from catalogue.geo import Location
-from catalogue.importers.claims import ABSENT
-from catalogue.importers.place import Sketch
-from catalogue.importers.restaurants import Sketched
-from catalogue.importers.rows import Reject, Row
+from catalogue.importers.field_provenance import ABSENT
+from catalogue.importers.parsing.parsed_place import Sketch
+from catalogue.importers.row_errors import Reject, Row
+from catalogue.importers.upsert import Sketched
+from catalogue.search.geocoding.distance import Location
 
 # Of this connection only, so it is gone with a run that is killed. Nothing of it is logged.
 CREATE = """

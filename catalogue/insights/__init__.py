@@ -1,10 +1,10 @@
 """Insights: what the reviews of a restaurant say, each claim with the reviews that carry it."""
 
-from catalogue.insights.approval import approve, is_waiting, waiting
-from catalogue.insights.chosen import FALLBACK, Author, chosen
-from catalogue.insights.demand import Met, meet, note
-from catalogue.insights.staleness import FEWEST_REVIEWS, is_stale
-from catalogue.insights.writing import due, forget, forget_demand, hide, refresh
+from catalogue.insights.pipeline.approval import approve, is_waiting, waiting
+from catalogue.insights.pipeline.on_demand import Met, meet, note
+from catalogue.insights.pipeline.refresh import due, forget, forget_demand, hide, refresh
+from catalogue.insights.pipeline.staleness import FEWEST_REVIEWS, is_stale
+from catalogue.insights.providers.registry import FALLBACK, Author, chosen
 
 __all__ = [
     "FALLBACK",

@@ -3,11 +3,11 @@
 from django.http import HttpRequest
 from django.views.decorators.csrf import csrf_exempt
 
-from catalogue.mcp.doorway import arrived
+from catalogue.mcp.middleware import arrived
 from catalogue.mcp.server import SERVER
-from config.mcp import answers
-from config.mcp.answers import Answer
-from config.mcp.messages import Fault
+from framework.mcp import responses
+from framework.mcp.jsonrpc import Fault
+from framework.mcp.responses import Answer
 
 __all__ = ["serve"]
 
@@ -15,8 +15,8 @@ __all__ = ["serve"]
 # Programs call it, which have no token of a page; the doorway judges who they are and where they come from.
 @csrf_exempt
 def serve(request: HttpRequest) -> Answer:
-    """Answer the message that the doorway has read (catalogue.mcp.doorway)."""
+    """Answer the message that the doorway has read (catalogue.mcp.middleware)."""
     message = arrived(request)
     if isinstance(message, Fault):
-        return answers.error(message, id=message.id)
+        return responses.error(message, id=message.id)
     return SERVER.answer(request, message)

@@ -7,8 +7,8 @@ import orjson
 from rest_framework import serializers
 
 from catalogue.filters import SLUG, Listed, Parameters, Whole, Words
-from catalogue.mcp import completing
-from config.mcp.resources import Prompt, PromptArgument
+from catalogue.mcp import completion
+from framework.mcp.resources import Prompt, PromptArgument
 
 FEWEST_COMPARED, MOST_COMPARED = 2, 5
 
@@ -125,7 +125,7 @@ PROMPTS: Sequence[Prompt] = (
                 name="near",
                 description="A landmark, neighborhood or city: `Tivoli`.",
                 is_required=True,
-                complete=completing.near,
+                complete=completion.near,
             ),
             PromptArgument(name="party", description="How many people, from 1 to 500."),
             PromptArgument(name="budget", description="In your words: `about 40 euros each`."),
@@ -141,7 +141,7 @@ PROMPTS: Sequence[Prompt] = (
                 name="slugs",
                 description="Slugs of 2 to 5 restaurants with commas between them: `noma,geranium`.",
                 is_required=True,
-                complete=completing.slugs,
+                complete=completion.slugs,
             ),
         ),
         write=compare,

@@ -6,14 +6,15 @@ from collections.abc import Sequence
 from django.http import HttpRequest
 from django.utils import timezone
 
-from catalogue import contents, discovery
+from catalogue import responses
+from catalogue.agent_discovery import x402_manifest
 from catalogue.filters import SLUG
-from catalogue.identity import NoSuchRestaurant
-from catalogue.mcp import completing
-from config.api.renderers import JSON
-from config.mcp.resources import Resource
-from payments import me
-from payments.callers import caller_of
+from catalogue.mcp import completion
+from catalogue.places import NoSuchRestaurant
+from framework.api.renderers import JSON
+from framework.mcp.resources import Resource
+from payments.api import caller_profile
+from payments.identity.caller import caller_of
 from payments.serializers.me import MeRecord
 
 # Anything else cannot be a slug, and need not be looked up.
@@ -22,27 +23,27 @@ IS_SLUG = re.compile(f"(?=.{{1,120}}$){SLUG}")
 
 def prices(_request: HttpRequest) -> bytes:
     """What is sold, as GET /.well-known/x402 tells it: at most a minute old."""
-    return discovery.price_list()
+    return x402_manifest.price_list()
 
 
 def markets(_request: HttpRequest) -> bytes:
     """The body of GET /v1/markets."""
-    return contents.markets(now=timezone.now()).body
+    return responses.markets(now=timezone.now()).body
 
 
 def cuisines(_request: HttpRequest) -> bytes:
     """The body of GET /v1/cuisines."""
-    return contents.cuisines({}, now=timezone.now()).body
+    return responses.cuisines({}, now=timezone.now()).body
 
 
 def attributes(_request: HttpRequest) -> bytes:
     """The body of GET /v1/attributes."""
-    return contents.attributes(now=timezone.now()).body
+    return responses.attributes(now=timezone.now()).body
 
 
 def account(request: HttpRequest) -> bytes:
     """The body of GET /v1/me."""
-    standing = me.standing(caller_of(request), usage=request.usage, now=timezone.now())  # type: ignore[attr-defined]
+    standing = caller_profile.standing(caller_of(request), usage=request.usage, now=timezone.now())  # type: ignore[attr-defined]
     return JSON().render(MeRecord(standing).data)
 
 
@@ -50,7 +51,7 @@ def restaurant(_request: HttpRequest, *, slug: str) -> bytes:
     """The body of GET /v1/restaurants/{slug}, which is free. Raises NoSuchRestaurant, Renamed and Gone."""
     if not IS_SLUG.fullmatch(slug):
         raise NoSuchRestaurant
-    return contents.restaurant(slug, {"fields": ("core",)}, now=timezone.now()).body
+    return responses.restaurant(slug, {"fields": ("core",)}, now=timezone.now()).body
 
 
 RESOURCES: Sequence[Resource] = (
@@ -103,6 +104,6 @@ RESOURCES: Sequence[Resource] = (
         description="The free record of one restaurant, as get_restaurant gives it. A former slug says the new one.",
         read=restaurant,
         is_public=True,
-        completes={"slug": completing.slug},
+        completes={"slug": completion.slug},
     ),
 )

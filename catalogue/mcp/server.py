@@ -2,10 +2,11 @@
 
 from django.conf import settings
 
-from catalogue.discovery import absolute
-from catalogue.mcp import booking, exports, finding, guests, prompts, resources, selling
-from config.mcp.server import Server
-from payments.callers import name_of
+from catalogue.agent_discovery.x402_manifest import absolute
+from catalogue.mcp import paywall, prompts, resources
+from catalogue.mcp.tools import exports, offers, paid_groups, search
+from framework.mcp.server import Server
+from payments.identity.caller import name_of
 
 INSTRUCTIONS = (
     "Restaurants of several cities: search, records, offers and bookings are free; reviews, photos, surroundings,"
@@ -24,21 +25,21 @@ SERVER = Server(
     website=lambda: absolute("/docs/mcp.md"),
     instructions=INSTRUCTIONS,
     tools=[
-        finding.SEARCH_RESTAURANTS,
-        finding.GET_RESTAURANT,
-        finding.FIND_LANDMARK,
-        guests.GET_SURROUNDINGS,
-        booking.LIST_OFFERS,
-        booking.BOOK_TABLE,
-        guests.LIST_REVIEWS,
-        guests.LIST_PHOTOS,
-        guests.GET_INSIGHT,
-        guests.GET_HISTORY,
+        search.SEARCH_RESTAURANTS,
+        search.GET_RESTAURANT,
+        search.FIND_LANDMARK,
+        paid_groups.GET_SURROUNDINGS,
+        offers.LIST_OFFERS,
+        offers.BOOK_TABLE,
+        paid_groups.LIST_REVIEWS,
+        paid_groups.LIST_PHOTOS,
+        paid_groups.GET_INSIGHT,
+        paid_groups.GET_HISTORY,
         exports.START_EXPORT,
         exports.GET_EXPORT,
     ],
     resources=resources.RESOURCES,
     prompts=prompts.PROMPTS,
-    refused=selling.refused,
+    refused=paywall.refused,
     caller=name_of,
 )

@@ -11,13 +11,13 @@ from django.conf import settings
 from django.contrib.postgres.operations import CreateExtension, TrigramExtension, UnaccentExtension
 from django.db import migrations, models
 
-import catalogue.fields
-import catalogue.models.places
-import config.api.ids
-import config.api.zones
-from config.first_migrations import make_references
+import catalogue.models.postgres_fields
+import catalogue.models.restaurants
+import framework.public_ids
+import framework.timezones
+from framework.db.squashed_migrations import make_references
 
-# Spherical Web Mercator (EPSG:3857) has this radius; catalogue.geo states the same number for Python.
+# Spherical Web Mercator (EPSG:3857) has this radius; catalogue.search.geocoding.distance states the same number for Python.
 MERCATOR = """
 CREATE FUNCTION mercator(latitude double precision, longitude double precision) RETURNS point
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
@@ -46,14 +46,14 @@ $$
 # reviews behind their number and the rating.
 UNVERSIONED = "'{version,updated_at,locked_fields,position,star_counts,review_facets}'::text[]"
 
-# The public id of a key (config.api.ids.encode), five bits to a letter, in a microsecond: an export makes fifteen million.
+# The public id of a key (framework.public_ids.encode), five bits to a letter, in a microsecond: an export makes fifteen million.
 ALPHABET = b"0123456789abcdefghjkmnpqrstvwxyz"
 LETTERS = 26
 TABLE = "'\\x" + ALPHABET.hex() + "'::bytea"
 
 
 def five_bits(place: int) -> str:
-    """The bits that the letter at this place stands for, of 130 of which the first two are 0 (config.api.ids)."""
+    """The bits that the letter at this place stands for, of 130 of which the first two are 0 (framework.public_ids)."""
     first = place * 5 - 2
     if first < 0:
         return "get_byte(uuid_send(id), 0) >> 5"
@@ -719,7 +719,7 @@ class Migration(migrations.Migration):
                 ("country", models.CharField(help_text="ISO 3166-1 alpha-2", max_length=2)),
                 (
                     "timezone",
-                    models.CharField(help_text="IANA name", max_length=64, validators=[config.api.zones.is_a_zone]),
+                    models.CharField(help_text="IANA name", max_length=64, validators=[framework.timezones.is_a_zone]),
                 ),
                 ("currency", models.CharField(help_text="ISO 4217", max_length=3)),
                 (
@@ -890,7 +890,9 @@ class Migration(migrations.Migration):
             fields=[
                 (
                     "id",
-                    models.UUIDField(default=config.api.ids.new_id, editable=False, primary_key=True, serialize=False),
+                    models.UUIDField(
+                        default=framework.public_ids.new_id, editable=False, primary_key=True, serialize=False
+                    ),
                 ),
                 ("slug", models.SlugField(max_length=120, unique=True)),
                 ("name", models.CharField(max_length=200)),
@@ -926,8 +928,8 @@ class Migration(migrations.Migration):
                     "position",
                     models.GeneratedField(
                         db_persist=True,
-                        expression=catalogue.models.places.Mercator("latitude", "longitude"),
-                        output_field=catalogue.fields.PointField(null=True),
+                        expression=catalogue.models.restaurants.Mercator("latitude", "longitude"),
+                        output_field=catalogue.models.postgres_fields.PointField(null=True),
                     ),
                 ),
                 ("phone", models.CharField(blank=True, help_text="E.164", max_length=16, null=True)),
@@ -1208,7 +1210,9 @@ class Migration(migrations.Migration):
             fields=[
                 (
                     "id",
-                    models.UUIDField(default=config.api.ids.new_id, editable=False, primary_key=True, serialize=False),
+                    models.UUIDField(
+                        default=framework.public_ids.new_id, editable=False, primary_key=True, serialize=False
+                    ),
                 ),
                 ("provider", models.CharField(max_length=40)),
                 ("model", models.CharField(max_length=80)),
@@ -1329,7 +1333,9 @@ class Migration(migrations.Migration):
             fields=[
                 (
                     "id",
-                    models.UUIDField(default=config.api.ids.new_id, editable=False, primary_key=True, serialize=False),
+                    models.UUIDField(
+                        default=framework.public_ids.new_id, editable=False, primary_key=True, serialize=False
+                    ),
                 ),
                 (
                     "dataset",
@@ -1517,7 +1523,7 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 ("market", models.CharField(max_length=40)),
-                ("position", catalogue.fields.PointField(null=True)),
+                ("position", catalogue.models.postgres_fields.PointField(null=True)),
                 ("latitude", models.FloatField(null=True)),
                 ("longitude", models.FloatField(null=True)),
                 ("timezone", models.CharField(max_length=64)),
@@ -1551,7 +1557,7 @@ class Migration(migrations.Migration):
                     django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=40), size=None),
                 ),
                 ("card", models.TextField()),
-                ("open_spans", catalogue.fields.SpansField(null=True)),
+                ("open_spans", catalogue.models.postgres_fields.SpansField(null=True)),
                 (
                     "spans_until",
                     models.DateTimeField(help_text="Until when the spans are worked out; null: not yet", null=True),
@@ -1693,7 +1699,7 @@ class Migration(migrations.Migration):
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("cuisine", models.CharField(max_length=60)),
-                ("position", catalogue.fields.PointField(null=True)),
+                ("position", catalogue.models.postgres_fields.PointField(null=True)),
                 ("price_level", models.IntegerField(null=True)),
                 ("rating", models.DecimalField(decimal_places=1, max_digits=2, null=True)),
                 (
@@ -1831,7 +1837,9 @@ class Migration(migrations.Migration):
             fields=[
                 (
                     "id",
-                    models.UUIDField(default=config.api.ids.new_id, editable=False, primary_key=True, serialize=False),
+                    models.UUIDField(
+                        default=framework.public_ids.new_id, editable=False, primary_key=True, serialize=False
+                    ),
                 ),
                 ("name", models.CharField(max_length=200)),
                 (
@@ -1857,8 +1865,8 @@ class Migration(migrations.Migration):
                     "position",
                     models.GeneratedField(
                         db_persist=True,
-                        expression=catalogue.models.places.Mercator("latitude", "longitude"),
-                        output_field=catalogue.fields.PointField(),
+                        expression=catalogue.models.restaurants.Mercator("latitude", "longitude"),
+                        output_field=catalogue.models.postgres_fields.PointField(),
                     ),
                 ),
                 (
@@ -2054,7 +2062,9 @@ class Migration(migrations.Migration):
             fields=[
                 (
                     "id",
-                    models.UUIDField(default=config.api.ids.new_id, editable=False, primary_key=True, serialize=False),
+                    models.UUIDField(
+                        default=framework.public_ids.new_id, editable=False, primary_key=True, serialize=False
+                    ),
                 ),
                 ("starts_at", models.DateTimeField()),
                 ("date", models.DateField(help_text="On the restaurant's wall clock, as `time`")),
@@ -2188,7 +2198,9 @@ class Migration(migrations.Migration):
             fields=[
                 (
                     "id",
-                    models.UUIDField(default=config.api.ids.new_id, editable=False, primary_key=True, serialize=False),
+                    models.UUIDField(
+                        default=framework.public_ids.new_id, editable=False, primary_key=True, serialize=False
+                    ),
                 ),
                 ("stars", models.IntegerField()),
                 ("text", models.TextField(blank=True)),
@@ -2263,7 +2275,9 @@ class Migration(migrations.Migration):
             fields=[
                 (
                     "id",
-                    models.UUIDField(default=config.api.ids.new_id, editable=False, primary_key=True, serialize=False),
+                    models.UUIDField(
+                        default=framework.public_ids.new_id, editable=False, primary_key=True, serialize=False
+                    ),
                 ),
                 (
                     "kind",
@@ -2390,7 +2404,9 @@ class Migration(migrations.Migration):
             fields=[
                 (
                     "id",
-                    models.UUIDField(default=config.api.ids.new_id, editable=False, primary_key=True, serialize=False),
+                    models.UUIDField(
+                        default=framework.public_ids.new_id, editable=False, primary_key=True, serialize=False
+                    ),
                 ),
                 ("seats", models.PositiveSmallIntegerField()),
                 (
@@ -2482,7 +2498,9 @@ class Migration(migrations.Migration):
             fields=[
                 (
                     "id",
-                    models.UUIDField(default=config.api.ids.new_id, editable=False, primary_key=True, serialize=False),
+                    models.UUIDField(
+                        default=framework.public_ids.new_id, editable=False, primary_key=True, serialize=False
+                    ),
                 ),
                 (
                     "kind",

@@ -1,16 +1,16 @@
 """The catalogue's rows, by noun."""
 
-from catalogue.models.context import Landmark, LandmarkName
-from catalogue.models.dictionaries import Attribute, Cuisine, Holiday, Market, Source
+from catalogue.models.duplicates import MatchCandidate
 from catalogue.models.exports import Export, ExportPart, Removal
-from catalogue.models.flow import FlowBooking, FlowRule, FlowSlot, Listing
 from catalogue.models.imports import ImportRun
 from catalogue.models.insights import Insight, InsightCall, InsightDemand
-from catalogue.models.matches import MatchCandidate
+from catalogue.models.landmarks import Landmark, LandmarkName
+from catalogue.models.offers import FlowBooking, FlowRule, FlowSlot, Listing
 from catalogue.models.photos import Photo
-from catalogue.models.places import Restaurant, SourceRecord
-from catalogue.models.reading import Kitchen, Record, SearchRow
+from catalogue.models.read_model import Kitchen, Record, SearchRow
+from catalogue.models.reference_data import Attribute, Cuisine, Holiday, Market, Source
 from catalogue.models.reports import Report
+from catalogue.models.restaurants import Restaurant, SourceRecord
 from catalogue.models.reviews import Review
 from catalogue.models.versions import FormerSlug, Version
 

@@ -7,7 +7,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 
-from config.api.ids import decode, encode, new_id
+from framework.public_ids import decode, encode, new_id
 from payments.models import Payment, Wallet, shortened
 
 PREFIX = "ex"

@@ -2,7 +2,7 @@
 
 from django.db import models
 
-from catalogue.models.dictionaries import Market, Source
+from catalogue.models.reference_data import Market, Source
 
 
 class ImportRun(models.Model):

@@ -4,8 +4,8 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
-from catalogue.models.places import Restaurant
-from config.api.ids import new_id
+from catalogue.models.restaurants import Restaurant
+from framework.public_ids import new_id
 
 
 class Insight(models.Model):

@@ -4,10 +4,10 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
-from catalogue.models.dictionaries import Source
-from catalogue.models.places import Restaurant
+from catalogue.models.reference_data import Source
+from catalogue.models.restaurants import Restaurant
 from catalogue.models.reviews import Review
-from config.api.ids import new_id
+from framework.public_ids import new_id
 
 
 class Photo(models.Model):

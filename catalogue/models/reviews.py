@@ -5,9 +5,9 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
-from catalogue.models.dictionaries import Source
-from catalogue.models.places import Restaurant
-from config.api.ids import new_id
+from catalogue.models.reference_data import Source
+from catalogue.models.restaurants import Restaurant
+from framework.public_ids import new_id
 
 
 class Review(models.Model):
@@ -56,7 +56,7 @@ class Review(models.Model):
 class ReviewChange(models.Model):
     """What the place of a review in a list followed from before it was changed, for walks that began before.
 
-    A trigger (the first migration) writes these; catalogue.recount removes them when no cursor is as old any more.
+    A trigger (the first migration) writes these; catalogue.reviews.aggregates removes them when no cursor is as old any more.
     Nobody else needs them.
     """
 

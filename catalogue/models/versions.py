@@ -4,14 +4,14 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
-from catalogue.models.places import Restaurant
+from catalogue.models.restaurants import Restaurant
 
 
 class Version(models.Model):
     """One version of a restaurant: who made it out of the one before, when, and what changed.
 
     A trigger writes it with the change (the first migration). `patch` maps columns to [before, after]; the first
-    version has none. `seq` is its place in the feed of changes, given after the commit by catalogue.versions: in the
+    version has none. `seq` is its place in the feed of changes, given after the commit by catalogue.history.publish: in the
     order of commits, so whoever has read up to a number has missed nothing below it.
     """
 

@@ -9,11 +9,11 @@ from typing import Any, BinaryIO
 from django.db import transaction
 from PIL import Image, ImageOps, UnidentifiedImageError
 
-from catalogue import recount
 from catalogue.models import Photo
-from catalogue.photos import sizes
-from config.api.ids import encode
-from config.api.refusal import InvalidRequest
+from catalogue.photos import thumbnails
+from catalogue.reviews import aggregates
+from framework.errors import InvalidRequest
+from framework.public_ids import encode
 
 LARGEST_BYTES = 15 * 1024 * 1024
 LARGEST_PIXELS = 50_000_000
@@ -60,13 +60,13 @@ def add(photo: Photo, picture: Image.Image, *, now: datetime) -> None:
     photo.created_at = now
     file = io.BytesIO()
     picture.save(file, "JPEG", quality=QUALITY, optimize=True)
-    sizes.keep(photo.file, file.getvalue())
+    thumbnails.keep(photo.file, file.getvalue())
     try:
         with transaction.atomic():
             photo.save(force_insert=True)
-            recount.restaurants([photo.restaurant_id], now=now)
+            aggregates.restaurants([photo.restaurant_id], now=now)
     except BaseException:
-        sizes.remove([photo.file])
+        thumbnails.remove([photo.file])
         raise
 
 
@@ -76,7 +76,7 @@ def hide(photos: Any, *, hidden: bool, now: datetime) -> int:
         chosen = list(photos.order_by("pk").select_for_update(of=("self",)).values_list("pk", "restaurant_id"))
         changed = Photo.objects.filter(pk__in=[pk for pk, _ in chosen]).exclude(is_hidden=hidden)
         count = changed.update(is_hidden=hidden)
-        recount.restaurants({restaurant for _, restaurant in chosen}, now=now)
+        aggregates.restaurants({restaurant for _, restaurant in chosen}, now=now)
     return count
 
 
@@ -85,8 +85,8 @@ def delete(photos: Any, *, now: datetime) -> int:
     with transaction.atomic():
         chosen = list(photos.order_by("pk").select_for_update(of=("self",)))
         Photo.objects.filter(pk__in=[photo.pk for photo in chosen]).delete()
-        recount.restaurants({photo.restaurant_id for photo in chosen}, now=now)
-        names = [sizes.kept_name(photo, size) for photo in chosen for size in sizes.SIZES]
+        aggregates.restaurants({photo.restaurant_id for photo in chosen}, now=now)
+        names = [thumbnails.kept_name(photo, size) for photo in chosen for size in thumbnails.SIZES]
         names += [photo.file for photo in chosen if photo.file]
-        transaction.on_commit(partial(sizes.remove, names))
+        transaction.on_commit(partial(thumbnails.remove, names))
     return len(chosen)

@@ -1,9 +1,7 @@
 """Which restaurants answer a question."""
 
-from catalogue.search.answer import Attribution, Batch, Hit, Page
-from catalogue.search.batch import MOST_SLUGS, look_up
-from catalogue.search.finding import find
-from catalogue.search.question import (
+from catalogue.search.by_slugs import MOST_SLUGS, look_up
+from catalogue.search.query import (
     MOST_OPEN_MINUTES,
     MOST_RADIUS_M,
     OFFER_WITHIN,
@@ -15,6 +13,8 @@ from catalogue.search.question import (
     Query,
     Sort,
 )
+from catalogue.search.results import Attribution, Batch, Hit, Page
+from catalogue.search.service import find
 
 __all__ = [
     "MOST_OPEN_MINUTES",

@@ -1,6 +1,10 @@
 """The shapes of the catalogue on the wire."""
 
-from catalogue.serializers.context import (
+from catalogue.serializers.autocomplete import MatchAnswer, MatchRecord, SuggestionAnswer, SuggestionRecord
+from catalogue.serializers.exports import ExportAnswer, ExportRecord, NewExport
+from catalogue.serializers.history import FeedAnswer, HistoryAnswer, feed
+from catalogue.serializers.hours import OpeningsRecord
+from catalogue.serializers.landmarks import (
     AttributeAnswer,
     AttributeRecord,
     CuisineAnswer,
@@ -10,14 +14,10 @@ from catalogue.serializers.context import (
     MarketAnswer,
     MarketRecord,
 )
-from catalogue.serializers.exports import ExportAnswer, ExportRecord, NewExport
-from catalogue.serializers.finding import MatchAnswer, MatchRecord, SuggestionAnswer, SuggestionRecord
-from catalogue.serializers.history import FeedAnswer, HistoryAnswer, feed
-from catalogue.serializers.hours import OpeningsRecord
-from catalogue.serializers.payments import PaymentRequiredRecord
-from catalogue.serializers.pieces import SLUG
+from catalogue.serializers.payment_required import PaymentRequiredRecord
 from catalogue.serializers.restaurants import RestaurantRecord, content, document
 from catalogue.serializers.search import BatchAnswer, SearchAnswer
+from catalogue.serializers.shared import SLUG
 
 __all__ = [
     "SLUG",

@@ -9,11 +9,11 @@ from rest_framework import serializers
 from catalogue.exports import datasets
 from catalogue.models import Export, ExportPart, Restaurant
 from catalogue.models.exports import PREFIX
-from catalogue.serializers.pieces import SLUG
-from config.api.fields import Choice, Shape, Shapes, Text
-from config.api.ids import pattern
-from config.api.listings import ListingRecord, Moment
-from config.api.refusal import unknown
+from catalogue.serializers.shared import SLUG
+from framework.api.fields import Choice, Shape, Shapes, Text
+from framework.api.pagination.schema import ListingRecord, Moment
+from framework.errors import unknown
+from framework.public_ids import pattern
 
 # RFC 3339, section 5.6, without leap seconds.
 MOMENT = (

@@ -10,9 +10,9 @@ from rest_framework import serializers
 
 from catalogue.history import Change, Feed
 from catalogue.models import Version
-from catalogue.serializers.pieces import SLUG
-from config.api.listings import ListingRecord
-from config.api.renderers import JSON
+from catalogue.serializers.shared import SLUG
+from framework.api.pagination.schema import ListingRecord
+from framework.api.renderers import JSON
 
 
 class ExactMoment(serializers.DateTimeField):

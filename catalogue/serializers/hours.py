@@ -4,11 +4,11 @@ from typing import Any
 
 from rest_framework import serializers
 
-from catalogue.hours.record import clock_time
-from catalogue.openings import SpecialOpening
-from catalogue.serializers.pieces import SLUG, AttributionRecord
+from catalogue.hours.date_range import SpecialOpening
+from catalogue.hours.serialization import clock_time
 from catalogue.serializers.restaurants import SpanRecord
-from config.api.listings import Moment
+from catalogue.serializers.shared import SLUG, AttributionRecord
+from framework.api.pagination.schema import Moment
 
 
 class OpeningRecord(serializers.Serializer[Any]):

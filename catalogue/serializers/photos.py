@@ -7,9 +7,9 @@ from rest_framework import serializers
 
 from catalogue.models import Photo
 from catalogue.photos import SIZES
-from catalogue.serializers.pieces import AttributionRecord
-from config.api.ids import pattern
-from config.api.listings import ListingRecord, Moment
+from catalogue.serializers.shared import AttributionRecord
+from framework.api.pagination.schema import ListingRecord, Moment
+from framework.public_ids import pattern
 
 
 class SizeRecord(serializers.Serializer[Any]):

@@ -6,10 +6,10 @@ from drf_spectacular.utils import OpenApiExample, extend_schema_serializer
 from rest_framework import serializers
 
 from catalogue.models import Report
-from catalogue.serializers.pieces import SLUG
-from config.api.fields import Choice, Email, Shape, Text
-from config.api.ids import encode, pattern
-from config.api.listings import Moment
+from catalogue.serializers.shared import SLUG
+from framework.api.fields import Choice, Email, Shape, Text
+from framework.api.pagination.schema import Moment
+from framework.public_ids import encode, pattern
 
 
 @extend_schema_serializer(

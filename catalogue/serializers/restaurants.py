@@ -6,16 +6,16 @@ from typing import Any
 
 from rest_framework import serializers
 
-from catalogue.groups import Record
+from catalogue.field_groups import Record
 from catalogue.models import Restaurant
-from catalogue.serializers.guests import ContextRecord, InsightRecord, ReviewsRecord
 from catalogue.serializers.history import EntryRecord
+from catalogue.serializers.paid_groups import ContextRecord, InsightRecord, ReviewsRecord
 from catalogue.serializers.photos import PhotosRecord
-from catalogue.serializers.pieces import PHONE, SLUG, AttributionRecord, LocationRecord, OfferRecord
-from config.api.fields import ClockTime
-from config.api.ids import pattern
-from config.api.listings import Moment
-from config.api.renderers import JSON
+from catalogue.serializers.shared import PHONE, SLUG, AttributionRecord, LocationRecord, OfferRecord
+from framework.api.fields import ClockTime
+from framework.api.pagination.schema import Moment
+from framework.api.renderers import JSON
+from framework.public_ids import pattern
 
 
 class AddressRecord(serializers.Serializer[Any]):

@@ -1,4 +1,4 @@
-"""A page of a search, and several restaurants at once: the document of what catalogue.search.answer writes."""
+"""A page of a search, and several restaurants at once: the document of what catalogue.search.results writes."""
 
 from typing import Any
 
@@ -6,10 +6,10 @@ from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import serializers
 
 from catalogue.search import Facet
-from catalogue.serializers.pieces import PHONE, PLACE_KINDS, SLUG, AttributionRecord, LocationRecord, OfferRecord
-from config.api.fields import Constant
-from config.api.ids import pattern
-from config.api.listings import ListingRecord, Moment
+from catalogue.serializers.shared import PHONE, PLACE_KINDS, SLUG, AttributionRecord, LocationRecord, OfferRecord
+from framework.api.fields import Constant
+from framework.api.pagination.schema import ListingRecord, Moment
+from framework.public_ids import pattern
 
 
 class Hit(serializers.Serializer[Any]):

@@ -2,12 +2,13 @@
 
 from typing import Any
 
+from celery import shared_task
 from django.utils import timezone
 
-from catalogue.exports import money, removals, sweep, write
+from catalogue.exports.jobs import cleanup, tombstones, worker
+from catalogue.exports.requests import payment_state
 from catalogue.models import Export
-from config import bell
-from config.celery import app
+from framework.tasks import dispatch
 
 # Until the next task of this process: with one process and a few exports, theirs come before.
 KEPT_S = 50
@@ -15,38 +16,38 @@ KEPT_S = 50
 HEARD_WITHIN_S = 20
 
 
-@app.task(name="catalogue.tasks.write_export")
+@shared_task(name="catalogue.tasks.write_export")
 def write_export(*, export: str, **_: Any) -> None:
     """Do one step of an export, and ring for those that can be done next."""
     found = Export.objects.get(pk=export)
-    for _bell in range(write.step(found, kept_s=KEPT_S)):
+    for _bell in range(worker.step(found, kept_s=KEPT_S)):
         ring_for_export(found)
 
 
-@app.task(name="catalogue.tasks.wake_exports")
+@shared_task(name="catalogue.tasks.wake_exports")
 def wake_exports(**_: Any) -> None:
     """Ring for the exports that wait for a worker, as the beat does most often (config/celery.py)."""
-    for export in sweep.waiting(now=timezone.now()):
+    for export in cleanup.waiting(now=timezone.now()):
         ring_for_export(export, expires_s=HEARD_WITHIN_S)
 
 
-@app.task(name="catalogue.tasks.sweep_exports")
+@shared_task(name="catalogue.tasks.sweep_exports")
 def sweep_exports(**_: Any) -> None:
     """Put right what was paid, ring for the exports that wait for a worker, then clear up."""
-    money.put_right(now=timezone.now())
+    payment_state.put_right(now=timezone.now())
     wake_exports()
-    sweep.remove_leftovers()
+    cleanup.remove_leftovers()
 
 
-@app.task(name="catalogue.tasks.forget_removals")
+@shared_task(name="catalogue.tasks.forget_removals")
 def forget_removals(**_: Any) -> None:
     """Forget what is gone from the datasets for longer than deltas reach back."""
-    removals.forget(now=timezone.now())
+    tombstones.forget(now=timezone.now())
 
 
 def ring_for_export(export: Export, *, expires_s: int | None = None) -> None:
     """Ask a worker of the export's queue for a step; call it after the commit. The sweeper asks again."""
-    bell.ring(
+    dispatch.ring(
         write_export,
         otherwise=f"export {export.public_id} waits for the next sweep",
         queue=export.queue,

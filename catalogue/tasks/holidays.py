@@ -2,13 +2,13 @@
 
 from typing import Any
 
+from celery import shared_task
 from django.utils import timezone
 
-from catalogue import holidays
-from config.celery import app
+from catalogue.hours import holidays
 
 
-@app.task(name="catalogue.tasks.add_holidays")
+@shared_task(name="catalogue.tasks.add_holidays")
 def add_holidays(**_: Any) -> None:
     """Add the holidays of this year and the next two that are missing."""
     holidays.add(now=timezone.now())

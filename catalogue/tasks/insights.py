@@ -2,18 +2,18 @@
 
 from typing import Any
 
+from celery import shared_task
 from django.utils import timezone
 
 from catalogue import insights
-from config import bell
-from config.celery import app
+from framework.tasks import dispatch
 
 # Reviews that one task reads at most: some ten seconds of work, as to find what is due takes a quarter of one over
 # 356,000 restaurants. A worker that has to stop meanwhile loses one batch of them.
 SLICE = 30_000
 
 
-@app.task(name="catalogue.tasks.refresh_insights")
+@shared_task(name="catalogue.tasks.refresh_insights")
 def refresh_insights(*, demanded: bool = False, **_: Any) -> None:
     """Write a slice of the insights that are due, of all or of those that somebody wants, and ring until none is."""
     now = timezone.now()
@@ -25,9 +25,9 @@ def refresh_insights(*, demanded: bool = False, **_: Any) -> None:
 
 def ring_for_insights() -> None:
     """Ask a worker to write insights; call it after the commit. Without a broker the beat asks at night."""
-    bell.ring(refresh_insights, otherwise="insights are written at the next beat")
+    dispatch.ring(refresh_insights, otherwise="insights are written at the next beat")
 
 
 def ring_for_demand() -> None:
     """Ask a worker to write the insights that somebody wants; call it after the commit."""
-    bell.ring(refresh_insights, otherwise="insights that are wanted are written at the next beat", demanded=True)
+    dispatch.ring(refresh_insights, otherwise="insights that are wanted are written at the next beat", demanded=True)

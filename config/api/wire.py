@@ -5,12 +5,12 @@ from typing import Any
 REST_FRAMEWORK: dict[str, Any] = {
     "DEFAULT_AUTHENTICATION_CLASSES": [],
     "DEFAULT_PERMISSION_CLASSES": [],
-    "DEFAULT_PARSER_CLASSES": ["config.api.parsers.StrictJSONParser"],
-    "DEFAULT_RENDERER_CLASSES": ["config.api.renderers.JSON"],
-    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "config.api.renderers.OnlyJSON",
+    "DEFAULT_PARSER_CLASSES": ["framework.api.json_parser.StrictJSONParser"],
+    "DEFAULT_RENDERER_CLASSES": ["framework.api.renderers.JSON"],
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "framework.api.renderers.OnlyJSON",
     "DEFAULT_METADATA_CLASS": None,
-    "DEFAULT_SCHEMA_CLASS": "config.api.openapi.Operation",
-    "EXCEPTION_HANDLER": "config.api.errors.handle",
+    "DEFAULT_SCHEMA_CLASS": "framework.api.openapi.schema.Operation",
+    "EXCEPTION_HANDLER": "framework.api.error_handler.handle",
     "UNAUTHENTICATED_USER": None,
     "URL_FORMAT_OVERRIDE": None,
     # Whole seconds: what people write and read.
@@ -25,20 +25,20 @@ SPECTACULAR_SETTINGS: dict[str, Any] = {
     "SERVE_INCLUDE_SCHEMA": False,
     "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
     "ENUM_NAME_OVERRIDES": {
-        "ErrorCode": "config.api.refusal.Code",
+        "ErrorCode": "framework.errors.Code",
         "OrderStatus": "orders.models.Order.Status",
         "ReservationStatus": "reservations.models.Reservation.Status",
         "ExportStatus": "catalogue.models.Export.Status",
         "RestaurantStatus": "catalogue.models.Restaurant.Status",
         "ChangeKind": "catalogue.models.Version.Kind",
         "LandmarkKind": "catalogue.models.Landmark.Kind",
-        "OfferStatus": "catalogue.flow.offers.Status",
-        "TierName": "payments.tiers.TIERS",
+        "OfferStatus": "catalogue.offers.on_sale.Status",
+        "TierName": "payments.tiers.definitions.TIERS",
         "PendingReason": "reservations.models.Reservation.PendingReason",
     },
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
-        "config.api.openapi.finish",
+        "framework.api.openapi.schema.finish",
     ],
 }
 # Both APIs may be called from any page; neither takes cookies, so no page can act for who is signed in here.

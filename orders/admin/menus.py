@@ -14,8 +14,8 @@ from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from accounts.admin.scope import OfVenues
-from config.stale_forms import StaleForm, StaleFormAdmin
+from accounts.admin.venue_scoping import OfVenues
+from framework.forms.optimistic_concurrency import StaleForm, StaleFormAdmin
 from orders import pricing
 from orders.models import Menu, MenuCategory, MenuItem
 from orders.models.menus import MenuItems

@@ -12,14 +12,14 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.safestring import SafeString
 
-from accounts.admin.scope import OfVenues
-from accounts.authentication import staff
+from accounts.admin.venue_scoping import OfVenues
+from accounts.api_keys.authentication import staff
 from accounts.models import Event, Tally
-from config.awaiting import Awaiting
-from config.confirming import ask_about
-from config.long_tables import LongTableAdmin
-from config.stale_forms import StaleForm
-from orders import ordering, pricing
+from framework.admin.action_confirmation import ask_about
+from framework.admin.large_tables import LongTableAdmin
+from framework.admin.pending_counts import Awaiting
+from framework.forms.optimistic_concurrency import StaleForm
+from orders import commands, pricing
 from orders.models import IllegalMove, Order, OrderItem, OrderNumber, Orders
 
 
@@ -130,7 +130,7 @@ class OrderAdmin(OfVenues, LongTableAdmin):
     def save_model(self, request: HttpRequest, obj: Order, form: OrderForm, change: bool) -> None:
         """Store the address alone: the row as it was read may be older than a move."""
         if "delivery_address" in form.changed_data:
-            ordering.deliver_to(obj, obj.delivery_address, now=timezone.now(), actor=staff(request))
+            commands.deliver_to(obj, obj.delivery_address, now=timezone.now(), actor=staff(request))
 
     @admin.display(description="Subtotal")
     def before_tax(self, order: Order) -> str | None:
@@ -206,7 +206,7 @@ class OrderAdmin(OfVenues, LongTableAdmin):
             return ask_about(self, request, completed, words=words, **asked)
         for order in queryset.with_items():
             try:
-                ordering.reopen(order, now=timezone.now(), actor=staff(request))
+                commands.reopen(order, now=timezone.now(), actor=staff(request))
             except IllegalMove as refusal:
                 self.message_user(request, f"{order}: {refusal.message}", messages.ERROR)
             else:
@@ -217,7 +217,7 @@ class OrderAdmin(OfVenues, LongTableAdmin):
         """Move each order that may still move, and say which may not."""
         for order in queryset.with_items():
             try:
-                ordering.move(order, status, now=timezone.now(), actor=staff(request), because=because)
+                commands.move(order, status, now=timezone.now(), actor=staff(request), because=because)
             except IllegalMove as refusal:
                 self.message_user(request, f"{order}: {refusal.message}", messages.ERROR)
             else:

@@ -8,8 +8,8 @@ import pgtrigger.compiler
 from django.contrib.postgres.operations import TrigramExtension
 from django.db import migrations, models
 
-import config.api.ids
-from config.first_migrations import make_references
+import framework.public_ids
+from framework.db.squashed_migrations import make_references
 
 COUNT = """
 CREATE TRIGGER orders_added AFTER INSERT ON orders_order REFERENCING NEW TABLE AS added
@@ -90,7 +90,9 @@ class Migration(migrations.Migration):
             fields=[
                 (
                     "id",
-                    models.UUIDField(default=config.api.ids.new_id, editable=False, primary_key=True, serialize=False),
+                    models.UUIDField(
+                        default=framework.public_ids.new_id, editable=False, primary_key=True, serialize=False
+                    ),
                 ),
                 (
                     "is_published",
@@ -154,7 +156,7 @@ class Migration(migrations.Migration):
                 ("pgh_created_at", models.DateTimeField(auto_now_add=True)),
                 ("pgh_label", models.TextField(help_text="The event label.")),
                 ("pgh_context", pghistory.utils.JSONField(null=True)),
-                ("id", models.UUIDField(default=config.api.ids.new_id, editable=False, serialize=False)),
+                ("id", models.UUIDField(default=framework.public_ids.new_id, editable=False, serialize=False)),
                 (
                     "is_published",
                     models.BooleanField(
@@ -194,7 +196,9 @@ class Migration(migrations.Migration):
             fields=[
                 (
                     "id",
-                    models.UUIDField(default=config.api.ids.new_id, editable=False, primary_key=True, serialize=False),
+                    models.UUIDField(
+                        default=framework.public_ids.new_id, editable=False, primary_key=True, serialize=False
+                    ),
                 ),
                 ("name", models.CharField(max_length=100)),
                 ("position", models.PositiveSmallIntegerField(default=0)),
@@ -283,7 +287,7 @@ class Migration(migrations.Migration):
                 ("pgh_created_at", models.DateTimeField(auto_now_add=True)),
                 ("pgh_label", models.TextField(help_text="The event label.")),
                 ("pgh_context", pghistory.utils.JSONField(null=True)),
-                ("id", models.UUIDField(default=config.api.ids.new_id, editable=False, serialize=False)),
+                ("id", models.UUIDField(default=framework.public_ids.new_id, editable=False, serialize=False)),
                 ("name", models.CharField(max_length=100)),
                 ("position", models.PositiveSmallIntegerField(default=0)),
                 (
@@ -328,7 +332,9 @@ class Migration(migrations.Migration):
             fields=[
                 (
                     "id",
-                    models.UUIDField(default=config.api.ids.new_id, editable=False, primary_key=True, serialize=False),
+                    models.UUIDField(
+                        default=framework.public_ids.new_id, editable=False, primary_key=True, serialize=False
+                    ),
                 ),
                 ("ref", models.CharField(max_length=64, verbose_name="menu item id")),
                 ("name", models.CharField(max_length=200)),
@@ -421,7 +427,7 @@ class Migration(migrations.Migration):
                 ("pgh_created_at", models.DateTimeField(auto_now_add=True)),
                 ("pgh_label", models.TextField(help_text="The event label.")),
                 ("pgh_context", pghistory.utils.JSONField(null=True)),
-                ("id", models.UUIDField(default=config.api.ids.new_id, editable=False, serialize=False)),
+                ("id", models.UUIDField(default=framework.public_ids.new_id, editable=False, serialize=False)),
                 ("ref", models.CharField(max_length=64, verbose_name="menu item id")),
                 ("name", models.CharField(max_length=200)),
                 ("description", models.CharField(blank=True, default="", max_length=500)),
@@ -480,7 +486,9 @@ class Migration(migrations.Migration):
             fields=[
                 (
                     "id",
-                    models.UUIDField(default=config.api.ids.new_id, editable=False, primary_key=True, serialize=False),
+                    models.UUIDField(
+                        default=framework.public_ids.new_id, editable=False, primary_key=True, serialize=False
+                    ),
                 ),
                 (
                     "number",
@@ -632,10 +640,12 @@ class Migration(migrations.Migration):
             fields=[
                 (
                     "id",
-                    models.UUIDField(default=config.api.ids.new_id, editable=False, primary_key=True, serialize=False),
+                    models.UUIDField(
+                        default=framework.public_ids.new_id, editable=False, primary_key=True, serialize=False
+                    ),
                 ),
                 ("file_name", models.CharField(max_length=200)),
-                ("content", models.JSONField(help_text="What orders.menu_files read")),
+                ("content", models.JSONField(help_text="What orders.menu.csv_format read")),
                 ("created_at", models.DateTimeField()),
                 ("applied_at", models.DateTimeField(blank=True, null=True)),
                 (

@@ -1,5 +1,6 @@
 """Orders of a venue, and the menu that they are chosen from."""
 
+from orders.models.menu_uploads import MenuUpload
 from orders.models.menus import Menu, MenuCategory, MenuItem
 from orders.models.orders import (
     IllegalMove,
@@ -10,7 +11,6 @@ from orders.models.orders import (
     VersionConflict,
     lines_in_order,
 )
-from orders.models.uploads import MenuUpload
 
 __all__ = [
     "IllegalMove",

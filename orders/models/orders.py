@@ -8,8 +8,8 @@ from django.db import models
 from django.db.models import F, Q
 
 from accounts.models import Venue
-from config.api.ids import decode, encode, new_id
-from config.api.refusal import Code, Refusal
+from framework.errors import Code, Refusal
+from framework.public_ids import decode, encode, new_id
 
 PREFIX = "ord"
 
@@ -141,7 +141,7 @@ class Order(models.Model):
     ) -> bool:
         """Leave `pending` for `status`, and say whether that changed it; to stay where it is changes nothing.
 
-        Orders are moved by orders.ordering.move, which writes the event too.
+        Orders are moved by orders.commands.move, which writes the event too.
 
         One conditional UPDATE, so of two concurrent moves exactly one wins. `versions` are those that the order may
         have, None for any; `because` is why it is cancelled, which the venue's people alone see. Raises
@@ -167,7 +167,7 @@ class Order(models.Model):
         return bool(moved)
 
     def reopen(self, *, now: datetime) -> None:
-        """Take a completion back. Orders are reopened by orders.ordering.reopen, which writes the event too.
+        """Take a completion back. Orders are reopened by orders.commands.reopen, which writes the event too.
 
         One conditional UPDATE. Raises IllegalMove when the order is not completed: what is cancelled stays so.
         """
@@ -181,7 +181,7 @@ class Order(models.Model):
     def deliver_to(self, address: str | None, *, now: datetime) -> None:
         """Change where the order goes, None for pick-up; what else has changed meanwhile stays as it is.
 
-        Called by orders.ordering.deliver_to, which writes the event too.
+        Called by orders.commands.deliver_to, which writes the event too.
         """
         Order.objects.filter(pk=self.pk).update(delivery_address=address, version=F("version") + 1, updated_at=now)
         self.refresh_from_db(fields=["delivery_address", "version", "updated_at"])
@@ -216,7 +216,7 @@ class OrderItem(models.Model):
 
 
 class OrderNumber(models.Model):
-    """The last number that was given on a business day of a venue; orders.ordering.place counts it up."""
+    """The last number that was given on a business day of a venue; orders.commands.place counts it up."""
 
     venue = models.ForeignKey(Venue, on_delete=models.CASCADE, related_name="+", db_index=False)
     business_date = models.DateField()

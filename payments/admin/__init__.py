@@ -1,13 +1,13 @@
 """The back office of payments: prices, wallets, the ledger."""
 
 from payments.admin.audits import AuditAdmin
-from payments.admin.events import PaymentEventAdmin
-from payments.admin.ledger import PaymentAdmin
+from payments.admin.payment_events import PaymentEventAdmin
+from payments.admin.payments import PaymentAdmin
 from payments.admin.plans import PlanAdmin
 from payments.admin.products import PriceAdmin, ProductAdmin
 from payments.admin.refunds import RefundAdmin
 from payments.admin.revenue import RevenueAdmin
-from payments.admin.terms import TierTermsAdmin
+from payments.admin.tiers import TierTermsAdmin
 from payments.admin.wallets import WalletAdmin, WalletSessionAdmin
 
 __all__ = [

@@ -10,10 +10,10 @@ from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from config.api import ids
+from framework import public_ids
 from payments.admin.reading import ForReading
 from payments.models import Audit, Payment
-from payments.wire.receipts import PREFIX
+from payments.x402.receipts import PREFIX
 
 NAMED = re.compile(rf"^({PREFIX}_\w+)")
 MOST_LINKS = 100
@@ -56,7 +56,7 @@ class AuditAdmin(ForReading):
         told = []
         for said in audit.differences:
             named = NAMED.match(said)
-            told.append((ids.decode(PREFIX, named[1]) if named else None, said))
+            told.append((public_ids.decode(PREFIX, named[1]) if named else None, said))
         return links(told) or "None"
 
 

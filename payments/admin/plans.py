@@ -9,12 +9,12 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
 
-from config.long_tables import LongTableAdmin
-from config.refused_forms import RefusedForm, RefusedFormAdmin
-from payments import plans
+from framework.admin.domain_error_forms import RefusedForm, RefusedFormAdmin
+from framework.admin.large_tables import LongTableAdmin
 from payments.admin.reading import in_short
 from payments.models import Plan
-from payments.pricing import told
+from payments.pricing.price_changes import told
+from payments.tiers import plans
 
 # What callers were served on stays as it was.
 AGREED = ["wallet", "account", "tier", "per_minute", "price_factor", "valid_from"]

@@ -16,14 +16,14 @@ from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from accounts.authentication import staff
-from config.api.refusal import Refusal
-from config.refused_forms import RefusedFormAdmin
-from payments import pricing
+from accounts.api_keys.authentication import staff
+from framework.admin.domain_error_forms import RefusedFormAdmin
+from framework.errors import Refusal
 from payments.admin.reading import ForReading
 from payments.models import Price, Product
-from payments.pricing import NewPrice, Offered, moment_told, told
-from payments.tiers import TIERS
+from payments.pricing import price_changes
+from payments.pricing.price_changes import NewPrice, Offered, moment_told, told
+from payments.tiers.definitions import TIERS
 
 SURE = "I mean it"
 FIELDS = ["slug", "name", "description", "from_tier"]
@@ -45,7 +45,7 @@ class PriceForm(forms.ModelForm[Price]):
         fields = ("rate", "amount_usdc", "valid_from")
 
     def _get_validation_exclusions(self) -> set[str]:
-        """The rules stand in payments.pricing, which the whole set of forms asks."""
+        """The rules stand in payments.pricing.price_changes, which the whole set of forms asks."""
         return {field.name for field in Price._meta.get_fields()}  # noqa: SLF001  # documented by Django
 
     def wanted(self) -> NewPrice:
@@ -58,14 +58,14 @@ class PriceForms(BaseInlineFormSet[Price, Product, forms.ModelForm[Price]]):
     """The prices that are added on one page; they are looked at together, as they will be set."""
 
     def clean(self) -> None:
-        """Refuse what payments.pricing refuses, beside the forms."""
+        """Refuse what payments.pricing.price_changes refuses, beside the forms."""
         super().clean()
         self.now = timezone.now()
         if any(self.errors) or self.instance._state.adding:  # noqa: SLF001  # documented by Django
             return
         try:
-            pricing.check(self.instance, self.wanted(), now=self.now, is_sure=self.is_sure())
-        except pricing.Doubtful as doubtful:
+            price_changes.check(self.instance, self.wanted(), now=self.now, is_sure=self.is_sure())
+        except price_changes.Doubtful as doubtful:
             raise ValidationError([*doubtful.doubts, f"Tick “{SURE}” to set it all the same."]) from doubtful
         except Refusal as refusal:
             raise ValidationError(refusal.message) from refusal
@@ -175,7 +175,7 @@ class ProductAdmin(RefusedFormAdmin):
         """Set the prices; what is so already is not set again."""
         formset.save(commit=False)
         if isinstance(formset, PriceForms):
-            formset.new_objects = pricing.change(
+            formset.new_objects = price_changes.change(
                 form.instance, formset.wanted(), by=staff(request), now=formset.now, is_sure=formset.is_sure()
             )
 
@@ -239,7 +239,7 @@ class PriceAdmin(ForReading):
     def take_back(self, request: HttpRequest, queryset: QuerySet[Price]) -> None:
         """Forget them, and say how many had begun."""
         chosen = list(queryset.values_list("pk", flat=True))
-        taken = pricing.take_back(chosen, now=timezone.now())
+        taken = price_changes.take_back(chosen, now=timezone.now())
         self.message_user(request, f"{taken} taken back.", messages.SUCCESS if taken else messages.ERROR)
         if taken < len(chosen):
             self.message_user(request, f"{len(chosen) - taken} had begun, and stay.", messages.ERROR)

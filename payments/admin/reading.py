@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from config.long_tables import LongTableAdmin
+from framework.admin.large_tables import LongTableAdmin
 from payments.models import shortened
 
 

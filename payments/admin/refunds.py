@@ -9,12 +9,12 @@ from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from accounts.authentication import staff
-from config.confirming import ask
-from payments import ledger
+from accounts.api_keys.authentication import staff
+from framework.admin.action_confirmation import ask
 from payments.admin.reading import ForReading, HistoryInline, breakable, id_in_short, in_short
+from payments.ledger import transitions
 from payments.models import Refund
-from payments.pricing import moment_told, told
+from payments.pricing.price_changes import moment_told, told
 
 
 class SeenOnTheChain:
@@ -119,9 +119,9 @@ class RefundAdmin(SeenOnTheChain, ForReading):
         if "confirmed" not in request.POST:
             told = {"count": unseen.count(), "examples": unseen.select_related("payment")[:20]}
             title = "Take the notes back?"
-            return ask(self, request, "payments/confirm_take_back.html", title=title, action="take_back", **told)
+            return ask(self, request, "payments/confirm_revoke_price.html", title=title, action="take_back", **told)
         chosen = list(queryset.values_list("payment_id", flat=True))
-        taken = sum(ledger.take_back(payment, by=staff(request)) for payment in chosen)
+        taken = sum(transitions.take_back(payment, by=staff(request)) for payment in chosen)
         self.message_user(request, f"{taken} owed again.", messages.SUCCESS if taken else messages.ERROR)
         if taken < len(chosen):
             said = f"{len(chosen) - taken} left as they are: the chain has shown them."

@@ -12,11 +12,12 @@ from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.template.response import TemplateResponse
 from django.utils import timezone
 
-from config import sheets
-from payments import chart, revenue
+from framework import csv_export
+from payments import chart
 from payments.admin.reading import ForReading
 from payments.models import Payment, Revenue
-from payments.revenue import FIRST_DAY, LAST_DAY, MOST_STEPS, PER, TABLES, Period, Sum
+from payments.reports import revenue
+from payments.reports.revenue import FIRST_DAY, LAST_DAY, MOST_STEPS, PER, TABLES, Period, Sum
 
 LAST = {"7": "Last 7 days", "30": "Last 30 days", "90": "Last 90 days", "365": "Last 12 months"}
 HEADINGS = {
@@ -161,7 +162,7 @@ def ledger_rows(period: Period) -> Iterable[tuple[object, ...]]:
 def as_file(rows: Iterable[tuple[object, ...]], name: str) -> HttpResponse:
     """A file of CSV that is written while it is sent."""
     response = StreamingHttpResponse(
-        sheets.lines(rows),
+        csv_export.lines(rows),
         content_type="text/csv; charset=utf-8",
         headers={"Content-Disposition": f'attachment; filename="{name}"', "Cache-Control": "no-store"},
     )

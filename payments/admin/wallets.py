@@ -14,7 +14,7 @@ from django.utils.safestring import SafeString
 
 from payments.admin.reading import ForReading, in_short
 from payments.models import HoldingSnapshot, Payment, Wallet, WalletSession, shortened
-from payments.pricing import moment_told, told
+from payments.pricing.price_changes import moment_told, told
 
 SNAPSHOTS_DRAWN = 100
 SNAPSHOTS_LISTED = 10

@@ -9,12 +9,14 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from config.api import openapi, query
-from config.api.parsers import json_body
-from config.api.viewsets import StrictViewSet
-from payments import evm, sessions, siwx
-from payments.caching import NO_STORE
-from payments.callers import bearer
+from framework.api.cache_headers import NO_STORE
+from framework.api.json_parser import json_body
+from framework.api.openapi import schema
+from framework.api.query_params import parser
+from framework.api.viewsets import StrictViewSet
+from payments.chain import evm
+from payments.identity import sessions, siwx
+from payments.identity.caller import bearer
 from payments.models import WalletSession
 from payments.serializers import auth as serializers
 
@@ -38,12 +40,12 @@ class AuthViewSet(StrictViewSet[WalletSession]):
         operation_id="get_challenge",
         summary="Get a challenge to sign",
         parameters=[serializers.ChallengeFor],
-        responses=openapi.answers({200: serializers.ChallengeRecord}),
+        responses=schema.answers({200: serializers.ChallengeRecord}),
     )
     @action(detail=False)
     def challenge(self, request: Request) -> Response:
         """The fields of a message of EIP-4361, good once and for five minutes. Signing it costs nothing."""
-        form = serializers.ChallengeFor(data=query.read(request, ["address"]))
+        form = serializers.ChallengeFor(data=parser.read(request, ["address"]))
         form.is_valid(raise_exception=True)
         record = serializers.ChallengeRecord(siwx.challenge(now=timezone.now()), context=form.validated_data)
         return Response(record.data, headers=NO_STORE)
@@ -53,7 +55,7 @@ class AuthViewSet(StrictViewSet[WalletSession]):
         summary="Sign in with a wallet",
         parameters=[SIGN_IN],
         request=serializers.Proof,
-        responses=openapi.answers({201: serializers.SessionRecord}, refusals=[401]),
+        responses=schema.answers({201: serializers.SessionRecord}, refusals=[401]),
     )
     @action(detail=False, methods=["post"])
     def session(self, request: Request) -> Response:
@@ -83,7 +85,7 @@ class AuthViewSet(StrictViewSet[WalletSession]):
         summary="Sign out",
         # As the document has it; the annotation of drf-spectacular is narrower than its code.
         auth=[{"walletSession": []}],  # type: ignore[list-item]
-        responses=openapi.answers({204: None}, refusals=[401]),
+        responses=schema.answers({204: None}, refusals=[401]),
     )
     @session.mapping.delete
     def close(self, request: Request) -> Response:

@@ -5,11 +5,11 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from config.api import openapi
-from payments import me
-from payments.authentication import DataViewSet
-from payments.caching import NO_STORE
-from payments.callers import caller_of
+from framework.api.cache_headers import NO_STORE
+from framework.api.openapi import schema
+from payments.api import caller_profile
+from payments.identity.caller import caller_of
+from payments.identity.drf_authentication import DataViewSet
 from payments.models import Wallet
 from payments.serializers import me as serializers
 
@@ -24,9 +24,9 @@ class MeViewSet(DataViewSet[Wallet]):
     @extend_schema(
         operation_id="get_me",
         summary="See your tier, limit and prices",
-        responses=openapi.answers({200: serializers.MeRecord}),
+        responses=schema.answers({200: serializers.MeRecord}),
     )
     def list(self, request: Request) -> Response:
         """The tier by which this very request was served, what it gives, and what leads to the next one."""
-        standing = me.standing(caller_of(request), usage=request.usage, now=timezone.now())  # type: ignore[attr-defined]
+        standing = caller_profile.standing(caller_of(request), usage=request.usage, now=timezone.now())  # type: ignore[attr-defined]
         return Response(serializers.MeRecord(standing).data, headers=NO_STORE)

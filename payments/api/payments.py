@@ -7,14 +7,14 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from config.api import openapi
-from payments import statements
-from payments.authentication import DataViewSet
-from payments.caching import NO_STORE
-from payments.callers import caller_of
-from payments.filters import Ledger
+from framework.api.cache_headers import NO_STORE
+from framework.api.openapi import schema
+from payments.api.filters import Ledger
+from payments.identity.caller import caller_of
+from payments.identity.drf_authentication import DataViewSet
+from payments.ledger import payment_history
 from payments.models import Payment
-from payments.models.ledger import PREFIX
+from payments.models.payments import PREFIX
 from payments.serializers import payments as serializers
 
 
@@ -31,14 +31,14 @@ class PaymentViewSet(DataViewSet[Payment]):
         """Ask who it is before anything is judged."""
         # An action is None, or `metadata` for OPTIONS, where the address does not have the method.
         if self.action not in (None, "metadata"):
-            self.wallets = statements.payers(caller_of(request))
+            self.wallets = payment_history.payers(caller_of(request))
         super().initial(request, *args, **kwargs)
 
     @extend_schema(
         operation_id="list_payments",
         summary="List your payments, newest first",
         parameters=[Ledger],
-        responses=openapi.answers({200: serializers.PaymentAnswer}, refusals=[401]),
+        responses=schema.answers({200: serializers.PaymentAnswer}, refusals=[401]),
     )
     def list(self, request: Request) -> Response:
         """Those of the wallets that you have proven: by a session, by SIGN-IN-WITH-X, or as linked to the account of
@@ -46,16 +46,16 @@ class PaymentViewSet(DataViewSet[Payment]):
         """
         asked = Ledger.read(request)
         asked |= {"since": asked.pop("from", None), "until": asked.pop("to", None)}
-        found = statements.page(self.wallets, **asked, now=timezone.now())
+        found = payment_history.page(self.wallets, **asked, now=timezone.now())
         return Response(serializers.PaymentAnswer(found).data, headers=NO_STORE)
 
     @extend_schema(
         operation_id="get_payment",
         summary="Retrieve a payment",
-        parameters=[openapi.path_id(PREFIX)],
-        responses=openapi.answers({200: serializers.PaymentRecord}, refusals=[401, 404]),
+        parameters=[schema.path_id(PREFIX)],
+        responses=schema.answers({200: serializers.PaymentRecord}, refusals=[401, 404]),
     )
     def retrieve(self, request: Request, id: str) -> Response:  # noqa: A002  # the name in the path
         """By the name that receipts and refusals call it by (`pay_...`). Free of charge."""
-        row = statements.find(self.wallets, id)
+        row = payment_history.find(self.wallets, id)
         return Response(serializers.PaymentRecord(row).data, headers=NO_STORE)

@@ -6,17 +6,20 @@ from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from config.api import openapi
-from config.api.addresses import public_url
-from config.api.parsers import json_body
-from payments import evm, links, me, proving, siwx
+from framework.api.cache_headers import NO_STORE
+from framework.api.json_parser import json_body
+from framework.api.openapi import schema
+from framework.api.urls import public_url
+from payments.api import caller_profile
 from payments.api.auth import SIGN_IN
-from payments.authentication import DataViewSet
-from payments.caching import NO_STORE
-from payments.callers import caller_of
+from payments.chain import evm
+from payments.identity import challenge_verification, siwx
+from payments.identity.caller import caller_of
+from payments.identity.drf_authentication import DataViewSet
 from payments.models import Wallet
 from payments.serializers import auth
 from payments.serializers import wallets as serializers
+from payments.wallets import links
 
 PATH = "/v1/me/wallets"
 WALLET = OpenApiParameter("address", {"type": "string", "pattern": evm.ADDRESS}, OpenApiParameter.PATH)
@@ -37,11 +40,11 @@ class WalletViewSet(DataViewSet[Wallet]):
     @extend_schema(
         operation_id="list_wallets",
         summary="List your wallets, the best first",
-        responses=openapi.answers({200: serializers.WalletsAnswer}, refusals=[401]),
+        responses=schema.answers({200: serializers.WalletsAnswer}, refusals=[401]),
     )
     def list(self, request: Request) -> Response:
         """Those that are linked to the account of your key; with a session, or a signed challenge, its wallet."""
-        found = [me.held(wallet) for wallet in links.of(caller_of(request))]
+        found = [caller_profile.held(wallet) for wallet in links.of(caller_of(request))]
         return Response(serializers.WalletsAnswer({"data": found}).data, headers=NO_STORE)
 
     @extend_schema(
@@ -49,7 +52,7 @@ class WalletViewSet(DataViewSet[Wallet]):
         summary="Link a wallet to your account",
         parameters=[SIGN_IN, LOCATION],
         request=auth.Proof,
-        responses=openapi.answers({200: serializers.WalletRecord, 201: serializers.WalletRecord}, refusals=[401]),
+        responses=schema.answers({200: serializers.WalletRecord, 201: serializers.WalletRecord}, refusals=[401]),
     )
     def create(self, request: Request) -> Response:
         """With an API key of the account that has every scope, and a signed challenge of the wallet.
@@ -60,7 +63,7 @@ class WalletViewSet(DataViewSet[Wallet]):
         account = links.account_of(caller)
         now = timezone.now()
         linked = links.link(caller.proven or self.proven(request), account=account, now=now)
-        record = serializers.WalletRecord(me.held(linked.wallet)).data
+        record = serializers.WalletRecord(caller_profile.held(linked.wallet)).data
         return Response(
             record,
             status=status.HTTP_201_CREATED if linked.is_new else status.HTTP_200_OK,
@@ -71,13 +74,13 @@ class WalletViewSet(DataViewSet[Wallet]):
         """The wallet that has signed the challenge in the body."""
         form = auth.Proof(data=json_body(request))
         form.is_valid(raise_exception=True)
-        return proving.prove(siwx.of_message(**form.validated_data, now=timezone.now()))
+        return challenge_verification.prove(siwx.of_message(**form.validated_data, now=timezone.now()))
 
     @extend_schema(
         operation_id="unlink_wallet",
         summary="Unlink a wallet",
         parameters=[WALLET],
-        responses=openapi.answers({204: None}, refusals=[401, 404]),
+        responses=schema.answers({204: None}, refusals=[401, 404]),
     )
     def destroy(self, request: Request, address: str) -> Response:
         """With a key of its account that has every scope, or as the wallet itself."""

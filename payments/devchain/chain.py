@@ -6,11 +6,11 @@ from pathlib import Path
 
 import rlp
 
+from payments.chain.evm import keccak
 from payments.devchain import genesis, transactions
+from payments.devchain.evm import Entry, Machine, Outcome, RefusedError
 from payments.devchain.journal import Journal
-from payments.devchain.machine import Entry, Machine, Outcome, RefusedError
 from payments.devchain.transactions import InvalidTransactionError, Transaction
-from payments.evm import keccak
 
 CHAIN_ID = 84532
 # In wei for a unit of gas, as cheap as Base.

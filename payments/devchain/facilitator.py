@@ -2,11 +2,11 @@
 
 import os
 
-from config.stack.chain import NETWORK
+from config.dev_stack.chain import NETWORK
+from payments.chain.networks import NETWORKS
 from payments.devchain import wallets
-from payments.facilitating.policy import Policy
-from payments.facilitating.server import Facilitator
-from payments.networks import NETWORKS
+from payments.facilitator_server.policy import Policy
+from payments.facilitator_server.server import Facilitator
 
 # Far more than anything costs there.
 MOST_GAS_PRICE = 10**9
@@ -14,7 +14,7 @@ MOST_GAS = 1_000_000
 
 
 def application() -> Facilitator:
-    """The facilitator of the chain that the environment names (config/stack/facilitator.py)."""
+    """The facilitator of the chain that the environment names (config/dev_stack/facilitator.py)."""
     network = NETWORKS[NETWORK]
     return Facilitator(
         Policy(

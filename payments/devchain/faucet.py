@@ -9,14 +9,14 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from config.stack import read_json
-from config.stack.chain import CHAIN_ID, MULTICALL, PRICE_FEED, USDC, UTILITY_TOKEN
-from config.stack.servers import HOST
-from config.stack.state import RECORD
-from payments.connections import DIRECT
+from config.dev_stack import read_json
+from config.dev_stack.chain import CHAIN_ID, MULTICALL, PRICE_FEED, USDC, UTILITY_TOKEN
+from config.dev_stack.servers import HOST
+from config.dev_stack.state import RECORD
+from framework.http_client import DIRECT
+from payments.chain.evm import call_data, checksummed, signed, words
 from payments.devchain import wallets
 from payments.devchain.wallets import Wallet
-from payments.evm import call_data, checksummed, signed, words
 
 CLIENT = "tablewire-devchain"
 USDC_DECIMALS, TOKEN_DECIMALS, ETHER_DECIMALS, PRICE_DECIMALS = 6, 18, 18, 8

@@ -2,10 +2,10 @@
 
 from decimal import Decimal
 
-from config.stack.chain import MULTICALL, PRICE_FEED, USDC, UTILITY_TOKEN
+from config.dev_stack.chain import MULTICALL, PRICE_FEED, USDC, UTILITY_TOKEN
+from payments.chain.evm import NOBODY, call_data
 from payments.devchain import artifacts, wallets
-from payments.devchain.machine import Machine
-from payments.evm import NOBODY, call_data
+from payments.devchain.evm import Machine
 
 GAS = 10_000_000
 PLACES = {"Usdc": USDC, "UtilityToken": UTILITY_TOKEN, "PriceFeed": PRICE_FEED, "Multicall": MULTICALL}

@@ -41,7 +41,7 @@ class Node:
 
 
 def application() -> Node:
-    """The node of the chain whose directory and secret the environment names (config/stack/chain.py)."""
+    """The node of the chain whose directory and secret the environment names (config/dev_stack/chain.py)."""
     return Node(Chain(Path(os.environ["DEVCHAIN_HOME"]), secret=os.environ["DEVCHAIN_SECRET"]))
 
 

@@ -5,11 +5,11 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from payments.devchain import answers
+from payments.chain.evm import NOBODY
+from payments.devchain import rpc_formatting
 from payments.devchain.chain import BASE_FEE, CHAIN_ID, GAS_LIMIT, Block, Chain
-from payments.devchain.machine import Outcome
+from payments.devchain.evm import Outcome
 from payments.devchain.transactions import InvalidTransactionError
-from payments.evm import NOBODY
 
 MOST_CALLS = 100
 # A margin over what an estimate used: storage costs more or less by what came before.
@@ -41,11 +41,11 @@ class Rpc:
         self.methods: Mapping[str, Method] = {
             "web3_clientVersion": lambda: "tablewire-devchain",
             "net_version": lambda: str(CHAIN_ID),
-            "eth_chainId": lambda: answers.quantity(CHAIN_ID),
+            "eth_chainId": lambda: rpc_formatting.quantity(CHAIN_ID),
             "eth_syncing": lambda: False,
             "eth_accounts": list,
-            "eth_blockNumber": lambda: answers.quantity(chain.head.number),
-            "eth_gasPrice": lambda: answers.quantity(BASE_FEE),
+            "eth_blockNumber": lambda: rpc_formatting.quantity(chain.head.number),
+            "eth_gasPrice": lambda: rpc_formatting.quantity(BASE_FEE),
             "eth_maxPriorityFeePerGas": lambda: "0x0",
             "eth_feeHistory": self.fee_history,
             "eth_getBalance": self.balance,
@@ -106,12 +106,12 @@ class Rpc:
     def balance(self, address: Any, at: Any = "latest") -> str:
         """Ether in wei."""
         self._only_now(at)
-        return answers.quantity(self.chain.machine.balance(_address(address)))
+        return rpc_formatting.quantity(self.chain.machine.balance(_address(address)))
 
     def code(self, address: Any, at: Any = "latest") -> str:
         """The code of a contract."""
         self._only_now(at)
-        return answers.raw(self.chain.machine.code(_address(address)))
+        return rpc_formatting.raw(self.chain.machine.code(_address(address)))
 
     def storage(self, address: Any, slot: Any, at: Any = "latest") -> str:
         """One word of storage."""
@@ -121,7 +121,7 @@ class Rpc:
     def transaction_count(self, address: Any, at: Any = "latest") -> str:
         """The number of the account's next transaction."""
         self._only_now(at)
-        return answers.quantity(self.chain.machine.nonce(_address(address)))
+        return rpc_formatting.quantity(self.chain.machine.nonce(_address(address)))
 
     # Calls and transactions
     def call(self, wish: Any, at: Any = "latest") -> str:
@@ -130,7 +130,7 @@ class Rpc:
         outcome = self._try(_wish(wish))
         if not outcome.is_success:
             raise _failure(outcome)
-        return answers.raw(outcome.output)
+        return rpc_formatting.raw(outcome.output)
 
     def estimate_gas(self, wish: Any, at: Any = "latest") -> str:
         """With how much gas a transaction would do."""
@@ -144,36 +144,36 @@ class Rpc:
         # A call inside the call is given a part of the gas only.
         while needed < GAS_LIMIT and not self._try({**read, "gas": needed}).is_success:
             needed += needed // MARGIN
-        return answers.quantity(min(needed, GAS_LIMIT))
+        return rpc_formatting.quantity(min(needed, GAS_LIMIT))
 
     def send(self, raw: Any) -> str:
         """Accept a signed transaction and give its hash."""
-        return answers.raw(self.chain.send(_bytes(raw), now=self.now()))
+        return rpc_formatting.raw(self.chain.send(_bytes(raw), now=self.now()))
 
     def transaction(self, transaction_hash: Any) -> dict[str, Any] | None:
         """A transaction by its hash."""
         wanted = _bytes(transaction_hash, size=32)
         if found := self.chain.find(wanted):
-            return answers.transaction(found[1].transaction, of=found[0])
+            return rpc_formatting.transaction(found[1].transaction, of=found[0])
         waiting = self.chain.find_waiting(wanted)
-        return answers.transaction(waiting, of=None) if waiting else None
+        return rpc_formatting.transaction(waiting, of=None) if waiting else None
 
     def receipt(self, transaction_hash: Any) -> dict[str, Any] | None:
         """How a transaction ended; None before it has."""
         found = self.chain.find(_bytes(transaction_hash, size=32))
-        return answers.receipt(*found) if found else None
+        return rpc_formatting.receipt(*found) if found else None
 
     # Blocks and logs
     def block_by_number(self, at: Any, whole: Any = False) -> dict[str, Any] | None:
         """A block by its number or its name."""
         number = self._block_number(at)
         found = self.chain.blocks[number : number + 1]
-        return answers.block(found[0], whole=bool(whole)) if found else None
+        return rpc_formatting.block(found[0], whole=bool(whole)) if found else None
 
     def block_by_hash(self, block_hash: Any, whole: Any = False) -> dict[str, Any] | None:
         """A block by its hash."""
         found = self.chain.find_block(_bytes(block_hash, size=32))
-        return answers.block(found, whole=bool(whole)) if found else None
+        return rpc_formatting.block(found, whole=bool(whole)) if found else None
 
     def logs(self, wanted: Any) -> list[dict[str, Any]]:
         """The logs of some blocks that are of some contracts and have some topics."""
@@ -181,12 +181,12 @@ class Rpc:
             raise wrong("a filter is an object")
         addresses = {_address(one) for one in _several(wanted.get("address"))}
         topics = [
-            {answers.raw(_bytes(one, size=32)) for one in _several(choice)}
+            {rpc_formatting.raw(_bytes(one, size=32)) for one in _several(choice)}
             for choice in _several(wanted.get("topics"))
         ]
         first, last = self._range(wanted)
         return [
-            answers.log(block, mined, place, entry)
+            rpc_formatting.log(block, mined, place, entry)
             for block, mined, place, entry in self.chain.logs(first, last)
             if (not addresses or entry.address in addresses)
             and len(entry.topics) >= len(topics)
@@ -198,8 +198,8 @@ class Rpc:
         last = min(self._block_number(newest), self.chain.head.number)
         blocks = self.chain.blocks[max(0, last - min(_number(count), 1024) + 1) : last + 1]
         return {
-            "oldestBlock": answers.quantity(blocks[0].number if blocks else last),
-            "baseFeePerGas": [answers.quantity(BASE_FEE)] * (len(blocks) + 1),
+            "oldestBlock": rpc_formatting.quantity(blocks[0].number if blocks else last),
+            "baseFeePerGas": [rpc_formatting.quantity(BASE_FEE)] * (len(blocks) + 1),
             "gasUsedRatio": [(one.mined.outcome.gas_used if one.mined else 0) / GAS_LIMIT for one in blocks],
             "reward": [["0x0" for _ in percentiles or ()] for _ in blocks],
         }
@@ -233,8 +233,8 @@ def _failure(outcome: Outcome) -> AnswerError:
     """A call that did not succeed, in the words and with the data by which clients know why."""
     if outcome.halt:
         return AnswerError(-32000, f"execution failed: {outcome.halt}")
-    said = answers.words_of(outcome.output)
-    return AnswerError(3, "execution reverted" + (f": {said}" if said else ""), answers.raw(outcome.output))
+    said = rpc_formatting.words_of(outcome.output)
+    return AnswerError(3, "execution reverted" + (f": {said}" if said else ""), rpc_formatting.raw(outcome.output))
 
 
 def _error(number: Any, error: AnswerError) -> dict[str, Any]:
@@ -265,7 +265,7 @@ def _several(value: Any) -> list[Any]:
 
 
 def _address(value: Any) -> str:
-    return answers.raw(_bytes(value, size=20))
+    return rpc_formatting.raw(_bytes(value, size=20))
 
 
 def _number(value: Any) -> int:

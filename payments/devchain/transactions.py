@@ -5,7 +5,7 @@ from typing import Any
 
 import rlp
 
-from payments.evm import keccak, recover
+from payments.chain.evm import keccak, recover
 
 # By type: how many fields there are before the signature.
 UNSIGNED = {0: 6, 1: 8, 2: 9}

@@ -5,7 +5,7 @@ from decimal import Decimal
 
 from coincurve import PrivateKey
 
-from payments.evm import keccak
+from payments.chain.evm import keccak
 
 ORDER = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141
 # Who settles, who is paid, and who gives ether to new wallets.
@@ -34,7 +34,7 @@ class Holding:
 
 
 TOKEN_PRICE_USD = Decimal(2)
-# By the name of the wallet, which is also the tier that it has by this (payments/tiers.py, ENTERPRISE_STAKE).
+# By the name of the wallet, which is also the tier that it has by this (payments/tiers/definitions.py, ENTERPRISE_STAKE).
 DEMO = {
     "free": Holding(),
     "pro": Holding(tokens=Decimal(125)),

@@ -9,8 +9,8 @@ import django.utils.timezone
 from django.contrib.postgres.operations import BtreeGistExtension
 from django.db import migrations, models
 
-import config.api.ids
-from config.first_migrations import make_references
+import framework.public_ids
+from framework.db.squashed_migrations import make_references
 
 # Each move of a payment is an event, in the transaction of the move; an event never changes. One tells also of another
 # amount, transaction or trouble of a payment that stays in its state.
@@ -103,7 +103,9 @@ class Migration(migrations.Migration):
             fields=[
                 (
                     "id",
-                    models.UUIDField(default=config.api.ids.new_id, editable=False, primary_key=True, serialize=False),
+                    models.UUIDField(
+                        default=framework.public_ids.new_id, editable=False, primary_key=True, serialize=False
+                    ),
                 ),
                 ("network", models.CharField(help_text="CAIP-2", max_length=40)),
                 ("pay_to", models.CharField(max_length=42)),
@@ -155,7 +157,9 @@ class Migration(migrations.Migration):
             fields=[
                 (
                     "id",
-                    models.UUIDField(default=config.api.ids.new_id, editable=False, primary_key=True, serialize=False),
+                    models.UUIDField(
+                        default=framework.public_ids.new_id, editable=False, primary_key=True, serialize=False
+                    ),
                 ),
                 (
                     "form",
@@ -570,7 +574,9 @@ class Migration(migrations.Migration):
             fields=[
                 (
                     "id",
-                    models.UUIDField(default=config.api.ids.new_id, editable=False, primary_key=True, serialize=False),
+                    models.UUIDField(
+                        default=framework.public_ids.new_id, editable=False, primary_key=True, serialize=False
+                    ),
                 ),
                 (
                     "nonce",
@@ -669,7 +675,9 @@ class Migration(migrations.Migration):
             fields=[
                 (
                     "id",
-                    models.UUIDField(default=config.api.ids.new_id, editable=False, primary_key=True, serialize=False),
+                    models.UUIDField(
+                        default=framework.public_ids.new_id, editable=False, primary_key=True, serialize=False
+                    ),
                 ),
                 ("amount_usdc", models.DecimalField(decimal_places=6, max_digits=78, verbose_name="amount in USDC")),
                 ("to", models.CharField(help_text="The payer", max_length=42)),
@@ -777,7 +785,9 @@ class Migration(migrations.Migration):
             fields=[
                 (
                     "id",
-                    models.UUIDField(default=config.api.ids.new_id, editable=False, primary_key=True, serialize=False),
+                    models.UUIDField(
+                        default=framework.public_ids.new_id, editable=False, primary_key=True, serialize=False
+                    ),
                 ),
                 (
                     "name",

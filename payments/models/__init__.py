@@ -1,8 +1,8 @@
 """What is sold and for how much, who pays, the ledger, and its audits."""
 
 from payments.models.audits import Audit
-from payments.models.ledger import Payment, PaymentEvent, Refund
-from payments.models.names import TIER_CHOICES, shortened
+from payments.models.choices import TIER_CHOICES, shortened
+from payments.models.payments import Payment, PaymentEvent, Refund
 from payments.models.products import Price, Product
 from payments.models.revenue import Revenue
 from payments.models.wallets import HoldingSnapshot, Plan, SpentChallenge, TierTerms, Wallet, WalletSession

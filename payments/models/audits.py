@@ -4,7 +4,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import F, Q
 
-from config.api.ids import new_id
+from framework.public_ids import new_id
 
 
 class Audit(models.Model):

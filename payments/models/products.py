@@ -4,8 +4,8 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
-from payments.models.names import TIER_CHOICES
-from payments.tiers import TIERS
+from payments.models.choices import TIER_CHOICES
+from payments.tiers.definitions import TIERS
 
 
 class Product(models.Model):

@@ -1,6 +1,6 @@
 """The revenue report, which stands in the back office beside the ledger that it is counted from."""
 
-from payments.models.ledger import Payment
+from payments.models.payments import Payment
 
 
 class Revenue(Payment):

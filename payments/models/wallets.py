@@ -10,9 +10,9 @@ from django.db.models import Exists, F, FilteredRelation, Func, OuterRef, Q, Sub
 from django.db.models.functions import Coalesce
 
 from accounts.models import Account
-from config.api.ids import new_id
-from payments.models.names import TIER_CHOICES, shortened
-from payments.tiers import PRIORITIES, TIERS
+from framework.public_ids import new_id
+from payments.models.choices import TIER_CHOICES, shortened
+from payments.tiers.definitions import PRIORITIES, TIERS
 
 # Before any reading.
 FIRST = datetime.min.replace(tzinfo=UTC)
@@ -52,7 +52,7 @@ class Wallet(models.Model):
 
     objects = Wallets.as_manager()
 
-    # Set by with_plan() and payments.standing.
+    # Set by with_plan() and payments.identity.queries.
     own_plan: "Plan | None" = None
     account_plan: "Plan | None" = None
     session: "WalletSession"
@@ -101,7 +101,7 @@ class HoldingSnapshots(models.QuerySet["HoldingSnapshot"]):
 
 
 class HoldingSnapshot(models.Model):
-    """What a wallet held at one reading. A higher tier needs it to have been held for a while (payments.holdings)."""
+    """What a wallet held at one reading. A higher tier needs it to have been held for a while (payments.tiers.holdings)."""
 
     wallet = models.ForeignKey(Wallet, on_delete=models.CASCADE, related_name="snapshots")
     read_at = models.DateTimeField("read from the chain at")

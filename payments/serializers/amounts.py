@@ -4,7 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from payments.tiers import TIERS
+from payments.tiers.definitions import TIERS
 
 TIER_NAMES = list(TIERS)
 MOMENT = "%Y-%m-%dT%H:%M:%SZ"

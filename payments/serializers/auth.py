@@ -4,10 +4,10 @@ from typing import Any
 
 from rest_framework import serializers
 
-from config.api.fields import Constant, Shape, Text
-from payments.evm import ADDRESS
+from framework.api.fields import Constant, Shape, Text
+from payments.chain.evm import ADDRESS
+from payments.identity.siwx import LONGEST_MESSAGE, LONGEST_SIGNATURE, SIGNATURE
 from payments.serializers.amounts import MOMENT, TIER_NAMES, Amount
-from payments.siwx import LONGEST_MESSAGE, LONGEST_SIGNATURE, SIGNATURE
 
 
 class ChallengeFor(Shape):

@@ -5,9 +5,9 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import serializers
 
-from config.api.fields import Constant
-from payments.callers import By
-from payments.evm import ADDRESS
+from framework.api.fields import Constant
+from payments.chain.evm import ADDRESS
+from payments.identity.caller import By
 from payments.models import Price
 from payments.serializers.amounts import MOMENT, TIER_NAMES, Amount
 

@@ -5,15 +5,16 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import serializers
 
-from config.api import ids
-from config.api.fields import Constant
-from config.api.listings import ListingRecord, Moment
-from payments import evm, statements
+from framework import public_ids
+from framework.api.fields import Constant
+from framework.api.pagination.schema import ListingRecord, Moment
+from payments.chain import evm
+from payments.chain.networks import NETWORKS
+from payments.ledger import payment_history
 from payments.models import Payment, Refund
-from payments.models.ledger import PREFIX
-from payments.networks import NETWORKS
-from payments.purchases import TOOL_CALL
+from payments.models.payments import PREFIX
 from payments.serializers.amounts import TIER_NAMES, Amount
+from payments.x402.purchase import TOOL_CALL
 
 HASH = "^0x[0-9a-f]{64}$"
 
@@ -62,7 +63,7 @@ class State(serializers.ChoiceField):
 
     def __init__(self) -> None:
         super().__init__(
-            choices=list(statements.STATES),
+            choices=list(payment_history.STATES),
             help_text="`pending`: whether the money has moved is not known yet. `settled`: it has, and its answer may"
             " still be fetched. `delivered`: the answer was made. `refund_due`: we owe it back. `refunded`: it was"
             " sent back. `expired`: it never moved.",
@@ -70,13 +71,13 @@ class State(serializers.ChoiceField):
 
     def to_representation(self, value: Any) -> str:
         """The word."""
-        return statements.NAMES[Payment.State(value)]
+        return payment_history.NAMES[Payment.State(value)]
 
 
 class PaymentRecord(serializers.Serializer[Payment]):
     """One payment, and the one answer that it has bought."""
 
-    id = serializers.RegexField(ids.pattern(PREFIX), source="public_id")
+    id = serializers.RegexField(public_ids.pattern(PREFIX), source="public_id")
     object = Constant("payment")
     state = State()
     amount = Amount(decimal_places=6, source="amount_usdc")
@@ -117,11 +118,11 @@ class PaymentRecord(serializers.Serializer[Payment]):
 
     def get_reason(self, row: Payment) -> str | None:
         """A word."""
-        return statements.reason(row)[0]
+        return payment_history.reason(row)[0]
 
     def get_detail(self, row: Payment) -> str | None:
         """A sentence."""
-        return statements.reason(row)[1]
+        return payment_history.reason(row)[1]
 
 
 @extend_schema_serializer(many=False)

@@ -5,7 +5,7 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import serializers
 
-from payments.evm import ADDRESS
+from payments.chain.evm import ADDRESS
 from payments.serializers.amounts import MOMENT, TIER_NAMES, Amount
 from payments.serializers.me import RiseRecord
 

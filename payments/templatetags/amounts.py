@@ -7,7 +7,7 @@ from django import template
 from django.utils import timezone
 from django.utils.timesince import timesince
 
-from payments import evm
+from payments.chain import evm
 from payments.models import shortened
 
 register = template.Library()

@@ -1,7 +1,7 @@
 """The back office of reservations."""
 
-from reservations.admin.periods import ClosureAdmin, ServicePeriodAdmin
 from reservations.admin.reservations import ReservationAdmin
+from reservations.admin.service_hours import ClosureAdmin, ServicePeriodAdmin
 from reservations.admin.tables import AreaAdmin, CombinationAdmin, TableAdmin
 
 __all__ = [

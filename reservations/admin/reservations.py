@@ -11,20 +11,21 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html_join
 
-from accounts.admin.scope import OfVenues
-from accounts.authentication import staff
+from accounts.admin.venue_scoping import OfVenues
+from accounts.api_keys.authentication import staff
 from accounts.models import Event, Tally
-from config.api.refusal import Refusal
-from config.awaiting import Awaiting, counted
-from config.confirming import ask_about
-from config.long_tables import LongTableAdmin
-from config.refused_forms import RefusedFormAdmin
-from reservations import arrivals, booking, waiting
-from reservations.forms import NewReservationForm, ReservationForm
-from reservations.letters import hour_of
+from framework.admin.action_confirmation import ask_about
+from framework.admin.domain_error_forms import RefusedFormAdmin
+from framework.admin.large_tables import LongTableAdmin
+from framework.admin.pending_counts import Awaiting, counted
+from framework.errors import Refusal
+from reservations.booking import commands, waitlist
+from reservations.dashboard.reservation_form import NewReservationForm, ReservationForm
+from reservations.mail.templates import hour_of
 from reservations.models import Notice, Reservation, Table
 from reservations.models.reservations import legible
-from reservations.telling import is_mailed
+from reservations.notifications import is_mailed
+from reservations.service import check_in
 
 Arrival, Status = Reservation.Arrival, Reservation.Status
 # The newest lines of the history and of the mail that its page shows.
@@ -93,7 +94,7 @@ class ReservationAdmin(OfVenues, RefusedFormAdmin, LongTableAdmin):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Reservation]:
         """Those that wait know whether mail reaches them."""
         rows: QuerySet[Reservation] = super().get_queryset(request)
-        return rows.annotate(is_unreached=waiting.unreached(now=timezone.now()))
+        return rows.annotate(is_unreached=waitlist.unreached(now=timezone.now()))
 
     def get_ordering(self, request: HttpRequest) -> Any:
         """Of a day or a week the soonest first."""
@@ -128,10 +129,10 @@ class ReservationAdmin(OfVenues, RefusedFormAdmin, LongTableAdmin):
     @admin.display(description="pending because", ordering="pending_reason")
     def waits_for(self, reservation: Any) -> str:
         """What a pending reservation waits for, and who has to do something about it."""
-        if until := waiting.held_until(reservation):
+        if until := waitlist.held_until(reservation):
             return f"offered a table until {hour_of(until, reservation.venue.timezone)}"
-        if waiting.is_waiting(reservation):
-            reads = waiting.is_mailed_offers(reservation) and not reservation.is_unreached
+        if waitlist.is_waiting(reservation):
+            reads = waitlist.is_mailed_offers(reservation) and not reservation.is_unreached
             return "waiting" if reads else "waiting, call them"
         return reservation.get_pending_reason_display() or "-"
 
@@ -177,17 +178,17 @@ class ReservationAdmin(OfVenues, RefusedFormAdmin, LongTableAdmin):
         now, actor = timezone.now(), staff(request)
         if not change:
             status = Status.CONFIRMED if form.cleaned_data["is_confirmed"] else Status.PENDING
-            booking.write_down(obj, status=status, now=now, actor=actor)
+            commands.write_down(obj, status=status, now=now, actor=actor)
             return
         # What staff did not touch may have changed since they opened the page.
         new = {name: form.cleaned_data[name] for name in form.changed_data}
-        booking.change(
+        commands.change(
             obj,
             day=new.pop("date", None),
             at=new.pop("time", None),
             party_size=new.pop("party_size", None),
             tables=new.pop("tables", None),
-            guest=cast("booking.Guest", new),
+            guest=cast("commands.Guest", new),
             now=now,
             actor=actor,
         )
@@ -219,7 +220,7 @@ class ReservationAdmin(OfVenues, RefusedFormAdmin, LongTableAdmin):
         """Hold a table for a while, whatever the order of the list."""
 
         def offer(reservation: Reservation, now: datetime) -> str:
-            until = hour_of(waiting.offer(reservation, actor=staff(request), now=now), reservation.venue.timezone)
+            until = hour_of(waitlist.offer(reservation, actor=staff(request), now=now), reservation.venue.timezone)
             told = "They get a mail." if is_mailed(reservation, Notice.Kind.OFFERED, now=now) else "Call them."
             return f"{reservation} is held {', '.join(reservation.tables)} until {until}. {told}"
 
@@ -269,7 +270,7 @@ class ReservationAdmin(OfVenues, RefusedFormAdmin, LongTableAdmin):
         """Move each reservation that may, and say which may not."""
 
         def move(reservation: Reservation, now: datetime) -> str:
-            booking.move(reservation, status, now=now, actor=staff(request))
+            commands.move(reservation, status, now=now, actor=staff(request))
             return f"{reservation} is {status.value}."
 
         self.each(request, queryset, move)
@@ -279,7 +280,7 @@ class ReservationAdmin(OfVenues, RefusedFormAdmin, LongTableAdmin):
 
         def mark(reservation: Reservation, now: datetime) -> str:
             comes_late = reservation.arrival == Arrival.NO_SHOW and arrival == Arrival.ARRIVED
-            arrivals.mark(reservation, arrival, actor=staff(request), now=now)
+            check_in.mark(reservation, arrival, actor=staff(request), now=now)
             return f"{reservation} is {arrival.value}.{f' {LATE_AGAIN}' if comes_late else ''}"
 
         self.each(request, queryset, mark)

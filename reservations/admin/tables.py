@@ -6,11 +6,11 @@ from django.contrib import admin
 from django.http import HttpRequest
 from django.utils import timezone
 
-from accounts.admin.scope import OfVenues
-from accounts.authentication import staff
-from reservations import renaming
+from accounts.admin.venue_scoping import OfVenues
+from accounts.api_keys.authentication import staff
+from reservations.dashboard.setup.forms import CombinationForm, TableForm
+from reservations.floor import rename_table
 from reservations.models import Area, Combination, Table
-from reservations.setup_forms import CombinationForm, TableForm
 
 
 class WithinOneVenue:
@@ -57,7 +57,7 @@ class TableAdmin(WithinOneVenue, OfVenues, admin.ModelAdmin[Table]):
     def save_model(self, request: HttpRequest, obj: Table, form: Any, change: bool) -> None:
         """Store the table; under a new name it is found in the reservations that have it."""
         if change and "name" in form.changed_data:
-            renaming.rename(obj, now=timezone.now(), actor=staff(request))
+            rename_table.rename(obj, now=timezone.now(), actor=staff(request))
             return
         super().save_model(request, obj, form, change)
 

@@ -11,9 +11,9 @@ import pgtrigger.compiler
 from django.contrib.postgres.operations import BtreeGinExtension, BtreeGistExtension, TrigramExtension
 from django.db import migrations, models
 
-import config.api.ids
+import framework.public_ids
 import reservations.models.reservations
-from config.first_migrations import make_references
+from framework.db.squashed_migrations import make_references
 
 COUNT = """
 CREATE TRIGGER reservations_added AFTER INSERT ON reservations_reservation REFERENCING NEW TABLE AS added
@@ -85,7 +85,9 @@ class Migration(migrations.Migration):
             fields=[
                 (
                     "id",
-                    models.UUIDField(default=config.api.ids.new_id, editable=False, primary_key=True, serialize=False),
+                    models.UUIDField(
+                        default=framework.public_ids.new_id, editable=False, primary_key=True, serialize=False
+                    ),
                 ),
                 (
                     "code",
@@ -315,7 +317,9 @@ class Migration(migrations.Migration):
             fields=[
                 (
                     "id",
-                    models.UUIDField(default=config.api.ids.new_id, editable=False, primary_key=True, serialize=False),
+                    models.UUIDField(
+                        default=framework.public_ids.new_id, editable=False, primary_key=True, serialize=False
+                    ),
                 ),
                 (
                     "kind",
@@ -387,7 +391,9 @@ class Migration(migrations.Migration):
             fields=[
                 (
                     "form",
-                    models.UUIDField(default=config.api.ids.new_id, editable=False, primary_key=True, serialize=False),
+                    models.UUIDField(
+                        default=framework.public_ids.new_id, editable=False, primary_key=True, serialize=False
+                    ),
                 ),
                 ("content", models.CharField(help_text="Hash of what the form said", max_length=64)),
                 ("contact", models.CharField(help_text="Hash of the guest's mail address or number", max_length=64)),
@@ -414,7 +420,9 @@ class Migration(migrations.Migration):
             fields=[
                 (
                     "id",
-                    models.UUIDField(default=config.api.ids.new_id, editable=False, primary_key=True, serialize=False),
+                    models.UUIDField(
+                        default=framework.public_ids.new_id, editable=False, primary_key=True, serialize=False
+                    ),
                 ),
                 ("name", models.CharField(max_length=100)),
                 (
@@ -531,7 +539,7 @@ class Migration(migrations.Migration):
                 ("pgh_created_at", models.DateTimeField(auto_now_add=True)),
                 ("pgh_label", models.TextField(help_text="The event label.")),
                 ("pgh_context", pghistory.utils.JSONField(null=True)),
-                ("id", models.UUIDField(default=config.api.ids.new_id, editable=False, serialize=False)),
+                ("id", models.UUIDField(default=framework.public_ids.new_id, editable=False, serialize=False)),
                 ("name", models.CharField(max_length=100)),
                 (
                     "weekdays",
@@ -593,7 +601,9 @@ class Migration(migrations.Migration):
             fields=[
                 (
                     "id",
-                    models.UUIDField(default=config.api.ids.new_id, editable=False, primary_key=True, serialize=False),
+                    models.UUIDField(
+                        default=framework.public_ids.new_id, editable=False, primary_key=True, serialize=False
+                    ),
                 ),
                 ("first_date", models.DateField(help_text="By the venue's clock")),
                 ("last_date", models.DateField(help_text="Included")),
@@ -663,7 +673,7 @@ class Migration(migrations.Migration):
                 ("pgh_created_at", models.DateTimeField(auto_now_add=True)),
                 ("pgh_label", models.TextField(help_text="The event label.")),
                 ("pgh_context", pghistory.utils.JSONField(null=True)),
-                ("id", models.UUIDField(default=config.api.ids.new_id, editable=False, serialize=False)),
+                ("id", models.UUIDField(default=framework.public_ids.new_id, editable=False, serialize=False)),
                 ("first_date", models.DateField(help_text="By the venue's clock")),
                 ("last_date", models.DateField(help_text="Included")),
                 (
@@ -702,7 +712,9 @@ class Migration(migrations.Migration):
             fields=[
                 (
                     "id",
-                    models.UUIDField(default=config.api.ids.new_id, editable=False, primary_key=True, serialize=False),
+                    models.UUIDField(
+                        default=framework.public_ids.new_id, editable=False, primary_key=True, serialize=False
+                    ),
                 ),
                 ("name", models.CharField(max_length=100)),
                 ("position", models.PositiveSmallIntegerField(default=0)),
@@ -725,7 +737,9 @@ class Migration(migrations.Migration):
             fields=[
                 (
                     "id",
-                    models.UUIDField(default=config.api.ids.new_id, editable=False, primary_key=True, serialize=False),
+                    models.UUIDField(
+                        default=framework.public_ids.new_id, editable=False, primary_key=True, serialize=False
+                    ),
                 ),
                 ("name", models.CharField(max_length=20)),
                 (
@@ -821,7 +835,7 @@ class Migration(migrations.Migration):
                 ("pgh_created_at", models.DateTimeField(auto_now_add=True)),
                 ("pgh_label", models.TextField(help_text="The event label.")),
                 ("pgh_context", pghistory.utils.JSONField(null=True)),
-                ("id", models.UUIDField(default=config.api.ids.new_id, editable=False, serialize=False)),
+                ("id", models.UUIDField(default=framework.public_ids.new_id, editable=False, serialize=False)),
                 ("name", models.CharField(max_length=20)),
                 (
                     "seats_min",
@@ -882,7 +896,9 @@ class Migration(migrations.Migration):
             fields=[
                 (
                     "id",
-                    models.UUIDField(default=config.api.ids.new_id, editable=False, primary_key=True, serialize=False),
+                    models.UUIDField(
+                        default=framework.public_ids.new_id, editable=False, primary_key=True, serialize=False
+                    ),
                 ),
                 ("name", models.CharField(max_length=100)),
                 ("seats_min", models.PositiveSmallIntegerField()),
@@ -952,7 +968,9 @@ class Migration(migrations.Migration):
             fields=[
                 (
                     "id",
-                    models.UUIDField(default=config.api.ids.new_id, editable=False, primary_key=True, serialize=False),
+                    models.UUIDField(
+                        default=framework.public_ids.new_id, editable=False, primary_key=True, serialize=False
+                    ),
                 ),
                 ("note", models.TextField(blank=True, default="", max_length=2000)),
                 (

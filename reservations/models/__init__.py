@@ -1,8 +1,8 @@
 """Table reservations of a venue, its tables, and when it takes guests."""
 
-from reservations.models.notices import Notice
-from reservations.models.online import OnlineBooking
-from reservations.models.periods import Closure, ServicePeriod
+from reservations.models.guest_mail import Notice
+from reservations.models.guest_profiles import Contact, Visitor
+from reservations.models.online_bookings import OnlineBooking
 from reservations.models.reservations import (
     CODE_LENGTH,
     CODE_LETTERS,
@@ -11,8 +11,8 @@ from reservations.models.reservations import (
     Reservations,
     new_code,
 )
+from reservations.models.service_hours import Closure, ServicePeriod
 from reservations.models.tables import Area, Combination, Seating, Table
-from reservations.models.visitors import Contact, Visitor
 
 __all__ = [
     "CODE_LENGTH",

@@ -12,8 +12,8 @@ from django.db.models.functions import Concat, Lower, Upper
 from django.utils.text import Truncator
 
 from accounts.models import Venue
-from config.api.ids import encode, new_id
-from config.api.refusal import Code, Refusal
+from framework.errors import Code, Refusal
+from framework.public_ids import encode, new_id
 
 PREFIX = "res"
 # Without the letters and digits that are mistaken for each other on the phone.
@@ -198,7 +198,7 @@ class Reservation(models.Model):
     def move_to(self, status: str, *, now: datetime) -> bool:
         """Confirm or cancel, and say whether that changed it; to stay where it is changes nothing.
 
-        Reservations are moved by reservations.booking.move, which minds tables, events and mail too.
+        Reservations are moved by reservations.booking.commands.move, which minds tables, events and mail too.
 
         One conditional UPDATE, so of two concurrent moves exactly one wins. Raises IllegalMove.
         """

@@ -6,8 +6,8 @@ from django.db import models
 from django.db.models import F, Q
 
 from accounts.models import Venue
-from config.api.ids import new_id
-from config.row_history import kept
+from framework.db.row_history import kept
+from framework.public_ids import new_id
 from reservations.models.reservations import Reservation
 
 

@@ -16,10 +16,10 @@ from pytest_django import DjangoAssertNumQueries
 from accounts.idempotency import CLAIM
 from accounts.models import ApiKey, Event, IdempotentCall, Venue
 from accounts.tasks import purge_calls
-from config.api.ids import new_id
+from framework.public_ids import new_id
 from orders.models import Order
 from reservations.models import Reservation
-from tests import make
+from tests.support import builders
 
 ORDERS = "/api/v1/orders"
 RESERVATIONS = "/api/v1/reservations"
@@ -41,8 +41,8 @@ def refusal_of(response: Any) -> tuple[int, str, str | None]:
 def call(request: pytest.FixtureRequest) -> tuple[str, dict[str, Any], Callable[[], int]]:
     """Each path that creates: with a good body, and how many records there are."""
     if request.param == ORDERS:
-        return ORDERS, make.order_body(), Order.objects.count
-    return RESERVATIONS, make.reservation_body(), Reservation.objects.count
+        return ORDERS, builders.order_body(), Order.objects.count
+    return RESERVATIONS, builders.reservation_body(), Reservation.objects.count
 
 
 # The same call again
@@ -61,87 +61,87 @@ def test_a_call_that_is_sent_again_is_answered_alike_and_has_no_second_effect(
 
 
 def test_location_and_etag_come_back_too(api: Client) -> None:
-    first, again = (post(api, make.order_body()) for _ in range(2))
+    first, again = (post(api, builders.order_body()) for _ in range(2))
     assert again["Location"] == first["Location"]
     assert again["Location"].endswith(f"/api/v1/orders/{first.json()['id']}")
     assert (first["ETag"], again["ETag"]) == ('"1"', '"1"')
 
 
 def test_what_comes_back_is_what_was_answered_then_not_what_is_now(api: Client) -> None:
-    first = post(api, make.order_body())
+    first = post(api, builders.order_body())
     api.put(f"{ORDERS}/{first.json()['id']}/status", {"status": "completed"}, content_type="application/json")
-    again = post(api, make.order_body())
+    again = post(api, builders.order_body())
     assert (again.content, again.json()["status"]) == (first.content, "pending")
 
 
 def test_the_answer_is_the_same_as_without_a_key(api: Client) -> None:
     with time_machine.travel(NOON, tick=False):
-        plain, keyed = post(api, make.order_body(), key=None).json(), post(api, make.order_body()).json()
+        plain, keyed = post(api, builders.order_body(), key=None).json(), post(api, builders.order_body()).json()
     assert plain | {"id": "", "number": 0} == keyed | {"id": "", "number": 0}
     assert list(plain) == list(keyed)
 
 
 def test_without_the_header_each_call_has_its_effect(api: Client) -> None:
-    assert [post(api, make.order_body(), key=None).status_code for _ in range(2)] == [201, 201]
+    assert [post(api, builders.order_body(), key=None).status_code for _ in range(2)] == [201, 201]
     assert (Order.objects.count(), IdempotentCall.objects.count()) == (2, 0)
 
 
 def test_two_keys_are_two_orders(api: Client) -> None:
-    first, second = post(api, make.order_body(), key="first"), post(api, make.order_body(), key="second")
+    first, second = post(api, builders.order_body(), key="first"), post(api, builders.order_body(), key="second")
     assert first.json()["id"] != second.json()["id"]
     assert Order.objects.count() == 2
 
 
 def test_an_optional_slash_makes_no_other_call(api: Client) -> None:
-    first, again = post(api, make.order_body()), post(api, make.order_body(), path=f"{ORDERS}/")
+    first, again = post(api, builders.order_body()), post(api, builders.order_body(), path=f"{ORDERS}/")
     assert (again.content, again["Idempotent-Replayed"]) == (first.content, "true")
 
 
 def test_a_replay_costs_five_statements(api: Client, django_assert_num_queries: DjangoAssertNumQueries) -> None:
     """Whether keys have changed, the two ends of the transaction, and two between them."""
-    post(api, make.order_body())
+    post(api, builders.order_body())
     with django_assert_num_queries(5):
-        post(api, make.order_body())
+        post(api, builders.order_body())
 
 
 def test_a_page_may_send_a_key_and_read_of_the_replay(api: Client) -> None:
     page = {"origin": "https://shop.example"}
     asked = page | {"access-control-request-method": "POST", "access-control-request-headers": "idempotency-key"}
     assert "idempotency-key" in api.options(ORDERS, headers=asked)["Access-Control-Allow-Headers"]
-    assert "Idempotent-Replayed" in post(api, make.order_body(), **page)["Access-Control-Expose-Headers"]
+    assert "Idempotent-Replayed" in post(api, builders.order_body(), **page)["Access-Control-Expose-Headers"]
 
 
 # Whose key it is
 def test_a_key_of_one_caller_is_nothing_to_another(api: Client, other_api: Client, venue: Venue) -> None:
-    third = make.client(venue)
-    ids = {post(caller, make.order_body()).json()["id"] for caller in (api, other_api, third)}
+    third = builders.client(venue)
+    ids = {post(caller, builders.order_body()).json()["id"] for caller in (api, other_api, third)}
     assert (len(ids), Order.objects.count(), IdempotentCall.objects.count()) == (3, 3, 3)
 
 
 @pytest.mark.django_db
 def test_a_key_that_replaces_another_may_repeat_its_calls(venue: Venue) -> None:
-    old = make.key(venue)
-    first = post(make.client_with(old.text), make.order_body())
+    old = builders.key(venue)
+    first = post(builders.client_with(old.text), builders.order_body())
     new = old.row.rotate(overlap=timedelta(hours=1), now=datetime.now(UTC))
-    again = post(make.client_with(new.text), make.order_body())
+    again = post(builders.client_with(new.text), builders.order_body())
     assert (again.content, again["Idempotent-Replayed"]) == (first.content, "true")
     assert Order.objects.count() == 1
 
 
 def test_a_replay_is_counted_and_a_revoked_key_gets_none(venue: Venue) -> None:
-    key = make.key(venue, allowance=2)
-    api = make.client_with(key.text)
-    left = [post(api, make.order_body())["X-RateLimit-Remaining"] for _ in range(2)]
+    key = builders.key(venue, allowance=2)
+    api = builders.client_with(key.text)
+    left = [post(api, builders.order_body())["X-RateLimit-Remaining"] for _ in range(2)]
     assert left == ["1", "0"]
-    assert refusal_of(post(api, make.order_body())) == (429, "rate_limit_exceeded", None)
+    assert refusal_of(post(api, builders.order_body())) == (429, "rate_limit_exceeded", None)
     ApiKey.objects.filter(pk=key.row.pk).update(revoked_at=NOON)
-    assert refusal_of(post(api, make.order_body())) == (401, "revoked_api_key", None)
+    assert refusal_of(post(api, builders.order_body())) == (401, "revoked_api_key", None)
 
 
 # Another call
 def test_another_body_is_refused(api: Client) -> None:
-    post(api, make.order_body())
-    other = post(api, make.order_body(customer_id="another"))
+    post(api, builders.order_body())
+    other = post(api, builders.order_body(customer_id="another"))
     assert refusal_of(other) == (400, "idempotency_key_reused", "Idempotency-Key")
     assert Order.objects.count() == 1
 
@@ -153,8 +153,8 @@ def test_the_same_object_in_other_bytes_is_another_body(api: Client) -> None:
 
 
 def test_another_path_is_refused(api: Client) -> None:
-    post(api, make.order_body())
-    other = post(api, make.reservation_body(), path=RESERVATIONS)
+    post(api, builders.order_body())
+    other = post(api, builders.reservation_body(), path=RESERVATIONS)
     assert refusal_of(other) == (400, "idempotency_key_reused", "Idempotency-Key")
     assert other.json()["error"]["message"] == (
         "This `Idempotency-Key` came with `POST /api/v1/orders` before. Use a new one."
@@ -165,19 +165,19 @@ def test_another_path_is_refused(api: Client) -> None:
 # Keys
 @pytest.mark.parametrize("key", ["", "a b", "a, b", " ", "é", "a\tb", "k" * 256])
 def test_a_key_that_is_not_visible_ascii_is_refused(api: Client, key: str) -> None:
-    response = post(api, make.order_body(), key=key)
+    response = post(api, builders.order_body(), key=key)
     assert refusal_of(response) == (400, "invalid_request", "Idempotency-Key")
     assert (Order.objects.count(), IdempotentCall.objects.count()) == (0, 0)
 
 
 @pytest.mark.parametrize("key", ["!", "~", "k" * 255, "a,b", '"8e03978e-40d5-43dd-bc93-6894a57f9324"'])
 def test_any_visible_ascii_is_a_key(api: Client, key: str) -> None:
-    assert post(api, make.order_body(), key=key).status_code == 201
+    assert post(api, builders.order_body(), key=key).status_code == 201
     assert IdempotentCall.objects.get().key == key
 
 
 def test_calls_that_create_nothing_do_not_read_the_header(api: Client, venue: Venue) -> None:
-    order = make.order(venue)
+    order = builders.order(venue)
     for response in (
         api.get(ORDERS, headers={"idempotency-key": ""}),
         api.put(
@@ -194,54 +194,54 @@ def test_calls_that_create_nothing_do_not_read_the_header(api: Client, venue: Ve
 # Refused and broken
 @pytest.mark.parametrize("wrong", [{"items": []}, "{", "", [1]])
 def test_a_refused_call_leaves_its_key_unused(api: Client, wrong: Any) -> None:
-    body = make.order_body(**wrong) if isinstance(wrong, dict) else wrong
+    body = builders.order_body(**wrong) if isinstance(wrong, dict) else wrong
     assert refusal_of(post(api, body))[:2] == (400, "invalid_request")
     assert (Order.objects.count(), IdempotentCall.objects.count()) == (0, 0)
-    right = post(api, make.order_body())
+    right = post(api, builders.order_body())
     assert (right.status_code, "Idempotent-Replayed" in right) == (201, False)
 
 
 def test_a_call_that_broke_leaves_its_key_unused(venue: Venue, monkeypatch: pytest.MonkeyPatch) -> None:
-    api = make.client(venue, raise_request_exception=False)
+    api = builders.client(venue, raise_request_exception=False)
 
     def broken(*_: object, **__: object) -> None:
         raise ZeroDivisionError
 
     with monkeypatch.context() as patched:
         # The last thing that an order does.
-        patched.setattr("accounts.events.ring", broken)
-        assert refusal_of(post(api, make.order_body())) == (500, "internal_error", None)
+        patched.setattr("accounts.webhooks.outbox.ring", broken)
+        assert refusal_of(post(api, builders.order_body())) == (500, "internal_error", None)
     assert (Order.objects.count(), IdempotentCall.objects.count()) == (0, 0)
-    assert post(api, make.order_body()).status_code == 201
+    assert post(api, builders.order_body()).status_code == 201
 
 
 # Time
 def test_after_a_day_a_key_is_new_also_where_it_was_not_purged(api: Client) -> None:
     with time_machine.travel(NOON, tick=False) as clock:
-        first = post(api, make.order_body())
+        first = post(api, builders.order_body())
         clock.move_to(NOON + timedelta(hours=24, seconds=-1))
-        assert post(api, make.order_body()).content == first.content
+        assert post(api, builders.order_body()).content == first.content
         clock.move_to(NOON + timedelta(hours=24))
-        second = post(api, make.order_body(customer_id="another"))
+        second = post(api, builders.order_body(customer_id="another"))
         assert (second.status_code, "Idempotent-Replayed" in second) == (201, False)
-        assert post(api, make.order_body(customer_id="another")).content == second.content
+        assert post(api, builders.order_body(customer_id="another")).content == second.content
     assert (Order.objects.count(), IdempotentCall.objects.count()) == (2, 1)
 
 
 def test_the_purge_takes_what_is_a_day_old(api: Client) -> None:
     with time_machine.travel(NOON, tick=False) as clock:
-        post(api, make.order_body(), key="old")
+        post(api, builders.order_body(), key="old")
         clock.move_to(NOON + timedelta(seconds=1))
-        post(api, make.order_body(), key="young")
+        post(api, builders.order_body(), key="young")
         clock.move_to(NOON + timedelta(hours=24))
         purge_calls(another_argument="of a later version")
     assert list(IdempotentCall.objects.values_list("key", flat=True)) == ["young"]
 
 
 def test_the_purge_goes_piece_by_piece(api: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("accounts.models.calls.PIECE", 2)
+    monkeypatch.setattr("accounts.models.idempotency.PIECE", 2)
     for number in range(5):
-        post(api, make.order_body(), key=str(number))
+        post(api, builders.order_body(), key=str(number))
     later = datetime.now(UTC) + IdempotentCall.KEPT
     assert [IdempotentCall.objects.purge(now=later) for _ in range(2)] == [5, 0]
     assert Order.objects.count() == 5
@@ -274,9 +274,9 @@ def under_way(row: dict[str, Any]) -> Iterator[threading.Event]:
 @pytest.fixture
 def row(transactional_db: None, venue: Venue) -> tuple[Client, dict[str, Any]]:
     """A caller, and the row of a call with the key `first` of theirs."""
-    key = make.key(venue)
+    key = builders.key(venue)
     now = datetime.now(UTC)
-    return make.client_with(key.text), {
+    return builders.client_with(key.text), {
         "id": new_id(),
         "scope": key.row.family.hex,
         "key": "first",
@@ -293,8 +293,8 @@ def test_a_twin_that_waits_too_long_is_told_to_come_back(row: tuple[Client, dict
         cursor.execute("SET lock_timeout = 100")
     try:
         with under_way(values):
-            response = post(api, make.order_body())
-            other = post(api, make.order_body(), key="second")
+            response = post(api, builders.order_body())
+            other = post(api, builders.order_body(), key="second")
     finally:
         with connection.cursor() as cursor:
             cursor.execute("RESET lock_timeout")
@@ -307,7 +307,7 @@ def test_a_twin_of_a_call_that_fails_takes_its_place(row: tuple[Client, dict[str
     api, values = row
     with under_way(values) as go_on:
         threading.Timer(0.2, go_on.set).start()
-        response = post(api, make.order_body())
+        response = post(api, builders.order_body())
     assert (response.status_code, "Idempotent-Replayed" in response, Order.objects.count()) == (201, False, 1)
 
 
@@ -318,7 +318,7 @@ def test_of_eight_twins_at_once_one_has_the_effect(row: tuple[Client, dict[str, 
     def twin(_: int) -> Any:
         together.wait(10)
         try:
-            return post(api, make.order_body())
+            return post(api, builders.order_body())
         finally:
             connection.close()
 

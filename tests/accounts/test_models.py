@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accounts.models import BASE62, ApiKey, CannotRotate, User, Venue, checksum, digest, looks_like_a_key
-from tests import make
+from tests.support import builders
 
 NOON = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 
@@ -21,7 +21,7 @@ NOON = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 @pytest.mark.parametrize(("is_sandbox", "prefix"), [(False, "rk_live_"), (True, "rk_test_")])
 @pytest.mark.django_db
 def test_a_key_is_prefix_secret_and_checksum(is_sandbox: bool, prefix: str) -> None:
-    text = ApiKey.issue(make.venue(is_sandbox=is_sandbox), name="test").text
+    text = ApiKey.issue(builders.venue(is_sandbox=is_sandbox), name="test").text
     assert re.fullmatch(rf"{prefix}[0-9A-Za-z]{{46}}", text)
     assert text[-6:] == checksum(text[:-6])
 

@@ -12,8 +12,8 @@ import pytest
 
 from accounts.models import ApiKey, Event, IdempotentCall, Venue
 from orders.models import Order
-from tests import make
-from tests.served import served
+from tests.support import builders
+from tests.support.live_server import served
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -32,14 +32,14 @@ def mortal(django_db_setup: None, tmp_path_factory: pytest.TempPathFactory) -> I
     """Another, whose worker dies when it is told to, and is started again."""
     log = tmp_path_factory.mktemp("mortal") / "web.log"
     again = {"GRANIAN_RESPAWN_FAILED_WORKERS": "true", "GRANIAN_RESPAWN_INTERVAL": "0.1"}
-    with served(log, application="tests.accounts.dying:application", **again) as base_url:
+    with served(log, application="tests.accounts.crash_app:application", **again) as base_url:
         yield base_url
 
 
 @pytest.fixture
 def api(venue: Venue) -> Iterator[httpx.Client]:
     """A caller of the venue."""
-    with httpx.Client(headers={"Authorization": f"Bearer {make.key(venue).text}"}, timeout=20) as client:
+    with httpx.Client(headers={"Authorization": f"Bearer {builders.key(venue).text}"}, timeout=20) as client:
         yield client
 
 
@@ -57,7 +57,7 @@ def test_a_hundred_twins_at_two_processes_are_one_order_and_the_same_bytes(
     api: httpx.Client, web: str, mortal: str
 ) -> None:
     def post(base_url: str) -> httpx.Response:
-        return api.post(f"{base_url}{ORDERS}", json=make.order_body(), headers={"Idempotency-Key": "first"})
+        return api.post(f"{base_url}{ORDERS}", json=builders.order_body(), headers={"Idempotency-Key": "first"})
 
     with ThreadPoolExecutor(16) as threads:
         answers = list(threads.map(post, [web, mortal] * 50))
@@ -105,9 +105,9 @@ def test_what_a_process_did_before_it_died_is_answered_by_another_and_after_its_
     last_words = tmp_path / "last words"
     headers = {"Idempotency-Key": "first"}
     with pytest.raises(httpx.TransportError):
-        api.post(f"{mortal}{ORDERS}", json=make.order_body(), headers=headers | {"Die": str(last_words)})
+        api.post(f"{mortal}{ORDERS}", json=builders.order_body(), headers=headers | {"Die": str(last_words)})
     wait_until_it_serves_again(mortal)
-    answers = [api.post(f"{url}{ORDERS}", json=make.order_body(), headers=headers) for url in (web, mortal)]
+    answers = [api.post(f"{url}{ORDERS}", json=builders.order_body(), headers=headers) for url in (web, mortal)]
     assert [(answer.status_code, answer.content) for answer in answers] == [(201, last_words.read_bytes())] * 2
     assert [answer.headers["Idempotent-Replayed"] for answer in answers] == ["true", "true"]
     assert Order.objects.get().public_id == answers[0].json()["id"]

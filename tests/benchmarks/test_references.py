@@ -19,10 +19,11 @@ from benchmarks.figures import OURS, WrongAnswer
 from benchmarks.load import Load
 from benchmarks.product import Product, issued
 from benchmarks.suites import Run
-from catalogue import opening, recount
-from payments import seed
-from tests.catalogue import make
-from tests.served import database_url, served
+from catalogue.hours import open_spans
+from catalogue.reviews import aggregates
+from payments.pricing import default_products
+from tests.catalogue import builders
+from tests.support.live_server import database_url, served
 
 pytestmark = [pytest.mark.deep, pytest.mark.django_db(transaction=True)]
 
@@ -34,17 +35,17 @@ PLACES = 30
 def run(tmp_path: Path) -> Iterator[Run]:
     """Some restaurants of which one has a page of reviews and more, and a server of ours."""
     now = timezone.now()
-    seed.load()
+    default_products.load()
     for number in range(PLACES):
-        hours = make.week("00:00", "00:00") if number % 3 else None
-        place = make.restaurant(
+        hours = builders.week("00:00", "00:00") if number % 3 else None
+        place = builders.restaurant(
             name=f"Place {number}", slug=f"place-{number}", latitude=LAT + number / 10_000, longitude=LNG, hours=hours
         )
-        make.listed(place, record=str(number))
+        builders.listed(place, record=str(number))
         for one in range(22 if number == 1 else 0):
-            make.review(place, f"Good {one}", stars=1 + one % 5, created_at=now - timedelta(days=one))
-    opening.refresh(now=now)
-    recount.mend()
+            builders.review(place, f"Good {one}", stars=1 + one % 5, created_at=now - timedelta(days=one))
+    open_spans.refresh(now=now)
+    aggregates.mend()
     with served(tmp_path / "web.log") as base_url:
         up = {"base_url": base_url, "database_url": database_url(), "redis_url": settings.REDIS_URL}
         product = Product(state_dir=tmp_path, base_url=base_url, up=up, key=issued(), restaurants=PLACES, reviews=22)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.browsing import DESK, PASSWORD, PHONE, offences, overflows, sign_in
-from tests.running import Up, manage
+from tests.support.browser import DESK, PASSWORD, PHONE, offences, overflows, sign_in
+from tests.support.live_stack import Up, manage
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

@@ -8,8 +8,8 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-from tests.browsing import DESK, PHONE, offences, overflows, sign_up
-from tests.running import Up
+from tests.support.browser import DESK, PHONE, offences, overflows, sign_up
+from tests.support.live_stack import Up
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

@@ -9,8 +9,8 @@ import pytest
 from eth_account import Account
 from eth_account.messages import encode_defunct
 
-from tests.browsing import DESK, PHONE, offences, overflows, sign_up
-from tests.running import Up
+from tests.support.browser import DESK, PHONE, offences, overflows, sign_up
+from tests.support.live_stack import Up
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -111,7 +111,7 @@ def paid_export(site: Up, token: str, key: Mapping[str, Any]) -> str:
     from x402.http import x402HTTPClientSync
 
     from payments.devchain.wallets import from_key
-    from tests.payments.buying import client_of
+    from tests.payments.buyer import client_of
 
     url, body = f"{site.record['base_url']}/v1/exports", {"dataset": "restaurants"}
     headers = {"Authorization": f"Bearer {token}"}

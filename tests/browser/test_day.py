@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from tests.browsing import DESK, PHONE, offences, overflows, sign_in, sign_up
+from tests.support.browser import DESK, PHONE, offences, overflows, sign_in, sign_up
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import httpx
 import pytest
 
-from tests.browsing import PHONE, offences, overflows, sign_up
-from tests.running import Up
+from tests.support.browser import PHONE, offences, overflows, sign_up
+from tests.support.live_stack import Up
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

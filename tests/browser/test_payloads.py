@@ -11,9 +11,9 @@ import httpx
 import psycopg
 import pytest
 
-from tests import make
-from tests.browsing import sign_in
-from tests.running import Up, running
+from tests.support import builders
+from tests.support.browser import sign_in
+from tests.support.live_stack import Up, running
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -123,7 +123,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
         ) as api:
             menu = [{"menu_item_id": "margherita", "quantity": 1, "notes": "notes"}]
             for address in ("address", None):
-                body = make.order_body(customer_id="ada", items=menu, delivery_address=address)
+                body = builders.order_body(customer_id="ada", items=menu, delivery_address=address)
                 api.post("/orders", json=body | {"metadata": {"from": PAYLOADS[0]}})
             api.post("/orders", json={"customer_id": PAYLOADS[0]})
             guest = {"customer_name": "Ada", "customer_phone": "+15550100999", "special_requests": "wishes"}

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.accounts.receivers import receiving
-from tests.browsing import PHONE, offences, overflows, sign_up
+from tests.accounts.webhook_receivers import receiving
+from tests.support.browser import PHONE, offences, overflows, sign_up
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

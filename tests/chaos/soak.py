@@ -138,7 +138,7 @@ def slope(points: Sequence[tuple[float, float]]) -> float:
 
 def soak(minutes: float, *, restaurants: int) -> dict[str, Any]:
     """Start a product, load it, and return what was seen."""
-    from tests.running import running  # it reads the settings, which are this process's own
+    from tests.support.live_stack import running  # it reads the settings, which are this process's own
 
     with ExitStack() as held:
         folder = Path(held.enter_context(tempfile.TemporaryDirectory(prefix="tablewire-soak-")))

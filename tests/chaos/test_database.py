@@ -1,6 +1,6 @@
 """Orders under load while the database is killed or frozen, or a web process killed: what was said stays true.
 
-Who waits for a frozen database is told so within what config.database.base waits and a new connection takes.
+Who waits for a frozen database is told so within what framework.db.backend.base waits and a new connection takes.
 """
 
 import json
@@ -17,12 +17,12 @@ import psycopg
 import pytest
 from django.conf import settings
 
-from config.api.ids import encode
-from config.database.base import GREETING_S, PATIENCE_S
-from config.stack import Stack
-from tests.ordering import CALLERS, Shop
-from tests.running import eventually
-from tests.served import served
+from config.dev_stack import Stack
+from framework.db.backend.base import GREETING_S, PATIENCE_S
+from framework.public_ids import encode
+from tests.support.live_server import served
+from tests.support.live_stack import eventually
+from tests.support.order_load import CALLERS, Shop
 
 pytestmark = pytest.mark.chaos
 

@@ -19,9 +19,9 @@ import psycopg
 import pytest
 import redis
 
-from config.api.ids import decode, encode, new_id
-from config.stack import read_up
-from tests.running import Up, eventually, running
+from config.dev_stack import read_up
+from framework.public_ids import decode, encode, new_id
+from tests.support.live_stack import Up, eventually, running
 
 pytestmark = pytest.mark.chaos
 

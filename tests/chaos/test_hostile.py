@@ -12,9 +12,9 @@ from urllib.parse import urlsplit
 import pytest
 
 from accounts.models import Venue
-from tests import make
-from tests.attacks.shops import stocked, workers
-from tests.served import served
+from tests.security.live_product import stocked, workers
+from tests.support import builders
+from tests.support.live_server import served
 
 pytestmark = [pytest.mark.chaos, pytest.mark.django_db(transaction=True)]
 
@@ -107,7 +107,7 @@ def test_hostile_requests_are_refused_in_json_within_200_ms_and_cost_less_than_5
     venue: Venue, tmp_path: Path
 ) -> None:
     stocked()
-    key = make.key(venue, allowance=100_000).text
+    key = builders.key(venue, allowance=100_000).text
     took: dict[str, float] = {}
     seen: dict[str, set[tuple[int, str]]] = {}
     with served(tmp_path / "web.log") as base_url:

@@ -16,10 +16,10 @@ import httpx
 import pytest
 
 from accounts.models import Venue
-from config.stack import free_port
-from config.stack.valkey import Valkey
-from tests import make
-from tests.served import served
+from config.dev_stack import free_port
+from config.dev_stack.valkey import Valkey
+from tests.support import builders
+from tests.support.live_server import served
 
 pytestmark = [pytest.mark.chaos, pytest.mark.django_db(transaction=True)]
 
@@ -96,7 +96,7 @@ def test_of_1200_calls_by_16_threads_to_two_processes_exactly_1000_pass(
     venue: Venue, processes: Sequence[str]
 ) -> None:
     with (
-        httpx.Client(headers={"Authorization": f"Bearer {make.key(venue).text}"}, timeout=20) as api,
+        httpx.Client(headers={"Authorization": f"Bearer {builders.key(venue).text}"}, timeout=20) as api,
         ThreadPoolExecutor(16) as threads,
     ):
         answers = list(threads.map(api.get, [f"{base_url}{ORDERS}" for base_url in processes] * 600))
@@ -133,7 +133,7 @@ def test_while_the_store_is_away_each_process_limits_by_itself_and_nobody_waits_
     take_away: Callable[[Valkey], None],
     give_back: Callable[[Valkey], None],
 ) -> None:
-    wide, narrow = make.key(venue, allowance=WIDE), make.key(venue, allowance=20)
+    wide, narrow = builders.key(venue, allowance=WIDE), builders.key(venue, allowance=20)
     with load(processes, wide.text) as answers:
         time.sleep(3)
         away_at = time.monotonic()

@@ -16,18 +16,18 @@ import psutil
 import pytest
 from django.db import connection
 
-from config.stack.valkey import Valkey
+from config.dev_stack.valkey import Valkey
 from payments.devchain.wallets import Wallet
 from payments.models import Payment
-from payments.wire.proofs import PAYMENT_META
-from tests.attacks.shops import PRICE, Shop, addresses, opened, stocked, workers
+from payments.x402.proofs import PAYMENT_META
 from tests.chaos.test_limiter import freeze, thaw, valkey  # noqa: F401  # a fixture
-from tests.mcp import calling, firing
-from tests.mcp.hostile import HOSTILE
-from tests.payments.buying import read, signed_by
-from tests.running import eventually
-from tests.served import THREADS, served
-from tests.wallets import fresh_wallet, usdc_balance
+from tests.mcp import client, fuzz_runner
+from tests.mcp.hostile_input import HOSTILE
+from tests.payments.buyer import read, signed_by
+from tests.security.live_product import PRICE, Shop, addresses, opened, stocked, workers
+from tests.support.live_server import THREADS, served
+from tests.support.live_stack import eventually
+from tests.support.wallets import fresh_wallet, usdc_balance
 
 pytestmark = [pytest.mark.chaos, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("books")]
 
@@ -48,7 +48,7 @@ def asking(base_url: str) -> httpx.Client:
 def call(api: httpx.Client, tool: str, arguments: Mapping[str, Any], payment: Any = None) -> dict[str, Any]:
     """The result of a call from an address that has not called before; fails on any other status than 200."""
     meta = {PAYMENT_META: payment} if payment else {}
-    told, headers = calling.message("tools/call", {"name": tool, "arguments": dict(arguments)}, meta=meta)
+    told, headers = client.message("tools/call", {"name": tool, "arguments": dict(arguments)}, meta=meta)
     headers["X-Forwarded-For"] = next(addresses)
     answer = api.post("/mcp", json=told, headers=headers)
     assert answer.status_code == 200, answer.text
@@ -58,7 +58,7 @@ def call(api: httpx.Client, tool: str, arguments: Mapping[str, Any], payment: An
 
 def code_of(result: Mapping[str, Any]) -> str:
     """The code of a refusal, `served` where it is none."""
-    return str(calling.refusal_of(result)["code"]) if result.get("isError") else "served"
+    return str(client.refusal_of(result)["code"]) if result.get("isError") else "served"
 
 
 # Hostile bodies
@@ -77,13 +77,13 @@ def test_hostile_bodies_are_refused_in_200_ms_and_cost_less_than_50_mb(tmp_path:
         before = resident_mb(base_url)
         numbers = itertools.count(1)
         for (name, hostile), _ in itertools.product(HOSTILE.items(), range(3)):
-            with firing.over_http(base_url) as send:
+            with fuzz_runner.over_http(base_url) as send:
                 began = time.perf_counter()
                 seen = send(hostile.case(next(numbers)))
                 seconds = time.perf_counter() - began
             # A busy machine may take longer once.
             took[name] = min(took.get(name, seconds), seconds)
-            assert firing.problem(seen) is None, (name, seen)
+            assert fuzz_runner.problem(seen) is None, (name, seen)
             # The web server itself refuses what is no HTTP, and hangs up on who sends on when it was refused.
             of_web_server = {"a length of 30 digits": [(400, b"")], "30 MB": [HUNG_UP], "30 MB in chunks": [HUNG_UP]}
             is_ours = seen.status == hostile.status
@@ -132,7 +132,7 @@ def test_after_2000_calls_of_16_callers_each_thread_has_one_idle_connection_and_
     with served(tmp_path / "web.log", TRUSTED_PROXIES="1") as base_url:
         with asking(base_url) as api, ThreadPoolExecutor(CALLERS) as threads:
             results = threads.map(lambda number: call(api, *calls[number % len(calls)]), range(CALLS))
-            codes = Counter(calling.ERROR in result.get("_meta", {}) for result in results)
+            codes = Counter(client.ERROR in result.get("_meta", {}) for result in results)
         assert codes == {False: CALLS * 3 // 5, True: CALLS * 2 // 5}
         old = workers(base_url)
         assert 0 < connections([worker.pid for worker in old]) <= THREADS
@@ -213,7 +213,7 @@ def test_processes_that_are_killed_under_paid_calls_lose_no_payment_and_charge_n
         with asking(base_url) as api:
             again = call(api, *AROUND, payment=payment)
         assert json.dumps(again["structuredContent"]) == json.dumps(result["structuredContent"])
-        assert again["_meta"][calling.RECEIPT] == result["_meta"][calling.RECEIPT]
+        assert again["_meta"][client.RECEIPT] == result["_meta"][client.RECEIPT]
     assert Payment.objects.count() == len(rows)
 
 

@@ -12,10 +12,10 @@ import pytest
 
 from payments.devchain.wallets import Wallet
 from payments.models import Payment
-from tests.attacks.shops import CONTEXT, PRICE, Shop, opened, stocked, workers
-from tests.payments.buying import signed_by
-from tests.running import eventually
-from tests.wallets import fresh_wallet, usdc_balance
+from tests.payments.buyer import signed_by
+from tests.security.live_product import CONTEXT, PRICE, Shop, opened, stocked, workers
+from tests.support.live_stack import eventually
+from tests.support.wallets import fresh_wallet, usdc_balance
 
 pytestmark = [pytest.mark.chaos, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("books")]
 

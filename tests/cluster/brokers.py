@@ -4,10 +4,10 @@ import secrets
 from collections.abc import Sequence
 from pathlib import Path
 
-from config.stack import Child, last_lines
-from tests.cluster.nets import Machine, Site
-from tests.cluster.shop import DEPLOY
-from tests.running import eventually
+from config.dev_stack import Child, last_lines
+from tests.cluster.network import Machine, Site
+from tests.cluster.topology import DEPLOY
+from tests.support.live_stack import eventually
 
 # Debian's own starter changes the user, and forgets where the files are to be.
 PROGRAMS = "/usr/lib/rabbitmq/lib/rabbitmq_server-*/sbin"

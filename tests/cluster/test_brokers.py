@@ -9,12 +9,12 @@ import psycopg
 import pytest
 from django.conf import settings
 
-from config.api.ids import new_id
 from config.celery import QUEUES
+from framework.public_ids import new_id
 from tests.cluster.brokers import Brokers
 from tests.cluster.figures import tell
-from tests.cluster.shop import Cluster, begun
-from tests.running import eventually
+from tests.cluster.topology import Cluster, begun
+from tests.support.live_stack import eventually
 
 pytestmark = pytest.mark.cluster
 

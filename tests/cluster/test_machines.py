@@ -6,9 +6,9 @@ from collections.abc import Iterator
 import pytest
 
 from tests.cluster.figures import tell
-from tests.cluster.pair import Member
-from tests.cluster.shop import Cluster, begun, reading, told
-from tests.running import eventually
+from tests.cluster.replication import Member
+from tests.cluster.topology import Cluster, begun, reading, told
+from tests.support.live_stack import eventually
 
 pytestmark = pytest.mark.cluster
 

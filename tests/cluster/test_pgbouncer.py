@@ -10,11 +10,11 @@ import psycopg
 import pytest
 
 from accounts.models import ApiKey
-from tests import make as making
-from tests.catalogue import make
-from tests.cluster.bouncing import answers, bouncing
+from tests.catalogue import builders
 from tests.cluster.figures import tell
-from tests.served import database_url, served
+from tests.cluster.pgbouncer import answers, bouncing
+from tests.support import builders as making
+from tests.support.live_server import database_url, served
 
 pytestmark = [pytest.mark.cluster, pytest.mark.django_db(transaction=True)]
 
@@ -35,7 +35,7 @@ def test_sixteen_callers_share_two_connections_and_none_of_them_notices(
     venue = making.venue()
     key = ApiKey.issue(venue, name="test", allowance=1_000_000).text
     for number in range(5):
-        make.restaurant(slug=f"noma-{number}", name=f"Noma {number}")
+        builders.restaurant(slug=f"noma-{number}", name=f"Noma {number}")
     calls = [
         ("GET", "/v1/restaurants/noma-1"),
         ("GET", "/v1/restaurants?ll=55.67,12.56&limit=3"),

@@ -10,12 +10,12 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from config.stack import Child, last_lines
-from config.stack.postgres import binaries
-from tests.cluster import nets
-from tests.cluster.nets import NET, Machine
-from tests.cluster.pair import SHIPPED, SMALL
-from tests.running import eventually
+from config.dev_stack import Child, last_lines
+from config.dev_stack.postgres import binaries
+from tests.cluster import network
+from tests.cluster.network import NET, Machine
+from tests.cluster.replication import SHIPPED, SMALL
+from tests.support.live_stack import eventually
 
 pytestmark = pytest.mark.cluster
 
@@ -112,9 +112,9 @@ class Container:
 @pytest.fixture
 def pair(tmp_path: Path) -> Iterator[tuple[Container, Container]]:
     """Two machines with the names that compose.yaml gives them, and one set of passwords."""
-    if reason := nets.missing() or missing():
+    if reason := network.missing() or missing():
         pytest.skip(reason)
-    with nets.site(tmp_path) as site:
+    with network.site(tmp_path) as site:
         primary, standby = (Container(site.machine(name)) for name in ("postgres", "standby"))
         standby.password = primary.password
         site.name_all()

@@ -12,7 +12,7 @@ from django.conf import settings as configuration
 from django.core import checks as django_checks
 
 from config import checks
-from config.stack import PRICE_FEED
+from config.dev_stack import PRICE_FEED
 
 GOOD: dict[str, Any] = {
     "PUBLIC_BASE_URL": "https://api.example.com",

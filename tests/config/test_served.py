@@ -14,8 +14,8 @@ import httpx
 import pytest
 
 from accounts.models import ApiKey, Venue
-from tests import make, operations
-from tests.served import NOWHERE, database_url, served
+from tests.support import builders, openapi_operations
+from tests.support.live_server import NOWHERE, database_url, served
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -36,10 +36,10 @@ def bearer(venue: Venue) -> dict[str, str]:
     return {"Authorization": f"Bearer {ApiKey.issue(venue, name='test').text}"}
 
 
-@pytest.fixture(params=operations.WITH_BODY, ids=lambda operation: operation.name)
+@pytest.fixture(params=openapi_operations.WITH_BODY, ids=lambda operation: operation.name)
 def operation(request: pytest.FixtureRequest, venue: Venue) -> tuple[str, str, dict[str, Any], int]:
     """Method, path, good body and status of each operation that takes a body."""
-    its: operations.Operation = request.param
+    its: openapi_operations.Operation = request.param
     return its.method, its.path_of(venue), its.body or {}, its.status
 
 
@@ -140,7 +140,7 @@ def test_a_body_that_ends_before_its_length_places_no_order(web: str, bearer: di
         return found
 
     before = total()
-    raw = json.dumps(make.order_body()).encode()
+    raw = json.dumps(builders.order_body()).encode()
     address = urlsplit(web)
     with socket.create_connection((address.hostname, address.port), timeout=10) as wire:
         credentials = f"Authorization: {bearer['Authorization']}".encode()
@@ -219,7 +219,10 @@ def test_without_the_database_calls_are_told_to_come_back(
 ) -> None:
     log = tmp_path_factory.mktemp("baseless") / "web.log"
     with served(log, DATABASE_URL=database_url(address=NOWHERE)) as web, httpx.Client(headers=bearer) as api:
-        for response in (api.get(f"{web}/api/v1/orders"), api.post(f"{web}/api/v1/orders", json=make.order_body())):
+        for response in (
+            api.get(f"{web}/api/v1/orders"),
+            api.post(f"{web}/api/v1/orders", json=builders.order_body()),
+        ):
             assert (response.status_code, response.headers["Retry-After"]) == (503, "2")
             assert response.headers["Content-Type"] == "application/json"
             assert response.json()["error"]["code"] == "service_unavailable"

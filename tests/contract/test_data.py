@@ -8,9 +8,10 @@ import pytest
 import time_machine
 from django.test import Client
 
-from catalogue import dictionaries, opening
+from catalogue import reference_data
+from catalogue.hours import open_spans
 from catalogue.models import FlowSlot
-from tests.catalogue import make
+from tests.catalogue import builders
 
 pytestmark = pytest.mark.django_db
 
@@ -21,8 +22,8 @@ RECORD_FIELDS = ("name", "neighborhood", "rating", "price_level", "cuisine", "fl
 @pytest.fixture
 def _fiskebar() -> Any:
     """A restaurant of which everything is known, 492 m from Tivoli, on a Saturday evening."""
-    make.landmark("Tivoli Gardens", "Tivoli", kind="park", market="copenhagen")
-    place = make.restaurant(
+    builders.landmark("Tivoli Gardens", "Tivoli", kind="park", market="copenhagen")
+    place = builders.restaurant(
         slug="kodbyens-fiskebar",
         name="Kødbyens Fiskebar",
         neighborhood="Vesterbro",
@@ -30,15 +31,15 @@ def _fiskebar() -> Any:
         review_count=812,
         price_level=3,
         phone="+4532155656",
-        phone_verified_at=make.NOW,
-        hours=make.week("17:30", "23:00"),
-        latitude=make.TIVOLI[0] + 0.0044247,
+        phone_verified_at=builders.NOW,
+        hours=builders.week("17:30", "23:00"),
+        latitude=builders.TIVOLI[0] + 0.0044247,
     )
-    make.listing(place)
-    make.slot(place, starts_at=make.NOW + timedelta(minutes=90), percent=30)
-    make.restaurant(slug="lunch-only", name="Lunch Only", hours=make.week("11:00", "15:00"))
-    with time_machine.travel(make.NOW, tick=False):
-        opening.refresh(now=make.NOW)
+    builders.listing(place)
+    builders.slot(place, starts_at=builders.NOW + timedelta(minutes=90), percent=30)
+    builders.restaurant(slug="lunch-only", name="Lunch Only", hours=builders.week("11:00", "15:00"))
+    with time_machine.travel(builders.NOW, tick=False):
+        open_spans.refresh(now=builders.NOW)
         yield
 
 
@@ -58,7 +59,7 @@ def test_what_is_no_credential_of_ours_does_not_shut_the_free_tier(client: Clien
 
 
 def test_the_catalogue_covers_twelve_markets(client: Client) -> None:
-    dictionaries.load()
+    reference_data.load()
     assert len(client.get("/v1/markets").json()["data"]) == 12
 
 
@@ -157,7 +158,7 @@ def test_a_slug_that_no_restaurant_has_is_not_found(client: Client) -> None:
 
 
 def test_a_request_whose_fields_are_all_free_needs_no_payment(client: Client) -> None:
-    make.restaurant(slug="a-place")
+    builders.restaurant(slug="a-place")
     response = client.get(f"{SEARCH}/a-place?fields=core")
     assert response.status_code == 200
     assert "x402" not in response
@@ -165,7 +166,7 @@ def test_a_request_whose_fields_are_all_free_needs_no_payment(client: Client) ->
 
 # Limits
 def test_the_free_tier_has_ten_requests_a_minute_and_then_429(client: Client) -> None:
-    with time_machine.travel(make.NOW, tick=False):
+    with time_machine.travel(builders.NOW, tick=False):
         answers = [client.get(SEARCH) for _ in range(12)]
     assert [answer.status_code for answer in answers] == [200] * 10 + [429] * 2
     assert [answer["X-RateLimit-Remaining"] for answer in answers] == [*map(str, range(9, -1, -1)), "0", "0"]
@@ -174,7 +175,7 @@ def test_the_free_tier_has_ten_requests_a_minute_and_then_429(client: Client) ->
     refused = answers[-1]
     assert refused.json()["error"]["code"] == "rate_limit_exceeded"
     assert 1 <= int(refused["Retry-After"]) <= 60
-    assert int(refused["X-RateLimit-Reset"]) - make.NOW.timestamp() == int(refused["Retry-After"])
+    assert int(refused["X-RateLimit-Reset"]) - builders.NOW.timestamp() == int(refused["Retry-After"])
 
 
 def test_each_address_has_its_own_allowance_and_every_answer_counts(client: Client) -> None:

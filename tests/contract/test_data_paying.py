@@ -14,16 +14,17 @@ from django.utils import timezone
 from x402.http import x402HTTPClientSync
 from x402.http.utils import decode_payment_required_header, decode_payment_response_header
 
-from catalogue import insights, recount
+from catalogue import insights
 from catalogue.models import Export, Restaurant
-from payments import evm, rpc
+from catalogue.reviews import aggregates
+from payments.chain import evm, rpc
+from payments.chain.networks import ours
 from payments.devchain.wallets import Wallet
-from payments.networks import ours
-from tests.catalogue import make
-from tests.catalogue.exporting import keep_in
-from tests.payments.buying import client_of, signed_by, tampered
+from tests.catalogue import builders
+from tests.catalogue.exports.export_builders import keep_in
+from tests.payments.buyer import client_of, signed_by, tampered
 from tests.payments.signing import client_of as session_of
-from tests.wallets import transfer_usdc, usdc_balance
+from tests.support.wallets import transfer_usdc, usdc_balance
 
 # A payment is written down before it is settled, in a transaction of its own.
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("books")]
@@ -34,12 +35,12 @@ RECORD = "/v1/restaurants/kodbyens-fiskebar"
 @pytest.fixture(autouse=True)
 def _fiskebar(prices: None) -> None:
     """A restaurant with reviews, an insight and a park."""
-    place = make.restaurant(slug="kodbyens-fiskebar", name="Kødbyens Fiskebar")
-    make.landmark("Tivoli Gardens", "Tivoli", kind="park", market="copenhagen")
+    place = builders.restaurant(slug="kodbyens-fiskebar", name="Kødbyens Fiskebar")
+    builders.landmark("Tivoli Gardens", "Tivoli", kind="park", market="copenhagen")
     for number in range(6):
-        make.review(place, stars=5, text=f"The oysters were superb, visit {number}.")
+        builders.review(place, stars=5, text=f"The oysters were superb, visit {number}.")
     with transaction.atomic():
-        recount.restaurants([place.pk])
+        aggregates.restaurants([place.pk])
     insights.refresh(now=timezone.now(), at_most=100)
 
 
@@ -196,7 +197,7 @@ GROUPS = ("context", "reviews", "photos", "ai_insight", "history")
 def test_a_tier_adds_data_free_core_pro_reviews_and_photos_premium_insights_and_history(
     client: Client, wallets: Mapping[str, Wallet], name: str, may_buy: set[str]
 ) -> None:
-    make.photo(Restaurant.objects.get(slug="kodbyens-fiskebar"))
+    builders.photo(Restaurant.objects.get(slug="kodbyens-fiskebar"))
     got = {}
     for number, group in enumerate(GROUPS):
         client.defaults["REMOTE_ADDR"] = f"198.51.100.{number}"
@@ -251,7 +252,7 @@ def test_insights_tell_a_summary_the_best_time_and_dishes(client: Client, wallet
 def test_context_tells_landmarks_museums_and_parks_around_a_place(
     client: Client, wallets: Mapping[str, Wallet]
 ) -> None:
-    make.landmark("Glyptoteket", kind="museum", market="copenhagen")
-    make.landmark("Axeltorv", kind="landmark", market="copenhagen")
+    builders.landmark("Glyptoteket", kind="museum", market="copenhagen")
+    builders.landmark("Axeltorv", kind="landmark", market="copenhagen")
     found = pay(client, f"{RECORD}?fields=context", wallets["free"]).json()["context"]["entries"]
     assert {entry["kind"] for entry in found} == {"park", "museum", "landmark"}

@@ -10,13 +10,14 @@ import time_machine
 from django.test import Client
 from pytest_django import Settings
 
-from payments import chain, seed
+from payments.chain import reads
 from payments.devchain.wallets import Wallet
 from payments.models import Plan
-from payments.tiers import TIERS
-from tests.payments.sending import send
+from payments.pricing import default_products
+from payments.tiers.definitions import TIERS
 from tests.payments.signing import client_of, sign_in
-from tests.wallets import fresh_wallet, usdc_balance
+from tests.payments.transfers import send
+from tests.support.wallets import fresh_wallet, usdc_balance
 
 pytestmark = pytest.mark.django_db
 
@@ -26,7 +27,7 @@ WEI = 10**18
 
 @pytest.fixture(autouse=True)
 def _priced() -> None:
-    seed.load()
+    default_products.load()
 
 
 def me(caller: Client) -> dict[str, Any]:
@@ -80,10 +81,10 @@ def test_higher_tiers_are_obtained_by_holding_the_token_not_by_signing_a_contrac
 def test_the_token_is_never_spent_on_calls(wallets: Mapping[str, Wallet]) -> None:
     pro = wallets["pro"]
     now = datetime.now(UTC)
-    before = (chain.holdings(pro.address, now=now), usdc_balance(pro.address))
+    before = (reads.holdings(pro.address, now=now), usdc_balance(pro.address))
     api = client_of(pro)
     assert [api.get("/v1/markets").status_code for _ in range(5)] == [200] * 5
-    assert (chain.holdings(pro.address, now=now), usdc_balance(pro.address)) == before
+    assert (reads.holdings(pro.address, now=now), usdc_balance(pro.address)) == before
 
 
 # What a tier gives

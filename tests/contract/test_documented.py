@@ -9,14 +9,14 @@ import pytest
 from django.test import Client
 
 from config import urls
-from config.api import openapi
+from framework.api.openapi import schema as openapi_schema
 from payments.devchain.wallets import Wallet as Key
-from tests.payments.lines import payment
+from tests.payments.ledger_builders import payment
 from tests.payments.signing import client_of
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("prices")]
 
-DOCUMENT = openapi.generate("Data", "As the code says it.", urls.data)
+DOCUMENT = openapi_schema.generate("Data", "As the code says it.", urls.data)
 
 
 def fits(answer: Any, path: str) -> None:
@@ -58,7 +58,7 @@ def test_the_document_of_x402_speaks_of_operations_that_are_documented(client: C
         (path, method.upper(), operation["operationId"])
         for path, each in DOCUMENT["paths"].items()
         for method, operation in each.items()
-        if method in openapi.METHODS
+        if method in openapi_schema.METHODS
     }
     base = told["openapi"].removesuffix("/docs/openapi/data.json")
     ways = [way for product in told["products"] for way in product["asked_for_by"]]

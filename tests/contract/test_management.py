@@ -8,7 +8,7 @@ from django.test import Client
 from pytest_django import Settings
 
 from accounts.models import ApiKey, Venue
-from tests import make, operations
+from tests.support import builders, openapi_operations
 
 pytestmark = pytest.mark.django_db
 
@@ -33,17 +33,17 @@ def error_of(response: Any) -> dict[str, Any]:
 
 # What the service does
 def test_a_client_can_create_list_retrieve_and_move_orders_and_list_and_create_reservations(api: Client) -> None:
-    order = post(api, ORDERS, make.order_body()).json()
+    order = post(api, ORDERS, builders.order_body()).json()
     assert api.get(ORDERS).json()["data"] == [order]
     assert api.get(f"{ORDERS}/{order['id']}").json() == order
     moved = put(api, f"{ORDERS}/{order['id']}/status", {"status": "completed"}).json()
     assert api.get(f"{ORDERS}/{order['id']}").json() == moved
-    reservation = post(api, RESERVATIONS, make.reservation_body()).json()
+    reservation = post(api, RESERVATIONS, builders.reservation_body()).json()
     assert api.get(RESERVATIONS).json()["data"] == [reservation]
 
 
 def test_there_are_these_six_operations_and_no_more() -> None:
-    assert {(operation.method, operation.template) for operation in operations.ALL} == {
+    assert {(operation.method, operation.template) for operation in openapi_operations.ALL} == {
         ("GET", ORDERS),
         ("POST", ORDERS),
         ("GET", f"{ORDERS}/{{id}}"),
@@ -72,7 +72,7 @@ def test_an_order_is_created_from_the_fields_of_its_request_shape(api: Client) -
 
 
 def test_a_reservation_is_created_from_the_fields_of_its_request_shape(api: Client) -> None:
-    body = make.reservation_body(
+    body = builders.reservation_body(
         customer_name="Ada Lovelace",
         customer_email="ada@example.com",
         customer_phone="+15550100999",
@@ -98,18 +98,18 @@ def test_a_reservation_is_created_from_the_fields_of_its_request_shape(api: Clie
 def test_a_field_of_a_reservation_has_the_form_of_the_contract(
     api: Client, field: str, good: list[Any], bad: list[Any]
 ) -> None:
-    assert [post(api, RESERVATIONS, make.reservation_body(**{field: value})).status_code for value in good] == [
+    assert [post(api, RESERVATIONS, builders.reservation_body(**{field: value})).status_code for value in good] == [
         201 for _ in good
     ]
     for value in bad:
-        response = post(api, RESERVATIONS, make.reservation_body(**{field: value}))
+        response = post(api, RESERVATIONS, builders.reservation_body(**{field: value}))
         assert (value, response.status_code, error_of(response)["param"]) == (value, 400, field)
 
 
 @pytest.mark.parametrize("date", ["2026-2-3", "20270203", "03.02.2027", "2027-02-30", "tomorrow"])
 def test_a_date_is_written_year_month_day(api: Client, date: str) -> None:
     for response in (
-        post(api, RESERVATIONS, make.reservation_body(date=date)),
+        post(api, RESERVATIONS, builders.reservation_body(date=date)),
         api.get(RESERVATIONS, {"date": date}),
     ):
         assert (response.status_code, error_of(response)["param"]) == (400, "date")
@@ -118,19 +118,19 @@ def test_a_date_is_written_year_month_day(api: Client, date: str) -> None:
 # States and transitions
 def test_an_order_is_pending_completed_or_cancelled(api: Client, venue: Venue) -> None:
     for status in ("pending", "completed", "cancelled"):
-        order = make.order(venue, status=status)
+        order = builders.order(venue, status=status)
         assert api.get(f"{ORDERS}/{order.public_id}").json()["status"] == status
 
 
 def test_a_reservation_is_confirmed_pending_or_cancelled(api: Client, venue: Venue) -> None:
     for status in ("confirmed", "pending", "cancelled"):
-        make.reservation(venue, status=status)
+        builders.reservation(venue, status=status)
     statuses = {record["status"] for record in api.get(RESERVATIONS).json()["data"]}
     assert statuses == {"confirmed", "pending", "cancelled"}
 
 
 def test_the_order_status_is_changed_by_put_with_a_status_field(api: Client, venue: Venue) -> None:
-    order = make.order(venue)
+    order = builders.order(venue)
     response = put(api, f"{ORDERS}/{order.public_id}/status", {"status": "completed"})
     assert response.status_code == 200
     assert response.json()["status"] == "completed"
@@ -139,7 +139,7 @@ def test_the_order_status_is_changed_by_put_with_a_status_field(api: Client, ven
 
 @pytest.mark.parametrize("status", ["confirmed", "done", "PENDING", ""])
 def test_a_status_that_orders_do_not_have_is_refused(api: Client, venue: Venue, status: str) -> None:
-    order = make.order(venue)
+    order = builders.order(venue)
     for response in (
         put(api, f"{ORDERS}/{order.public_id}/status", {"status": status}),
         api.get(ORDERS, {"status": status}),
@@ -151,7 +151,7 @@ def test_a_status_that_orders_do_not_have_is_refused(api: Client, venue: Venue, 
 
 # Endpoints
 def test_get_orders_is_a_paginated_list(api: Client, venue: Venue) -> None:
-    orders = [make.order(venue) for _ in range(3)]
+    orders = [builders.order(venue) for _ in range(3)]
     response = api.get(ORDERS, {"limit": 2, "page": 2})
     assert response.status_code == 200
     assert [record["id"] for record in response.json()["data"]] == [orders[0].public_id]
@@ -160,22 +160,22 @@ def test_get_orders_is_a_paginated_list(api: Client, venue: Venue) -> None:
 
 @pytest.mark.parametrize("status", ["pending", "completed", "cancelled"])
 def test_get_orders_filters_by_status(api: Client, venue: Venue, status: str) -> None:
-    orders = {name: make.order(venue, status=name) for name in ("pending", "completed", "cancelled")}
+    orders = {name: builders.order(venue, status=name) for name in ("pending", "completed", "cancelled")}
     found = api.get(ORDERS, {"status": status}).json()["data"]
     assert [record["id"] for record in found] == [orders[status].public_id]
 
 
 def test_parameters_that_are_left_out_filter_nothing(api: Client, venue: Venue) -> None:
     for status in ("pending", "completed", "cancelled"):
-        make.order(venue, status=status)
+        builders.order(venue, status=status)
     for status in ("confirmed", "pending", "cancelled"):
-        make.reservation(venue, status=status)
+        builders.reservation(venue, status=status)
     assert len(api.get(ORDERS).json()["data"]) == len(api.get(RESERVATIONS).json()["data"]) == 3
 
 
 def test_the_limit_of_orders_is_20_when_it_is_left_out(api: Client, venue: Venue) -> None:
     for _ in range(21):
-        make.order(venue)
+        builders.order(venue)
     answer = api.get(ORDERS).json()
     assert len(answer["data"]) == 20
     assert answer["pagination"]["limit"] == 20
@@ -188,31 +188,31 @@ def test_the_limit_of_orders_is_at_most_100(api: Client) -> None:
 
 
 def test_the_page_of_orders_is_1_when_it_is_left_out(api: Client, venue: Venue) -> None:
-    order = make.order(venue)
+    order = builders.order(venue)
     answer = api.get(ORDERS).json()
     assert answer["pagination"]["page"] == 1
     assert [record["id"] for record in answer["data"]] == [order.public_id]
 
 
 def test_post_orders_answers_201(api: Client) -> None:
-    assert post(api, ORDERS, make.order_body(delivery_address="1 Main St")).status_code == 201
+    assert post(api, ORDERS, builders.order_body(delivery_address="1 Main St")).status_code == 201
 
 
 def test_get_orders_id_answers_one_order(api: Client, venue: Venue) -> None:
-    order = make.order(venue)
+    order = builders.order(venue)
     response = api.get(f"{ORDERS}/{order.public_id}")
     assert (response.status_code, response.json()["id"]) == (200, order.public_id)
 
 
 def test_get_reservations_lists_all_when_nothing_is_asked_for(api: Client, venue: Venue) -> None:
     for _ in range(25):
-        make.reservation(venue)
+        builders.reservation(venue)
     response = api.get(RESERVATIONS)
     assert (response.status_code, len(response.json()["data"])) == (200, 25)
 
 
 def test_get_reservations_filters_by_date(api: Client) -> None:
-    body = make.reservation_body()
+    body = builders.reservation_body()
     reservation = post(api, RESERVATIONS, body).json()
     assert [record["id"] for record in api.get(RESERVATIONS, {"date": body["date"]}).json()["data"]] == [
         reservation["id"]
@@ -222,17 +222,17 @@ def test_get_reservations_filters_by_date(api: Client) -> None:
 
 @pytest.mark.parametrize("status", ["confirmed", "pending", "cancelled"])
 def test_get_reservations_filters_by_status(api: Client, venue: Venue, status: str) -> None:
-    made = {name: make.reservation(venue, status=name) for name in ("confirmed", "pending", "cancelled")}
+    made = {name: builders.reservation(venue, status=name) for name in ("confirmed", "pending", "cancelled")}
     found = api.get(RESERVATIONS, {"status": status}).json()["data"]
     assert [record["id"] for record in found] == [made[status].public_id]
 
 
 def test_post_reservations_answers_201(api: Client) -> None:
-    assert post(api, RESERVATIONS, make.reservation_body()).status_code == 201
+    assert post(api, RESERVATIONS, builders.reservation_body()).status_code == 201
 
 
 def test_no_operation_on_a_single_reservation_exists(api: Client, venue: Venue) -> None:
-    reservation = make.reservation(venue)
+    reservation = builders.reservation(venue)
     for method in ("get", "put", "patch", "delete", "post"):
         response = getattr(api, method)(f"{RESERVATIONS}/{reservation.public_id}")
         assert (method, response.status_code, error_of(response)["code"]) == (method, 404, "not_found")
@@ -241,7 +241,7 @@ def test_no_operation_on_a_single_reservation_exists(api: Client, venue: Venue) 
 
 
 def test_no_operation_deletes_an_order(api: Client, venue: Venue) -> None:
-    order = make.order(venue)
+    order = builders.order(venue)
     response = api.delete(f"{ORDERS}/{order.public_id}")
     assert (response.status_code, response["Allow"]) == (405, "GET, HEAD")
     assert error_of(response)["code"] == "method_not_allowed"
@@ -249,14 +249,14 @@ def test_no_operation_deletes_an_order(api: Client, venue: Venue) -> None:
 
 
 def test_every_answer_is_json(api: Client, venue: Venue) -> None:
-    order = make.order(venue)
+    order = builders.order(venue)
     for response in (
         api.get(ORDERS),
-        post(api, ORDERS, make.order_body()),
+        post(api, ORDERS, builders.order_body()),
         api.get(f"{ORDERS}/{order.public_id}"),
         put(api, f"{ORDERS}/{order.public_id}/status", {"status": "completed"}),
         api.get(RESERVATIONS),
-        post(api, RESERVATIONS, make.reservation_body()),
+        post(api, RESERVATIONS, builders.reservation_body()),
         api.get("/api/v1/nothing"),
     ):
         assert response["Content-Type"] == "application/json"
@@ -270,7 +270,7 @@ def test_every_answer_is_json(api: Client, venue: Venue) -> None:
 def test_missing_and_invalid_credentials_are_401_whatever_is_asked(
     client: Client, header: str | None, code: str
 ) -> None:
-    asked = [(operation.method, operation.path("x")) for operation in operations.ALL]
+    asked = [(operation.method, operation.path("x")) for operation in openapi_operations.ALL]
     for method, path in [*asked, ("DELETE", ORDERS), ("GET", "/api/v1/nothing"), ("GET", "/api")]:
         response = client.generic(method, path, headers={"authorization": header} if header else {})
         assert (response.status_code, error_of(response)["code"]) == (401, code)
@@ -293,7 +293,7 @@ def test_an_error_body_has_code_message_and_param(api: Client) -> None:
 
 
 def test_invalid_request_is_the_code_of_a_missing_parameter(api: Client) -> None:
-    body = make.order_body()
+    body = builders.order_body()
     del body["customer_id"]
     response = post(api, ORDERS, body)
     assert response.status_code == 400
@@ -301,7 +301,7 @@ def test_invalid_request_is_the_code_of_a_missing_parameter(api: Client) -> None
 
 
 def test_invalid_request_is_the_code_of_an_invalid_parameter(api: Client) -> None:
-    response = post(api, ORDERS, make.order_body(items=[{"menu_item_id": "margherita", "quantity": 0}]))
+    response = post(api, ORDERS, builders.order_body(items=[{"menu_item_id": "margherita", "quantity": 0}]))
     assert response.status_code == 400
     assert (error_of(response)["code"], error_of(response)["param"]) == ("invalid_request", "items[0].quantity")
 
@@ -317,7 +317,7 @@ def test_a_resource_that_does_not_exist_is_404(api: Client) -> None:
 
 
 def test_an_internal_error_is_500(api: Client, settings: Settings) -> None:
-    settings.ROOT_URLCONF = "tests.config.breaking_urls"
+    settings.ROOT_URLCONF = "tests.framework.api.failing_urls"
     api.raise_request_exception = False
     response = api.get("/api/v1/breaks")
     assert (response.status_code, error_of(response)["code"]) == (500, "internal_error")
@@ -326,8 +326,8 @@ def test_an_internal_error_is_500(api: Client, settings: Settings) -> None:
 def test_no_operation_answers_with_a_status_that_the_contract_does_not_list() -> None:
     # 304 and 412 are asked for by If-None-Match and If-Match; 503 is for when the database is away (decision 0002).
     listed = {"200", "201", "400", "401", "404", "429", "500"} | {"304", "412", "503"}
-    for operation in operations.ALL:
-        answers = operations.documented(operation.template, operation.method)["responses"]
+    for operation in openapi_operations.ALL:
+        answers = openapi_operations.documented(operation.template, operation.method)["responses"]
         assert {*answers} <= listed, operation.name
 
 
@@ -335,7 +335,7 @@ def test_no_operation_answers_with_a_status_that_the_contract_does_not_list() ->
 def test_a_key_has_1000_requests_an_hour_exactly(venue: Venue) -> None:
     assert ApiKey.issue(venue, name="test").row.allowance == 1000
     with time_machine.travel(NOON, tick=False):
-        api, sibling = make.client(venue), make.client(venue)
+        api, sibling = builders.client(venue), builders.client(venue)
         statuses = [api.get(f"{ORDERS}/x").status_code for _ in range(1001)]
         assert statuses == [404] * 1000 + [429]
         assert sibling.get(f"{ORDERS}/x").status_code == 404
@@ -343,7 +343,7 @@ def test_a_key_has_1000_requests_an_hour_exactly(venue: Venue) -> None:
 
 def test_the_remaining_requests_count_down_from_the_allowance(venue: Venue) -> None:
     with time_machine.travel(NOON, tick=False):
-        api = make.client(venue)
+        api = builders.client(venue)
         answers = [api.get(ORDERS) for _ in range(3)]
     assert [response["X-RateLimit-Limit"] for response in answers] == ["1000"] * 3
     assert [response["X-RateLimit-Remaining"] for response in answers] == ["999", "998", "997"]
@@ -359,13 +359,13 @@ def test_the_reset_is_an_integer_within_the_hour(api: Client) -> None:
 
 
 def test_every_response_carries_the_three_headers(venue: Venue, client: Client, settings: Settings) -> None:
-    settings.ROOT_URLCONF = "tests.config.breaking_urls"
-    api = make.client(venue, raise_request_exception=False)
-    spent = make.client(venue, allowance=1)
+    settings.ROOT_URLCONF = "tests.framework.api.failing_urls"
+    api = builders.client(venue, raise_request_exception=False)
+    spent = builders.client(venue, allowance=1)
     spent.get(ORDERS)
     answers = {
         200: api.get(ORDERS),
-        201: post(api, ORDERS, make.order_body()),
+        201: post(api, ORDERS, builders.order_body()),
         400: api.get(ORDERS, headers={"host": "evil.example"}),
         401: client.get(ORDERS),
         404: api.get("/api/v1/nothing"),
@@ -382,7 +382,7 @@ def test_every_response_carries_the_three_headers(venue: Venue, client: Client, 
 
 def test_an_exhausted_allowance_is_429(venue: Venue) -> None:
     with time_machine.travel(NOON, tick=False):
-        api = make.client(venue, allowance=2)
+        api = builders.client(venue, allowance=2)
         statuses = [api.get(ORDERS).status_code for _ in range(3)]
         refused = api.get(ORDERS)
     assert statuses == [200, 200, 429]

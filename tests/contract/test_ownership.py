@@ -13,9 +13,9 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts.models import ApiKey, Event, Scope, Venue
-from config.api.ids import encode, new_id
-from tests import make, operations
-from tests.operations import Operation
+from framework.public_ids import encode, new_id
+from tests.support import builders, openapi_operations
+from tests.support.openapi_operations import Operation
 
 pytestmark = pytest.mark.django_db
 
@@ -30,31 +30,31 @@ def named(operation: Operation) -> str:
 def revoked(venue: Venue, other: Venue) -> Client:
     key = ApiKey.issue(venue, name="test")
     key.row.revoke(now=timezone.now())
-    return make.client_with(key.text)
+    return builders.client_with(key.text)
 
 
 def expired(venue: Venue, other: Venue) -> Client:
     yesterday = timezone.now() - timedelta(days=1)
-    return make.client_with(ApiKey.issue(venue, name="test", expires_at=yesterday).text)
+    return builders.client_with(ApiKey.issue(venue, name="test", expires_at=yesterday).text)
 
 
 def reader(venue: Venue, other: Venue) -> Client:
-    return make.client_with(ApiKey.issue(venue, name="test", scopes=READING).text)
+    return builders.client_with(ApiKey.issue(venue, name="test", scopes=READING).text)
 
 
 def scopeless(venue: Venue, other: Venue) -> Client:
-    return make.client_with(ApiKey.issue(venue, name="test", scopes=[]).text)
+    return builders.client_with(ApiKey.issue(venue, name="test", scopes=[]).text)
 
 
 CALLERS: Mapping[str, Callable[[Venue, Venue], Client]] = {
-    "owner": lambda venue, other: make.client(venue),
-    "another venue": lambda venue, other: make.client(other),
+    "owner": lambda venue, other: builders.client(venue),
+    "another venue": lambda venue, other: builders.client(other),
     "nobody": lambda venue, other: Client(),
     "revoked": revoked,
     "expired": expired,
     "reader": reader,
     "without a scope": scopeless,
-    "staff": lambda venue, other: make.staff(),
+    "staff": lambda venue, other: builders.staff(),
 }
 REFUSED = {
     "another venue": (404, "not_found"),
@@ -79,7 +79,7 @@ def due(operation: Operation, caller: str) -> tuple[int, str | None]:
 
 
 @pytest.mark.parametrize("caller", CALLERS)
-@pytest.mark.parametrize("operation", operations.ALL, ids=named)
+@pytest.mark.parametrize("operation", openapi_operations.ALL, ids=named)
 def test_each_operation_serves_the_owner_alone(
     operation: Operation, caller: str, venue: Venue, other_venue: Venue
 ) -> None:
@@ -116,11 +116,11 @@ ASKED: Mapping[str, tuple[Any, dict[str, str]]] = {
 
 
 @pytest.mark.parametrize("caller", REFUSED)
-@pytest.mark.parametrize("operation", operations.OF_ONE_RECORD, ids=named)
+@pytest.mark.parametrize("operation", openapi_operations.OF_ONE_RECORD, ids=named)
 def test_a_record_of_another_venue_answers_like_one_that_never_was(
     operation: Operation, caller: str, venue: Venue, other_venue: Venue
 ) -> None:
-    record = operations.MADE[operation.noun](venue)
+    record = openapi_operations.MADE[operation.noun](venue)
     before = type(record).objects.values().get(pk=record.pk)
     unknown = encode(record.public_id.partition("_")[0], new_id())
     api = CALLERS[caller](venue, other_venue)
@@ -136,18 +136,18 @@ def test_a_record_of_another_venue_answers_like_one_that_never_was(
     assert type(record).objects.values().get(pk=record.pk) == before
 
 
-@pytest.mark.parametrize("operation", operations.LISTS, ids=named)
+@pytest.mark.parametrize("operation", openapi_operations.LISTS, ids=named)
 def test_a_list_never_shows_or_counts_a_record_of_another_venue(
     operation: Operation, venue: Venue, other_venue: Venue
 ) -> None:
     rows = {
-        its: [operations.MADE[operation.noun](its) for _ in range(number)]
+        its: [openapi_operations.MADE[operation.noun](its) for _ in range(number)]
         for its, number in ((venue, 3), (other_venue, 2))
     }
     queries: list[dict[str, Any]] = [{}, {"page": 1}, {"limit": 100}, {"status": "pending"}]
     queries += [{"date": "2031-05-03"}] if "date" in operation.parameters else []
     for its, made in rows.items():
-        api = make.client(its)
+        api = builders.client(its)
         for query in queries:
             answer = api.get(operation.template, query).json()
             assert {record["id"] for record in answer["data"]} == {row.public_id for row in made}
@@ -159,8 +159,8 @@ def test_a_list_never_shows_or_counts_a_record_of_another_venue(
 def test_the_paths_of_the_document_are_those_that_are_served() -> None:
     documented = {
         (path, method.upper())
-        for path, methods in operations.DOCUMENT["paths"].items()
+        for path, methods in openapi_operations.DOCUMENT["paths"].items()
         for method in methods
         if method in ("get", "post", "put", "patch", "delete")
     }
-    assert documented == {(operation.template, operation.method) for operation in operations.ALL}
+    assert documented == {(operation.template, operation.method) for operation in openapi_operations.ALL}

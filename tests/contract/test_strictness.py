@@ -15,8 +15,8 @@ from django.test import Client
 from accounts.models import Event, Venue
 from orders.models import Order
 from reservations.models import Reservation
-from tests import operations
-from tests.operations import Operation
+from tests.support import openapi_operations
+from tests.support.openapi_operations import Operation
 
 pytestmark = pytest.mark.django_db
 
@@ -28,15 +28,15 @@ def named(operation: Operation) -> str:
     return operation.name
 
 
-every_operation = pytest.mark.parametrize("operation", operations.ALL, ids=named)
-every_body = pytest.mark.parametrize("operation", operations.WITH_BODY, ids=named)
-every_list = pytest.mark.parametrize("operation", operations.LISTS, ids=named)
+every_operation = pytest.mark.parametrize("operation", openapi_operations.ALL, ids=named)
+every_body = pytest.mark.parametrize("operation", openapi_operations.WITH_BODY, ids=named)
+every_list = pytest.mark.parametrize("operation", openapi_operations.LISTS, ids=named)
 every_field = pytest.mark.parametrize(
     ("operation", "field", "schema"),
     [
         pytest.param(operation, field, schema, id=f"{operation.name} {field}")
-        for operation in operations.WITH_BODY
-        for field, schema, _ in operations.fields(operation)
+        for operation in openapi_operations.WITH_BODY
+        for field, schema, _ in openapi_operations.fields(operation)
     ],
 )
 
@@ -170,9 +170,9 @@ def test_a_body_in_chunks_is_refused_where_the_server_does_not_end_it(
 # Fields
 @every_body
 def test_an_unknown_field_is_refused_with_the_nearest_known_one(operation: Operation, path: str, api: Client) -> None:
-    for field, _, _ in operations.fields(operation):
+    for field, _, _ in openapi_operations.fields(operation):
         wrong = f"{field}z"
-        body = operations.changed(operation.body or {}, wrong, "completed")
+        body = openapi_operations.changed(operation.body or {}, wrong, "completed")
         message = refusal(operation.send(api, path, body), param=wrong)
         assert f"Did you mean `{field.rpartition('.')[2]}`?" in message
 
@@ -198,9 +198,9 @@ def test_a_field_of_another_type_is_refused_by_name(
         "array": [["2"]],
         "object": [{"2": "2"}],
     }
-    for kind in values.keys() - operations.types(schema):
+    for kind in values.keys() - openapi_operations.types(schema):
         for value in values[kind]:
-            body = operations.changed(operation.body or {}, field, value)
+            body = openapi_operations.changed(operation.body or {}, field, value)
             refusal(operation.send(api, path, body), param=field)
 
 
@@ -208,13 +208,13 @@ def test_a_field_of_another_type_is_refused_by_name(
     ("operation", "field"),
     [
         pytest.param(operation, field, id=f"{operation.name} {field}")
-        for operation in operations.WITH_BODY
-        for field, _, required in operations.fields(operation)
+        for operation in openapi_operations.WITH_BODY
+        for field, _, required in openapi_operations.fields(operation)
         if required
     ],
 )
 def test_a_field_that_is_missing_is_refused_by_name(operation: Operation, field: str, path: str, api: Client) -> None:
-    body = operations.changed(operation.body or {}, field)
+    body = openapi_operations.changed(operation.body or {}, field)
     assert refusal(operation.send(api, path, body), param=field) == f"`{field}`: This is required."
 
 
@@ -223,13 +223,13 @@ def test_text_that_no_database_holds_is_refused_by_name(
     operation: Operation, field: str, schema: dict[str, Any], path: str, api: Client
 ) -> None:
     for text in ("a\x00b", SURROGATE, f"\udca9{SURROGATE}"):
-        if "string" in operations.types(schema):
-            body = operations.changed(operation.body or {}, field, text)
+        if "string" in openapi_operations.types(schema):
+            body = openapi_operations.changed(operation.body or {}, field, text)
             refusal(operation.send(api, path, body), param=field)
-        if "object" in operations.types(schema):
-            body = operations.changed(operation.body or {}, field, {"note": text})
+        if "object" in openapi_operations.types(schema):
+            body = openapi_operations.changed(operation.body or {}, field, {"note": text})
             refusal(operation.send(api, path, body), param=f"{field}.note")
-            body = operations.changed(operation.body or {}, field, {text: "note"})
+            body = openapi_operations.changed(operation.body or {}, field, {text: "note"})
             refusal(operation.send(api, path, body), param=field)
 
 
@@ -241,9 +241,9 @@ def test_a_number_or_a_length_beyond_its_bounds_is_refused_by_name(
     wrong += ["x" * (schema["maxLength"] + 1)] if "maxLength" in schema else []
     wrong += [""] if "minLength" in schema else []
     example = (operation.body or {}).get(field)
-    wrong += [[], example * 200_000] if "array" in operations.types(schema) and example else []
+    wrong += [[], example * 200_000] if "array" in openapi_operations.types(schema) and example else []
     for value in wrong:
-        raw = json.dumps(operations.changed(operation.body or {}, field, value), separators=(",", ":"))
+        raw = json.dumps(openapi_operations.changed(operation.body or {}, field, value), separators=(",", ":"))
         response = operation.send(api, path, raw)
         too_large = len(raw) > settings.MAX_BODY_BYTES
         refusal(response, param=None if too_large else field)
@@ -324,7 +324,7 @@ def test_an_unknown_path_is_401_without_a_key_and_404_with_one(api: Client, clie
     ],
     ids=lambda record: record[:40],
 )
-@pytest.mark.parametrize("operation", operations.OF_ONE_RECORD, ids=named)
+@pytest.mark.parametrize("operation", openapi_operations.OF_ONE_RECORD, ids=named)
 def test_what_is_no_id_is_404_like_an_id_that_is_not_there(operation: Operation, api: Client, record: str) -> None:
     response = operation.send(api, operation.path(record))
     unknown = operation.send(api, operation.path("ord_01jd5k3v8rf8hb2m0c9t6w4y7z"))
@@ -333,13 +333,16 @@ def test_what_is_no_id_is_404_like_an_id_that_is_not_there(operation: Operation,
 
 @pytest.mark.parametrize(
     "operation",
-    [next(each for each in operations.ALL if each.template == template) for template in operations.PATHS],
+    [
+        next(each for each in openapi_operations.ALL if each.template == template)
+        for template in openapi_operations.PATHS
+    ],
     ids=lambda operation: operation.template,
 )
 def test_a_method_that_a_path_does_not_have_is_405_with_those_that_it_has(
     operation: Operation, path: str, api: Client
 ) -> None:
-    served = {*operations.PATHS[operation.template]}
+    served = {*openapi_operations.PATHS[operation.template]}
     served |= {"HEAD"} if "GET" in served else set()
     for method in sorted({"GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "BREW"} - served):
         response = api.generic(method, path)

@@ -12,8 +12,8 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp_types import CallToolResult
 
 from payments.devchain.wallets import Wallet
-from payments.wire.proofs import PAYMENT_META
-from tests.mcp.calling import payment_for, price_of
+from payments.x402.proofs import PAYMENT_META
+from tests.mcp.client import payment_for, price_of
 
 # How a client finds out what a server speaks: by asking it, or by the handshake of before.
 Mode = Literal["auto", "legacy"]

@@ -1,4 +1,4 @@
-"""Random requests to the MCP endpoint, each made of a seed and its number alone; tests/mcp/firing.py sends them."""
+"""Random requests to the MCP endpoint, each made of a seed and its number alone; tests/mcp/fuzz_runner.py sends them."""
 
 import json
 import random
@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from catalogue.mcp.server import SERVER
-from payments.wire.proofs import PAYMENT_META
-from tests.mcp import calling
+from payments.x402.proofs import PAYMENT_META
+from tests.mcp import client
 
 # Of tools that do something: no call of the fuzz may be one that is done, so these are never right.
 NEVER_RIGHT = ("party_size", "dataset")
@@ -18,7 +18,7 @@ METHODS = (
     *("tools/list", "resources/list", "resources/templates/list", "prompts/list", "prompts/get", "resources/read"),
     *("completion/complete", "server/discover", "initialize", "ping", "notifications/initialized", "logging/setLevel"),
 )
-ERAS: tuple[calling.Era, ...] = ("2026-07-28", "2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26")
+ERAS: tuple[client.Era, ...] = ("2026-07-28", "2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26")
 WORDS = (
     *("", " ", "a", "noma", "geranium", "copenhagen", "Tivoli", "now", "food", "seafood", "19:00", "2026-11-21", "en"),
     *("2026-11-21T18:00:00Z", "55.6737,12.5681", "0,0", "91,181", "1e309", "-1", "ada@example.com", "+4512345678"),
@@ -148,7 +148,7 @@ class Maker:
             if rng.random() < 0.05:
                 meta[name] = self.anything()
         capabilities: Any = rng.choice(({}, {"elicitation": {}}, {"elicitation": {"form": {}}}, self.anything()))
-        told, headers = calling.message(method, params, era=rng.choice(ERAS), meta=meta, capabilities={})
+        told, headers = client.message(method, params, era=rng.choice(ERAS), meta=meta, capabilities={})
         if "io.modelcontextprotocol/clientCapabilities" in told["params"].get("_meta", {}):
             told["params"]["_meta"]["io.modelcontextprotocol/clientCapabilities"] = capabilities
         told["id"] = rng.choice(
@@ -209,7 +209,7 @@ class Maker:
         stranger = (state[:middle], state[:middle] + "x" + state[middle + 1 :], state + state, self.anything())
         params = {"name": "book_table", "arguments": {**arguments}, "inputResponses": responses}
         params["requestState"] = state if rng.random() < 0.85 else rng.choice(stranger)
-        told, headers = calling.message("tools/call", params, era="2026-07-28", capabilities={"elicitation": {}})
+        told, headers = client.message("tools/call", params, era="2026-07-28", capabilities={"elicitation": {}})
         return Case(number, "POST", "/mcp", tuple(headers.items()), written(told, rng))
 
     def arguments(self, schema: Mapping[str, Any]) -> dict[str, Any]:

@@ -7,9 +7,9 @@ from django.test import Client
 from accounts.models import Event, IdempotentCall
 from catalogue.models import FlowBooking, FlowSlot, Restaurant
 from reservations.models import Notice, Reservation
-from tests import make as base
-from tests.catalogue import make
-from tests.mcp.calling import STATELESS, call, refusal_of, rpc, words_of
+from tests.catalogue import builders
+from tests.mcp.client import STATELESS, call, refusal_of, rpc, words_of
+from tests.support import builders as base
 
 GUEST: dict[str, Any] = {"customer_name": "Ada Lovelace", "customer_email": "ada@example.com"}
 # At eight on the restaurant's clock, an hour after make.NOW.
@@ -18,7 +18,7 @@ EIGHT: dict[str, Any] = {"date": "2026-11-21", "time": "20:00"}
 
 def listed() -> Restaurant:
     """A listed restaurant with four tables."""
-    place = make.listing(make.restaurant(slug="fiskebar", name="Fiskebar")).restaurant
+    place = builders.listing(builders.restaurant(slug="fiskebar", name="Fiskebar")).restaurant
     for number in (2, 3, 4):
         base.table(place.listing.venue, f"T{number}")
     return place

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from jsonschema_rs import Draft202012Validator
 
 from catalogue.mcp.server import SERVER
-from config.api.refusal import InvalidRequest
-from config.mcp.tools import Tool, plain
-from tests.catalogue import make
-from tests.mcp.calling import call, refusal_of, words_of
+from framework.errors import InvalidRequest
+from framework.mcp.tools import Tool, plain
+from tests.catalogue import builders
+from tests.mcp.client import call, refusal_of, words_of
 
 pytestmark = pytest.mark.django_db
 
@@ -166,7 +166,7 @@ KNOWN = "near, ll, radius, q, market, cuisine, attributes, diet, open, rating_mi
 def test_a_search_that_cannot_be_made_says_in_words_what_to_do(
     client: Client, arguments: dict[str, Any], words: str
 ) -> None:
-    make.market()
+    builders.market()
     assert refused(client, "search_restaurants", **arguments) == words
 
 
@@ -228,13 +228,13 @@ def test_ten_of_many_unknown_arguments_are_told(client: Client) -> None:
 
 
 def test_null_leaves_an_argument_out_and_a_whole_number_may_be_written_with_a_point(client: Client) -> None:
-    make.market()
+    builders.market()
     told = call(client, "search_restaurants", market="copenhagen", near=None, cuisine=None, limit=10.0)
     assert told["structuredContent"]["pagination"]["limit"] == 10
     assert refused(client, "get_restaurant", slug=None) == "`slug`: This is required."
 
 
 def test_arguments_in_other_letters_are_understood(client: Client) -> None:
-    make.restaurant(slug="fiskebar", name="Kødbyens Fiskebar")
+    builders.restaurant(slug="fiskebar", name="Kødbyens Fiskebar")
     told = call(client, "search_restaurants", q="Kødbyens")
     assert [hit["slug"] for hit in told["structuredContent"]["data"]] == ["fiskebar"]

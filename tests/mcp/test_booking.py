@@ -10,13 +10,13 @@ from django.test import Client
 
 from catalogue.models import FlowBooking, FlowSlot, Restaurant
 from reservations.models import Notice, Reservation, Table
-from tests.catalogue import make
-from tests.catalogue.make import NOW
-from tests.mcp.calling import call, refusal_of, words_of
+from tests.catalogue import builders
+from tests.catalogue.builders import NOW
+from tests.mcp.client import call, refusal_of, words_of
 from tests.mcp.tables import EIGHT, book, booked, cancel, listed, refused
 from tests.payments.signing import client_of
-from tests.queries import costing
-from tests.wallets import fresh_wallet
+from tests.support.query_counts import costing
+from tests.support.wallets import fresh_wallet
 
 pytestmark = pytest.mark.django_db
 
@@ -34,7 +34,7 @@ def place() -> Restaurant:
 
 
 def test_a_booking_by_a_tool_is_the_record_that_rest_shows(client: Client, place: Restaurant) -> None:
-    slot = make.slot(place, terms="Not on drinks")
+    slot = builders.slot(place, terms="Not on drinks")
     record = booked(book(client, slot, special_requests="By the window"))
     there = client.get(f"/v1/flow/bookings/{record['id']}", headers={"X-Manage-Token": record["manage_token"]})
     assert record == there.json()
@@ -53,7 +53,7 @@ def test_a_booking_by_a_tool_is_the_record_that_rest_shows(client: Client, place
 
 @pytest.mark.parametrize("key", [{}, {"idempotency_key": "evening-1"}])
 def test_the_same_call_again_is_the_same_booking(client: Client, place: Restaurant, key: dict[str, Any]) -> None:
-    slot = make.slot(place)
+    slot = builders.slot(place)
     first = book(client, slot, **key)
     assert [book(client, slot, **key) for _ in range(2)] == [first, first]
     slot.refresh_from_db()
@@ -62,7 +62,7 @@ def test_the_same_call_again_is_the_same_booking(client: Client, place: Restaura
 
 
 def test_a_cancelled_booking_is_booked_anew_by_the_same_call_and_then_once(client: Client, place: Restaurant) -> None:
-    slot = make.slot(place)
+    slot = builders.slot(place)
     first = booked(book(client, slot))
     cancel(first)
     again = booked(book(client, slot))
@@ -78,7 +78,7 @@ def test_a_cancelled_booking_is_booked_anew_by_the_same_call_and_then_once(clien
 def test_a_cancelled_booking_of_a_key_is_told_as_cancelled_and_not_booked_anew(
     client: Client, place: Restaurant
 ) -> None:
-    slot = make.slot(place)
+    slot = builders.slot(place)
     first = booked(book(client, slot, idempotency_key="evening-1"))
     cancel(first)
     again = booked(book(client, slot, idempotency_key="evening-1"))
@@ -88,7 +88,7 @@ def test_a_cancelled_booking_of_a_key_is_told_as_cancelled_and_not_booked_anew(
 
 
 def test_a_key_is_good_for_one_booking_and_from_any_address(client: Client, place: Restaurant) -> None:
-    slot = make.slot(place)
+    slot = builders.slot(place)
     first = book(client, slot, idempotency_key="evening-1")
     elsewhere = Client(REMOTE_ADDR="192.0.2.7")
     assert book(elsewhere, slot, idempotency_key="evening-1") == first
@@ -103,7 +103,7 @@ def test_a_key_is_good_for_one_booking_and_from_any_address(client: Client, plac
 
 
 def test_a_key_books_nothing_more_whatever_else_comes_with_it(client: Client, place: Restaurant) -> None:
-    slot, other = make.slot(place), make.slot(place, percent=40)
+    slot, other = builders.slot(place), builders.slot(place, percent=40)
     book(client, slot, idempotency_key="evening-1")
     moment: dict[str, Any] = {"slug": "fiskebar", **EIGHT}
     for changed in (
@@ -118,7 +118,7 @@ def test_a_key_books_nothing_more_whatever_else_comes_with_it(client: Client, pl
 
 @pytest.mark.django_db(transaction=True)
 def test_the_same_key_of_two_wallets_is_two_keys(place: Restaurant) -> None:
-    slot = make.slot(place)
+    slot = builders.slot(place)
     wallet = fresh_wallet()
     hers = booked(book(client_of(wallet), slot, idempotency_key="evening-1"))
     theirs = booked(book(client_of(fresh_wallet()), slot, idempotency_key="evening-1"))
@@ -128,7 +128,7 @@ def test_the_same_key_of_two_wallets_is_two_keys(place: Restaurant) -> None:
 
 
 def test_a_guest_without_a_key_has_one_table_at_a_time(client: Client, place: Restaurant) -> None:
-    slot, other = make.slot(place), make.slot(place, percent=40)
+    slot, other = builders.slot(place), builders.slot(place, percent=40)
     elsewhere = Client(REMOTE_ADDR="192.0.2.7")
     hers = booked(book(client, slot))
     moment: dict[str, Any] = {"slug": "fiskebar", **EIGHT}
@@ -151,23 +151,23 @@ def test_a_guest_without_a_key_has_one_table_at_a_time(client: Client, place: Re
     cancel(hers)
     # The one with a key still stands.
     assert refusal_of(book(client, slot))["code"] == "too_many_bookings"
-    later = make.slot(place, starts_at=NOW + timedelta(days=1, hours=1))
+    later = builders.slot(place, starts_at=NOW + timedelta(days=1, hours=1))
     assert booked(book(client, later))
     assert FlowBooking.objects.count() == 4
 
 
 def test_a_guest_who_has_the_last_seats_of_an_offer_is_told_so(client: Client, place: Restaurant) -> None:
-    slot = make.slot(place, seats=2)
+    slot = builders.slot(place, seats=2)
     book(client, slot)
     again = book(Client(REMOTE_ADDR="192.0.2.7"), slot)
     assert refusal_of(again)["code"] == "too_many_bookings"
 
 
 def test_a_moment_is_booked_at_the_highest_discount_that_takes_the_party(client: Client, place: Restaurant) -> None:
-    make.slot(place, percent=20)
-    best = make.slot(place, percent=40, seats=2, party_max=2)
-    make.slot(place, percent=50, party_min=4)
-    make.slot(place, percent=60, bookable_from=NOW + timedelta(minutes=1))
+    builders.slot(place, percent=20)
+    best = builders.slot(place, percent=40, seats=2, party_max=2)
+    builders.slot(place, percent=50, party_min=4)
+    builders.slot(place, percent=60, bookable_from=NOW + timedelta(minutes=1))
     moment: dict[str, Any] = {"slug": "fiskebar", **EIGHT}
     first = booked(book(client, **moment))
     assert (first["offer"], first["percent"]) == (best.public_id, 40)
@@ -178,8 +178,8 @@ def test_a_moment_is_booked_at_the_highest_discount_that_takes_the_party(client:
 
 
 def test_a_moment_without_an_offer_says_what_there_is_on_that_day(client: Client, place: Restaurant) -> None:
-    make.slot(place, percent=20, starts_at=NOW + timedelta(hours=2))
-    make.slot(place, percent=30, starts_at=NOW + timedelta(hours=3))
+    builders.slot(place, percent=20, starts_at=NOW + timedelta(hours=2))
+    builders.slot(place, percent=30, starts_at=NOW + timedelta(hours=3))
     words = refused(book(client, slug="fiskebar", **EIGHT), "not_found")
     assert words == (
         "There is no offer for 2 at 20:00 on 2026-11-21. On that day there is 21:00 (20 %), 22:00 (30 %)."
@@ -192,13 +192,13 @@ def test_a_moment_without_an_offer_says_what_there_is_on_that_day(client: Client
 
 
 def test_a_moment_of_another_year_is_told_apart_from_one_without_an_offer(client: Client, place: Restaurant) -> None:
-    make.slot(place)
+    builders.slot(place)
     over = refused(book(client, slug="fiskebar", date="2025-11-21", time="20:00"), "invalid_request", param="date")
     assert over == "`date` must lie within the next 14 days; 2025-11-21 is over."
 
 
 def test_a_moment_that_is_sold_out_says_so(client: Client, place: Restaurant) -> None:
-    slot = make.slot(place)
+    slot = builders.slot(place)
     FlowSlot.objects.update(seats_left=1)
     result = book(client, slug="fiskebar", **EIGHT)
     assert refusal_of(result)["code"] == "slot_full"
@@ -241,7 +241,7 @@ def test_all_that_is_wrong_is_told_at_once(client: Client) -> None:
 
 def test_an_empty_text_is_refused_as_by_all_tools(client: Client, place: Restaurant) -> None:
     empty = "This is empty; leave it out or give it a value."
-    slot = make.slot(place)
+    slot = builders.slot(place)
     for name in ("slug", "date", "time", "customer_phone", "idempotency_key"):
         words = refused(book(client, slot, **{name: ""}), "invalid_request", param=name)
         assert words == f"`{name}`: {empty}"
@@ -251,11 +251,11 @@ def test_an_empty_text_is_refused_as_by_all_tools(client: Client, place: Restaur
 
 
 def test_what_cannot_be_booked_says_what_to_do_next(client: Client, place: Restaurant) -> None:
-    over = make.slot(place, book_before=NOW)
+    over = builders.slot(place, book_before=NOW)
     assert refused(book(client, over), "offer_expired").endswith("Find another one with list_offers.")
     unknown = refused(book(client, offer_id="fo_" + "0" * 26), "not_found")
     assert unknown == "There is no such offer. Find one with list_offers."
-    small = make.slot(place, percent=31, party_max=1)
+    small = builders.slot(place, percent=31, party_max=1)
     party = refused(book(client, small), "invalid_request", param="party_size")
     assert party == "This offer is for parties of 1 to 1: ask for offers with this `party_size`."
     FlowSlot.objects.update(party_max=8)
@@ -264,7 +264,7 @@ def test_what_cannot_be_booked_says_what_to_do_next(client: Client, place: Resta
 
 
 def test_a_contact_holds_three_tables_to_come(client: Client, place: Restaurant) -> None:
-    slots = [make.slot(place, starts_at=NOW + timedelta(hours=1, days=day)) for day in range(4)]
+    slots = [builders.slot(place, starts_at=NOW + timedelta(hours=1, days=day)) for day in range(4)]
     records = [booked(book(client, slot)) for slot in slots[:3]]
     fourth = book(client, slots[3])
     assert refusal_of(fourth)["code"] == "too_many_bookings"
@@ -275,7 +275,7 @@ def test_a_contact_holds_three_tables_to_come(client: Client, place: Restaurant)
 
 
 def test_tries_of_both_doors_count_on_one_limit(client: Client, place: Restaurant) -> None:
-    slot = make.slot(place)
+    slot = builders.slot(place)
     for number in range(5):
         book(client, slot)
         client.post(
@@ -291,7 +291,7 @@ def test_tries_of_both_doors_count_on_one_limit(client: Client, place: Restauran
 
 
 def test_what_a_booking_costs(client: Client, place: Restaurant) -> None:
-    slot = make.slot(place)
+    slot = builders.slot(place)
     moment: dict[str, Any] = {"slug": "fiskebar", **EIGHT}
     with costing(27):
         record = booked(book(client, slot))

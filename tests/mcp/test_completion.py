@@ -8,10 +8,11 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from catalogue import landmarks, names, spelling
 from catalogue.mcp.prompts import PROMPTS
-from tests.catalogue import make
-from tests.mcp.calling import Era, rpc
+from catalogue.search.geocoding import landmarks
+from catalogue.search.text import spell_correction, vocabulary
+from tests.catalogue import builders
+from tests.mcp.client import Era, rpc
 
 ERAS: list[Era] = ["2025-11-25", "2026-07-28"]
 DINNER = {"type": "ref/prompt", "name": "plan_dinner"}
@@ -23,11 +24,11 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def _remembering(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """As in the product: what a process has read it knows for a while."""
-    names._lately.kept = spelling._lately.kept = None  # noqa: SLF001  # what the process remembers
-    monkeypatch.setattr("catalogue.names.REMEMBERED_S", 30.0)
-    monkeypatch.setattr("catalogue.spelling.REMEMBERED_S", 30.0)
+    vocabulary._lately.kept = spell_correction._lately.kept = None  # noqa: SLF001  # what the process remembers
+    monkeypatch.setattr("catalogue.search.text.vocabulary.REMEMBERED_S", 30.0)
+    monkeypatch.setattr("catalogue.search.text.spell_correction.REMEMBERED_S", 30.0)
     yield
-    names._lately.kept = spelling._lately.kept = None  # noqa: SLF001
+    vocabulary._lately.kept = spell_correction._lately.kept = None  # noqa: SLF001
 
 
 def completed(client: Client, ref: dict[str, str], name: str, typed: str, *, era: Era = "2025-11-25") -> Any:
@@ -38,10 +39,10 @@ def completed(client: Client, ref: dict[str, str], name: str, typed: str, *, era
 
 @pytest.mark.parametrize("era", ERAS)
 def test_near_becomes_landmarks_neighborhoods_and_cities(client: Client, era: Era) -> None:
-    make.market()
-    make.landmark("Tivoli Gardens", "Tivoli")
-    make.landmark("Tivoliparken", kind="neighborhood")
-    make.restaurant(name="Tivoli Hallen")
+    builders.market()
+    builders.landmark("Tivoli Gardens", "Tivoli")
+    builders.landmark("Tivoliparken", kind="neighborhood")
+    builders.restaurant(name="Tivoli Hallen")
     told = completed(client, DINNER, "near", "tivo", era=era)
     assert told["total"] == len(told["values"])
     assert told["hasMore"] is False
@@ -51,27 +52,27 @@ def test_near_becomes_landmarks_neighborhoods_and_cities(client: Client, era: Er
 
 
 def test_equal_names_are_told_with_their_markets_and_a_search_understands_them(client: Client) -> None:
-    make.market("london", name="London")
-    make.market("new-york", name="New York")
-    make.landmark("Soho", kind="neighborhood", market_id="london")
-    make.landmark("SoHo", kind="neighborhood", market_id="new-york", at=(40.72, -74.0))
+    builders.market("london", name="London")
+    builders.market("new-york", name="New York")
+    builders.landmark("Soho", kind="neighborhood", market_id="london")
+    builders.landmark("SoHo", kind="neighborhood", market_id="new-york", at=(40.72, -74.0))
     told = completed(client, DINNER, "near", "soho")
     assert {*told["values"]} == {"Soho, London", "SoHo, New York"}
     assert landmarks.resolve("SoHo, New York", market=None).place.market == "new-york"
 
 
 def test_before_two_letters_near_is_one_of_the_markets(client: Client) -> None:
-    make.market("paris", name="Paris")
-    make.market()
+    builders.market("paris", name="Paris")
+    builders.market()
     assert completed(client, DINNER, "near", "") == {"values": ["Copenhagen", "Paris"], "total": 2, "hasMore": False}
     assert completed(client, DINNER, "near", "p")["values"] == ["Paris"]
 
 
 @pytest.mark.parametrize("era", ERAS)
 def test_a_name_becomes_the_slug_the_best_known_first(client: Client, era: Era) -> None:
-    make.restaurant(name="Noma", slug="noma", review_count=900)
-    make.restaurant(name="Noma Bar", slug="noma-bar-london", review_count=20)
-    make.restaurant(name="Geranium", slug="geranium")
+    builders.restaurant(name="Noma", slug="noma", review_count=900)
+    builders.restaurant(name="Noma Bar", slug="noma-bar-london", review_count=20)
+    builders.restaurant(name="Geranium", slug="geranium")
     assert completed(client, RECORD, "slug", "Nom", era=era) == {
         "values": ["noma", "noma-bar-london"],
         "total": 2,
@@ -82,9 +83,9 @@ def test_a_name_becomes_the_slug_the_best_known_first(client: Client, era: Era) 
 
 
 def test_of_several_slugs_the_last_is_completed_and_none_is_given_twice(client: Client) -> None:
-    make.restaurant(name="Noma", slug="noma")
-    make.restaurant(name="Noma Bar", slug="noma-bar")
-    make.restaurant(name="Geranium", slug="geranium")
+    builders.restaurant(name="Noma", slug="noma")
+    builders.restaurant(name="Noma Bar", slug="noma-bar")
+    builders.restaurant(name="Geranium", slug="geranium")
     assert completed(client, COMPARE, "slugs", "ger")["values"] == ["geranium"]
     assert completed(client, COMPARE, "slugs", "noma,ger")["values"] == ["noma,geranium"]
     assert completed(client, COMPARE, "slugs", "noma, nom")["values"] == ["noma, noma-bar"]
@@ -93,7 +94,7 @@ def test_of_several_slugs_the_last_is_completed_and_none_is_given_twice(client: 
 
 def test_more_than_are_looked_for_are_said_to_be_there(client: Client) -> None:
     for number in range(45):
-        make.restaurant(name=f"Bistro {number:02}", slug=f"bistro-{number:02}")
+        builders.restaurant(name=f"Bistro {number:02}", slug=f"bistro-{number:02}")
     told = completed(client, RECORD, "slug", "bistro")
     assert (len(told["values"]), told["hasMore"]) == (20, True)
     assert "total" not in told
@@ -104,8 +105,8 @@ def test_more_than_are_looked_for_are_said_to_be_there(client: Client) -> None:
     ("ref", "name", "typed"), [(DINNER, "near", "tivo"), (RECORD, "slug", "noma"), (COMPARE, "slugs", "a,noma")]
 )
 def test_a_completion_is_one_query(client: Client, ref: dict[str, str], name: str, typed: str) -> None:
-    make.landmark("Tivoli Gardens", "Tivoli")
-    make.restaurant(name="Noma", slug="noma")
+    builders.landmark("Tivoli Gardens", "Tivoli")
+    builders.restaurant(name="Noma", slug="noma")
     completed(client, ref, name, typed)
     with CaptureQueriesContext(connection) as queries:
         assert len(completed(client, ref, name, typed)["values"]) == 1

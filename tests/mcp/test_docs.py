@@ -10,8 +10,8 @@ from pathlib import Path
 from django.conf import settings
 
 from catalogue.mcp.server import SERVER
-from payments.seed import OFFERS
-from tests.running import Up
+from payments.pricing.default_products import OFFERS
+from tests.support.live_stack import Up
 from tests.test_readme import run
 
 PAGE = (Path(settings.BASE_DIR) / "docs/mcp.md").read_text()

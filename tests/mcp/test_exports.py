@@ -12,28 +12,29 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from accounts.models import Venue
-from catalogue.exports import write
+from catalogue.exports.jobs import worker
 from catalogue.models import Export
 from payments.devchain.wallets import Wallet as Key
-from tests import make as keys
-from tests.catalogue import exporting, make
-from tests.catalogue.exporting import EXPORTS, UNKNOWN
-from tests.mcp.calling import call, refusal_of, rpc, words_of
+from tests.catalogue import builders
+from tests.catalogue.exports import export_builders
+from tests.catalogue.exports.export_builders import EXPORTS, UNKNOWN
+from tests.mcp.client import call, refusal_of, rpc, words_of
 from tests.payments.signing import client_of
-from tests.queries import costing
+from tests.support import builders as keys
+from tests.support.query_counts import costing
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture(autouse=True)
 def folder(settings: Settings, tmp_path: Path) -> Path:
-    return exporting.keep_in(settings, tmp_path / "exports")
+    return export_builders.keep_in(settings, tmp_path / "exports")
 
 
 @pytest.fixture
 def enterprise(wallets: Mapping[str, Key]) -> Client:
     """A caller on the Enterprise tier, who has signed in."""
-    exporting.given(wallets["enterprise"])
+    export_builders.given(wallets["enterprise"])
     return client_of(wallets["enterprise"])
 
 
@@ -58,13 +59,13 @@ def refused(result: Any, code: str, param: str | None = None) -> str:
 
 def test_an_export_is_started_followed_and_fetched_by_its_links(enterprise: Client, client: Client) -> None:
     for _ in range(3):
-        make.listed(make.restaurant())
+        builders.listed(builders.restaurant())
     started = record(start(enterprise))
     assert (started["status"], started["progress"], started["files"]) == ("queued", 0, [])
     (export,) = Export.objects.all()
-    write.begin(export, now=timezone.now(), rows_a_part=2)
+    worker.begin(export, now=timezone.now(), rows_a_part=2)
     assert record(call(enterprise, "get_export", export_id=started["id"]))["status"] == "running"
-    exporting.work(export)
+    export_builders.work(export)
 
     done = record(call(enterprise, "get_export", export_id=started["id"]))
     assert (done["status"], done["progress"], done["rows"], len(done["files"])) == ("succeeded", 1, 3, 2)
@@ -84,12 +85,12 @@ def test_an_export_is_started_followed_and_fetched_by_its_links(enterprise: Clie
 
 
 def test_the_conditions_are_those_of_the_filter_and_the_same_call_gives_the_same_export(enterprise: Client) -> None:
-    make.market("copenhagen")
+    builders.market("copenhagen")
     asked = {"market": "copenhagen", "since": "2026-11-21T20:30:00+01:00", "status": "open", "format": "jsonl.gz"}
     first = record(start(enterprise, **asked))
     assert first["filter"] == {"market": "copenhagen", "updated_since": "2026-11-21T19:30:00Z", "status": "open"}
     assert record(start(enterprise, **asked)) == first
-    over_rest = exporting.ask(enterprise, filter=first["filter"])
+    over_rest = export_builders.ask(enterprise, filter=first["filter"])
     assert over_rest.json() == first
     assert record(start(enterprise))["id"] != first["id"]
     assert Export.objects.count() == 2
@@ -124,7 +125,7 @@ def test_a_wrong_argument_is_refused_by_its_own_name(
 
 
 def test_an_unknown_market_is_refused_with_the_nearest(enterprise: Client) -> None:
-    make.market("copenhagen")
+    builders.market("copenhagen")
     result = start(enterprise, market="copenhagn")
     words = refused(result, "invalid_request", "market")
     assert [one["param"] for one in refusal_of(result)["details"]] == ["market"]
@@ -155,7 +156,7 @@ def test_a_wallet_below_enterprise_is_told_so(prices: None, wallets: Mapping[str
 
 def test_the_export_of_another_wallet_is_none(enterprise: Client) -> None:
     started = record(start(enterprise))
-    Export.objects.update(wallet=exporting.somebody())
+    Export.objects.update(wallet=export_builders.somebody())
     for id_ in (started["id"], UNKNOWN):
         result = call(enterprise, "get_export", export_id=id_)
         assert (refusal_of(result)["code"], words_of(result)) == (

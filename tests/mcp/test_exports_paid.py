@@ -14,13 +14,13 @@ from x402.mcp.utils import extract_payment_response_from_meta
 from catalogue.models import Export
 from payments.devchain.wallets import Wallet as Key
 from payments.models import Payment
-from payments.wire.proofs import PAYMENT_META
-from tests.catalogue import exporting
-from tests.catalogue.exporting import EXPORTS
-from tests.mcp.calling import RECEIPT, TOKEN, call, paid, price_of, quoted, refusal_of, words_of
-from tests.payments import buying
+from payments.x402.proofs import PAYMENT_META
+from tests.catalogue.exports import export_builders
+from tests.catalogue.exports.export_builders import EXPORTS
+from tests.mcp.client import RECEIPT, TOKEN, call, paid, price_of, quoted, refusal_of, words_of
+from tests.payments import buyer as payments_buyer
 from tests.payments.signing import client_of
-from tests.wallets import usdc_balance
+from tests.support.wallets import usdc_balance
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("books")]
 
@@ -31,7 +31,7 @@ WANTED: dict[str, Any] = {"dataset": "restaurants"}
 
 @pytest.fixture(autouse=True)
 def folder(settings: Settings, tmp_path: Path) -> Path:
-    return exporting.keep_in(settings, tmp_path / "exports")
+    return export_builders.keep_in(settings, tmp_path / "exports")
 
 
 @pytest.fixture
@@ -69,7 +69,7 @@ def test_the_official_client_buys_one_and_a_repeat_of_its_call_shows_it(buyer: C
     assert (row.door, row.state, export.payment, export.status) == ("mcp", "delivered", row, "queued")
     assert before - usdc_balance(key.address) == PRICE
     # Over REST the same order shows what is under way, and charges nothing.
-    assert exporting.ask(buyer).json()["id"] == export.public_id
+    assert export_builders.ask(buyer).json()["id"] == export.public_id
     assert RECEIPT not in call(buyer, TOOL, **WANTED).get("_meta", {})
     assert Payment.objects.count() == 1
 
@@ -98,15 +98,15 @@ def test_without_a_wallet_or_the_tier_nothing_is_charged(buyer: Client, key: Key
 
 
 def test_what_a_plan_gives_has_no_price_and_no_receipt(buyer: Client, key: Key) -> None:
-    exporting.given(key)
+    export_builders.given(key)
     result = call(buyer, TOOL, **WANTED)
     assert (result["structuredContent"]["status"], RECEIPT in result.get("_meta", {})) == ("queued", False)
     assert not Payment.objects.exists()
 
 
 def test_an_export_is_followed_also_by_a_wallet_whose_payment_another_door_took(buyer: Client, key: Key) -> None:
-    asked = exporting.ask(buyer)
-    headers = buying.signed_by(key, value=500_000)
+    asked = export_builders.ask(buyer)
+    headers = payments_buyer.signed_by(key, value=500_000)
     assert asked.status_code == 402
     ordered = buyer.post(EXPORTS, WANTED, content_type="application/json", headers=headers)
     assert ordered.status_code == 202

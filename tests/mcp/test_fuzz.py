@@ -22,15 +22,15 @@ from catalogue.models import Export, FlowSlot
 from payments.devchain.wallets import Wallet
 from payments.models import Payment, Plan
 from reservations.models import Reservation
-from tests import make as house
-from tests.catalogue import make
-from tests.mcp import calling, firing
-from tests.mcp.firing import Seen, problem, shrunk
+from tests.catalogue import builders
+from tests.mcp import client, fuzz_runner
+from tests.mcp.fuzz_runner import Seen, problem, shrunk
 from tests.mcp.fuzzing import Case, Maker, proof
-from tests.mcp.hostile import HOSTILE
-from tests.payments.buying import read, signed_by
-from tests.served import served
-from tests.wallets import fresh_wallet, usdc_balance
+from tests.mcp.hostile_input import HOSTILE
+from tests.payments.buyer import read, signed_by
+from tests.support import builders as house
+from tests.support.live_server import served
+from tests.support.wallets import fresh_wallet, usdc_balance
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("books")]
 
@@ -54,13 +54,13 @@ def world(books: None, settings: Settings) -> Iterator[World]:
     settings.TRUSTED_PROXIES = 1
     tomorrow = timezone.now() + timedelta(days=1)
     for slug in ("noma", "geranium"):
-        place = make.restaurant(slug=slug, hours=make.week("12:00", "22:00"))
-        make.review(place, "The ramen is good.")
-        make.photo(place)
-        make.insight(place)
-        make.listing(place)
-        make.slot(place, starts_at=tomorrow.replace(hour=18, minute=0, second=0, microsecond=0))
-    make.landmark("Tivoli Gardens", "Tivoli", kind="park", market="copenhagen")
+        place = builders.restaurant(slug=slug, hours=builders.week("12:00", "22:00"))
+        builders.review(place, "The ramen is good.")
+        builders.photo(place)
+        builders.insight(place)
+        builders.listing(place)
+        builders.slot(place, starts_at=tomorrow.replace(hour=18, minute=0, second=0, microsecond=0))
+    builders.landmark("Tivoli Gardens", "Tivoli", kind="park", market="copenhagen")
     venue = house.venue()
     Plan.objects.create(name="The fuzz", account=venue.account, valid_from=timezone.now(), per_minute=1_000_000)
     payer = fresh_wallet(usdc=Decimal(0))
@@ -96,7 +96,7 @@ def test_a_case_is_made_of_its_seed_and_number_alone_and_shrinks_to_what_is_wron
 
 
 def test_no_random_request_gets_a_5xx_or_a_page_and_none_pays_or_books(world: World) -> None:
-    statuses = checked(world.maker, range(SHORT), firing.in_process)
+    statuses = checked(world.maker, range(SHORT), fuzz_runner.in_process)
     assert statuses.total() == SHORT
     # It goes deep: so many were read and understood.
     assert statuses[200] > SHORT / 4
@@ -109,15 +109,15 @@ def test_whatever_answers_the_question_of_a_booking_breaks_nothing_and_books_not
     slot = FlowSlot.objects.earliest("pk")
     told: dict[str, Any] = {"offer_id": slot.public_id, "party_size": 2}
     forms: dict[str, Any] = {"elicitation": {}}
-    asks = calling.call(Client(), "book_table", era="2026-07-28", capabilities=forms, **told)
+    asks = client.call(Client(), "book_table", era="2026-07-28", capabilities=forms, **told)
     FlowSlot.objects.update(seats_left=0)
     ends: Counter[str] = Counter()
     for number in range(ANSWERS):
-        seen = firing.in_process(world.maker.answering(number, told, state=asks["requestState"]))
+        seen = fuzz_runner.in_process(world.maker.answering(number, told, state=asks["requestState"]))
         assert problem(seen) is None, f"seed {SEED}, answer {number}: {seen}"
         answer = json.loads(seen.body)
         result = answer.get("result", {})
-        refusal = result.get("_meta", {}).get(calling.ERROR, {})
+        refusal = result.get("_meta", {}).get(client.ERROR, {})
         ends[refusal.get("code") or result.get("resultType") or str(answer["error"]["code"])] += 1
     # Each way was gone: to the book itself, back to the person, who may decline, and no further than the state.
     assert set(ends) == {"slot_full", "input_required", "invalid_request", "-32602", "-32700"}
@@ -127,7 +127,7 @@ def test_whatever_answers_the_question_of_a_booking_breaks_nothing_and_books_not
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_hostile_body_is_refused_in_json(name: str) -> None:
     hostile = HOSTILE[name]
-    seen = firing.in_process(hostile.case())
+    seen = fuzz_runner.in_process(hostile.case())
     assert (seen.status, problem(seen)) == (hostile.status, None)
     told = json.loads(seen.body)
     assert told["result"]["isError"] if hostile.status == 200 else told["error"]["code"] in (-32700, -32600)
@@ -142,7 +142,7 @@ def test_none_of_20_000_random_requests_to_a_running_server_gets_a_5xx_or_a_page
 
         def run(part: int) -> Counter[int]:
             maker = Maker(SEED, credentials=world.maker.credentials, payments=world.maker.payments)
-            with firing.over_http(base_url) as send:
+            with fuzz_runner.over_http(base_url) as send:
                 return checked(maker, range(part * share, (part + 1) * share), send)
 
         statuses = sum(threads.map(run, range(4)), Counter[int]())

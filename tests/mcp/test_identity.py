@@ -17,11 +17,11 @@ from pytest_django import Settings
 from accounts.models import ApiKey, Venue
 from payments.devchain.wallets import Wallet as Key
 from payments.models import Wallet
-from payments.wire.proofs import PAYMENT_META
-from tests import make
-from tests.mcp.calling import Era, message, post, refusal_of, words_of
+from payments.x402.proofs import PAYMENT_META
+from tests.mcp.client import Era, message, post, refusal_of, words_of
 from tests.payments.signing import client_of, header_of
-from tests.payments.test_limits import believed, payment
+from tests.payments.test_rate_limits import believed, payment
+from tests.support import builders
 
 pytestmark = pytest.mark.django_db
 
@@ -59,7 +59,7 @@ def test_a_session_calls_on_the_tier_of_its_wallet(wallets: Mapping[str, Key], n
 def test_a_key_calls_on_the_tier_of_its_account(wallets: Mapping[str, Key], venue: Venue, settings: Settings) -> None:
     believed(wallets["pro"], settings)
     Wallet.objects.update(account=venue.account)
-    assert asked(make.client(venue))["X-Tier"] == "pro"
+    assert asked(builders.client(venue))["X-Tier"] == "pro"
 
 
 def test_a_signed_challenge_names_its_wallet_once(wallets: Mapping[str, Key], client: Client) -> None:
@@ -108,7 +108,7 @@ def test_whoever_names_nobody_is_never_told_to_sign_in(client: Client) -> None:
 
 def tokens(venue: Venue) -> dict[str, str]:
     """Credentials that are wrong, by the code of their refusal."""
-    revoked, expired = make.key(venue), make.key(venue)
+    revoked, expired = builders.key(venue), builders.key(venue)
     ApiKey.objects.filter(pk=revoked.row.pk).update(revoked_at=timezone.now() - timedelta(days=1))
     ApiKey.objects.filter(pk=expired.row.pk).update(expires_at=timezone.now() - timedelta(days=1))
     return {

@@ -9,9 +9,9 @@ import time_machine
 from django.test import Client
 
 from catalogue.models import Restaurant
-from tests.catalogue import make
-from tests.catalogue.make import NOW
-from tests.mcp.calling import call, refusal_of, words_of
+from tests.catalogue import builders
+from tests.catalogue.builders import NOW
+from tests.mcp.client import call, refusal_of, words_of
 from tests.mcp.tables import EIGHT, listed, refused
 
 pytestmark = pytest.mark.django_db
@@ -31,7 +31,7 @@ def place() -> Restaurant:
 
 def test_the_offers_of_a_restaurant_are_those_of_rest(client: Client, place: Restaurant) -> None:
     for days in (0, 1, 2):
-        make.slot(place, starts_at=NOW + timedelta(days=days, hours=1))
+        builders.slot(place, starts_at=NOW + timedelta(days=days, hours=1))
     asked: dict[str, Any] = {"party_size": 2, "limit": 2}
     told = call(client, "list_offers", slug="fiskebar", **asked)["structuredContent"]
     there = client.get("/v1/restaurants/fiskebar/flow", asked).json()
@@ -45,8 +45,8 @@ def test_the_offers_of_a_restaurant_are_those_of_rest(client: Client, place: Res
 
 
 def test_the_offers_around_a_place_are_those_of_rest(client: Client, place: Restaurant) -> None:
-    make.landmark("Tivoli Gardens", "Tivoli", kind="park", market="copenhagen")
-    make.slot(place)
+    builders.landmark("Tivoli Gardens", "Tivoli", kind="park", market="copenhagen")
+    builders.slot(place)
     asked: dict[str, Any] = {"near": "Tivoli", **EIGHT, "party_size": 2, "percent_min": 30}
     told = call(client, "list_offers", **asked)["structuredContent"]
     assert told == client.get("/v1/flow/offers", {**asked, "limit": 10}).json()

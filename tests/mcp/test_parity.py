@@ -14,14 +14,16 @@ from django.utils import timezone
 from x402.http import x402HTTPClientSync
 from x402.http.utils import decode_payment_required_header
 
-from catalogue import insights, opening, recount
-from catalogue.mcp.finding import HIT
+from catalogue import insights
+from catalogue.hours import open_spans
+from catalogue.mcp.tools.search import HIT
 from catalogue.models import Restaurant
+from catalogue.reviews import aggregates
 from payments.devchain.wallets import Wallet
-from tests.catalogue import make
-from tests.catalogue.make import NOW, TIVOLI
-from tests.mcp.calling import call, paid, price_of, words_of
-from tests.payments.buying import client_of as x402_of
+from tests.catalogue import builders
+from tests.catalogue.builders import NOW, TIVOLI
+from tests.mcp.client import call, paid, price_of, words_of
+from tests.payments.buyer import client_of as x402_of
 from tests.payments.signing import client_of as session_of
 
 # A token is four letters, more or less.
@@ -32,24 +34,24 @@ RECORD = f"/v1/restaurants/{SLUG}"
 
 def world() -> Restaurant:
     """A restaurant of which everything is known, one of which nothing is, and places around them."""
-    make.landmark("Tivoli Gardens", "Tivoli", kind="park", market="copenhagen")
-    make.landmark("Rundetårn", at=(55.6814, 12.5758), market="copenhagen")
-    place = make.restaurant(
+    builders.landmark("Tivoli Gardens", "Tivoli", kind="park", market="copenhagen")
+    builders.landmark("Rundetårn", at=(55.6814, 12.5758), market="copenhagen")
+    place = builders.restaurant(
         slug=SLUG,
         name="Kødbyens Fiskebar",
         neighborhood="Vesterbro",
         rating="4.5",
         price_level=3,
         phone="+4532155656",
-        hours=make.week("17:30", "23:00"),
+        hours=builders.week("17:30", "23:00"),
         latitude=TIVOLI[0] + 0.0044247,
     )
-    make.restaurant(slug="unknown", name="Unknown", cuisines=[])
+    builders.restaurant(slug="unknown", name="Unknown", cuisines=[])
     for number in range(7):
         reply: dict[str, Any] = {"owner_reply": "Thank you!", "owner_replied_at": NOW} if number % 2 else {}
-        make.review(place, f"The oysters were superb, visit {number}." if number else "", stars=5, **reply)
-        make.photo(place, caption="Oysters" if number else None)
-    make.slot(place)
+        builders.review(place, f"The oysters were superb, visit {number}." if number else "", stars=5, **reply)
+        builders.photo(place, caption="Oysters" if number else None)
+    builders.slot(place)
     place.name = "Fiskebar"
     place.save()
     place.name = "Kødbyens Fiskebar"
@@ -123,7 +125,7 @@ def test_a_free_tool_gives_what_rest_gives_for_the_same_queries(
 
 @pytest.mark.usefixtures("_world")
 def test_a_hit_that_is_open_tomorrow_is_not_called_closed(client: Client) -> None:
-    opening.refresh(now=NOW)
+    open_spans.refresh(now=NOW)
     told = call(client, "search_restaurants", near="Tivoli", open="2026-11-23T19:30")["structuredContent"]
     assert (told["query"]["open_at"], [hit["slug"] for hit in told["data"]]) == ("2026-11-23T18:30:00Z", [SLUG])
     assert "open_now" not in told["data"][0]
@@ -178,7 +180,7 @@ def steady(value: Any) -> Any:
 def test_what_is_sold_is_the_same_at_both_doors(wallets: Mapping[str, Wallet]) -> None:
     place = world()
     with transaction.atomic():
-        recount.restaurants([place.pk])
+        aggregates.restaurants([place.pk])
     insights.refresh(now=timezone.now() + timedelta(days=1), at_most=100)
     wallet = wallets["premium"]
     client = session_of(wallet)

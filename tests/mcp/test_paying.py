@@ -19,29 +19,17 @@ from x402.mcp.types import MCPToolResult
 from x402.mcp.utils import extract_payment_required_from_result, extract_payment_response_from_meta
 from x402.schemas import PaymentRequired
 
+from payments.chain.evm import checksummed
 from payments.devchain.wallets import Wallet
-from payments.evm import checksummed
 from payments.models import Payment
-from payments.wire.proofs import PAYMENT_META
-from tests.attacks.shops import stocked, the_one_payment
-from tests.catalogue import make
-from tests.mcp.buying import AROUND, PRICE, again, is_content
-from tests.mcp.calling import (
-    RECEIPT,
-    TOKEN,
-    Era,
-    call,
-    paid,
-    payment_for,
-    post,
-    price_of,
-    quoted,
-    refusal_of,
-    words_of,
-)
+from payments.x402.proofs import PAYMENT_META
+from tests.catalogue import builders
+from tests.mcp.client import RECEIPT, TOKEN, Era, call, paid, payment_for, post, price_of, quoted, refusal_of, words_of
+from tests.mcp.paying_client import AROUND, PRICE, again, is_content
 from tests.payments.signing import client_of
-from tests.payments.test_plans import agreed_with
-from tests.wallets import fresh_wallet, transfer_usdc, usdc_balance
+from tests.payments.tiers.test_plans import agreed_with
+from tests.security.live_product import stocked, the_one_payment
+from tests.support.wallets import fresh_wallet, transfer_usdc, usdc_balance
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("books", "_goods")]
 
@@ -84,7 +72,7 @@ def test_an_unpaid_call_is_told_its_price_in_the_words_of_x402(client: Client, e
 
 
 def test_a_price_says_from_which_tier_it_is_sold(client: Client) -> None:
-    make.review(make.restaurant(slug="alchemist"), "Fine.")
+    builders.review(builders.restaurant(slug="alchemist"), "Fine.")
     result = call(client, "list_reviews", slug="alchemist")
     assert refusal_of(result)["tier_required"] == "pro"
     assert price_of(result).accepts[0].amount == "4000"
@@ -204,7 +192,7 @@ def test_where_nothing_is_sold_nothing_is_asked_for_and_a_payment_stays_unused(
     client: Client, wallets: Mapping[str, Wallet]
 ) -> None:
     payment = quoted(client, wallets["free"], AROUND, slug="noma")
-    make.restaurant(slug="lonely", latitude=54.9, longitude=9.8)
+    builders.restaurant(slug="lonely", latitude=54.9, longitude=9.8)
     free = again(client, payment, slug="lonely")
     assert free["structuredContent"]["entries"] == []
     assert RECEIPT not in free.get("_meta", {})
@@ -223,7 +211,7 @@ def test_the_price_is_that_of_the_callers_terms_as_at_rest(wallets: Mapping[str,
 def test_a_payer_of_too_low_a_tier_is_told_in_words_and_not_charged(
     client: Client, wallets: Mapping[str, Wallet]
 ) -> None:
-    make.review(make.restaurant(slug="alchemist"), "Fine.")
+    builders.review(builders.restaurant(slug="alchemist"), "Fine.")
     result = paid(client, wallets["free"], "list_reviews", slug="alchemist")
     assert words_of(result) == (
         "This is sold from the pro tier on, and the wallet that pays is free. Nothing was charged."

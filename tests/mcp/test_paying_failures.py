@@ -12,24 +12,16 @@ from django.test import Client
 
 from payments.devchain.wallets import Wallet
 from payments.models import Payment
-from payments.wire import Receipt
-from tests.attacks.shops import stocked, the_one_payment
-from tests.config.test_metrics import counted
-from tests.make import staff as make_staff
-from tests.mcp.buying import AROUND, PRICE, again, is_content
-from tests.mcp.calling import (
-    RECEIPT,
-    call,
-    paid,
-    price_of,
-    quoted,
-    refusal_of,
-    words_of,
-)
-from tests.payments.buying import aged
+from payments.x402 import Receipt
+from tests.framework.observability.test_metrics import counted
+from tests.mcp.client import RECEIPT, call, paid, price_of, quoted, refusal_of, words_of
+from tests.mcp.paying_client import AROUND, PRICE, again, is_content
+from tests.payments.buyer import aged
 from tests.payments.facilitators import refuses, says, serving, settles_and
 from tests.payments.signing import client_of
-from tests.wallets import fresh_wallet, transfer_usdc, usdc_balance
+from tests.security.live_product import stocked, the_one_payment
+from tests.support.builders import staff as make_staff
+from tests.support.wallets import fresh_wallet, transfer_usdc, usdc_balance
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("books", "_goods")]
 

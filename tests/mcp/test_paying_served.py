@@ -13,13 +13,13 @@ import pytest
 
 from payments.devchain.wallets import Wallet
 from payments.models import Payment
-from payments.wire.proofs import PAYMENT_META
-from tests.attacks.shops import LONGEST_S, Shop, addresses, kill, opened, the_one_payment, workers
-from tests.mcp.calling import ENDPOINT, RECEIPT, message, payment_for, price_of, refusal_of
-from tests.payments.buying import aged
+from payments.x402.proofs import PAYMENT_META
+from tests.mcp.client import ENDPOINT, RECEIPT, message, payment_for, price_of, refusal_of
+from tests.payments.buyer import aged
 from tests.payments.facilitators import never_answers
-from tests.running import eventually
-from tests.wallets import fresh_wallet, usdc_balance
+from tests.security.live_product import LONGEST_S, Shop, addresses, kill, opened, the_one_payment, workers
+from tests.support.live_stack import eventually
+from tests.support.wallets import fresh_wallet, usdc_balance
 
 pytestmark = [pytest.mark.chaos, pytest.mark.django_db(transaction=True)]
 

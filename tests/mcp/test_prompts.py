@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 
 from catalogue.mcp.prompts import PROMPTS
-from tests.mcp.calling import Era, rpc
+from tests.mcp.client import Era, rpc
 
 ERAS: list[Era] = ["2025-11-25", "2026-07-28"]
 pytestmark = pytest.mark.django_db

@@ -13,10 +13,10 @@ from mcp_types import PromptReference, ResourceTemplateReference, TextContent, T
 
 from payments.devchain.wallets import Wallet
 from tests.mcp.agents import Mode, addresses, beside, connected, content, paid, told
-from tests.mcp.calling import payment_for, price_of, refusal_of
+from tests.mcp.client import payment_for, price_of, refusal_of
+from tests.payments.checkout.test_paid_calls import Shop
 from tests.payments.signing import signature_of
-from tests.payments.test_paying import Shop
-from tests.running import Up, eventually
+from tests.support.live_stack import Up, eventually
 
 FREE = ("search_restaurants", "get_restaurant", "find_landmark", "list_offers", "book_table")
 SOLD = ("get_surroundings", "list_reviews", "list_photos", "get_insight", "get_history")

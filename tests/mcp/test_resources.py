@@ -10,13 +10,14 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from catalogue import discovery, identity
-from catalogue.exports.money import PRODUCTS
+from catalogue import places
+from catalogue.agent_discovery import x402_manifest
+from catalogue.exports.requests.payment_state import PRODUCTS
 from catalogue.models import Attribute
-from payments import seed
 from payments.models import Payment
-from tests.catalogue import make
-from tests.mcp.calling import STATELESS, Era, call, price_of, rpc
+from payments.pricing import default_products
+from tests.catalogue import builders
+from tests.mcp.client import STATELESS, Era, call, price_of, rpc
 
 ERAS: list[Era] = ["2025-11-25", "2026-07-28"]
 BASE = "https://api.example.com"
@@ -25,23 +26,23 @@ BASE = "https://api.example.com"
 @pytest.fixture(autouse=True)
 def _forgetful(monkeypatch: pytest.MonkeyPatch, settings: LazySettings) -> Any:
     """No test knows what another has read."""
-    monkeypatch.setattr(discovery, "REMEMBERED_S", 0.0)
-    monkeypatch.setattr(discovery, "LOOKED_FOR_S", 0.0)
+    monkeypatch.setattr(x402_manifest, "REMEMBERED_S", 0.0)
+    monkeypatch.setattr(x402_manifest, "LOOKED_FOR_S", 0.0)
     settings.PUBLIC_BASE_URL = BASE
     yield
-    discovery.lately.kept = discovery.lately_priced.kept = discovery.lately_with_content.kept = None
+    x402_manifest.lately.kept = x402_manifest.lately_priced.kept = x402_manifest.lately_with_content.kept = None
 
 
 @pytest.fixture
 def place(db: None) -> Any:
     """A restaurant that has all that is sold."""
-    seed.load()
-    restaurant = make.restaurant(slug="noma", review_count=800, rating=Decimal("4.5"))
+    default_products.load()
+    restaurant = builders.restaurant(slug="noma", review_count=800, rating=Decimal("4.5"))
     for _ in range(6):
-        make.review(restaurant)
-    make.photo(restaurant)
-    make.landmark("Tivoli Gardens")
-    make.insight(restaurant)
+        builders.review(restaurant)
+    builders.photo(restaurant)
+    builders.landmark("Tivoli Gardens")
+    builders.insight(restaurant)
     return restaurant
 
 
@@ -76,7 +77,7 @@ def test_five_resources_and_one_template_are_listed(client: Client, era: Era) ->
 @pytest.mark.parametrize("era", ERAS)
 @pytest.mark.usefixtures("place")
 def test_markets_are_those_of_rest(client: Client, era: Era) -> None:
-    make.market("lisbon", name="Lisbon")
+    builders.market("lisbon", name="Lisbon")
     theirs = client.get("/v1/markets").json()
     ours = json.loads(text_of(client, "restaurants://markets", era=era))
     assert [one["slug"] for one in ours["data"]] == ["copenhagen", "lisbon"]
@@ -142,13 +143,13 @@ def test_a_text_that_cannot_be_a_slug_asks_nothing_of_the_catalogue(client: Clie
 
 
 def test_a_former_slug_says_the_new_one_and_an_erased_one_that_it_is_gone(client: Client, place: Any) -> None:
-    identity.rename(place, "noma-refshaleoen", actor="tests", now=make.NOW)
+    places.rename(place, "noma-refshaleoen", actor="tests", now=builders.NOW)
     error = read(client, "restaurants://restaurant/noma")["error"]
     assert error["message"] == "The restaurant of this slug is `noma-refshaleoen` now."
     assert (error["data"]["code"], error["data"]["slug"]) == ("renamed", "noma-refshaleoen")
     assert text_of(client, "restaurants://restaurant/noma-refshaleoen").startswith('{"slug":"noma-refshaleoen"')
     place.refresh_from_db()
-    identity.erase(place, actor="tests", now=make.NOW)
+    places.erase(place, actor="tests", now=builders.NOW)
     error = read(client, "restaurants://restaurant/noma")["error"]
     assert error["data"]["code"] == "gone"
 
@@ -170,7 +171,7 @@ def test_prices_are_those_of_the_x402_document_with_the_tools_that_sell(client: 
         # How REST is asked is nothing to a reader who has tools.
         assert product.pop("asked_for_by")
         assert product.pop("resources") or product["product"] in PRODUCTS.values()
-    assert told == {name: document[name] for name in discovery.PRICE_LIST}
+    assert told == {name: document[name] for name in x402_manifest.PRICE_LIST}
     assert {"network", "pay_to", "tiers", "products", "mcp"} <= told.keys()
     assert {one["product"]: [tool["name"] for tool in one["tools"]] for one in told["products"]} == {
         "ai_insight": ["get_restaurant", "get_insight"],

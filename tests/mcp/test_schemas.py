@@ -7,7 +7,7 @@ import pytest
 from jsonschema_rs import Draft202012Validator, meta
 
 from catalogue.mcp.server import SERVER
-from config.mcp import schemas
+from framework.mcp import schemas
 
 SOLD = [name for name, tool in SERVER.by_name.items() if tool.or_gives]
 PRICE = {"x402Version": 2, "error": "payment_required", "resource": {"url": "mcp://tool/x"}, "accepts": [{}]}

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from tests.mcp.calling import Era, rpc
-from tests.mcp.serving import SERVER, asked, told
+from tests.mcp.client import Era, rpc
+from tests.mcp.server import SERVER, asked, told
 
 STATELESS: Era = "2026-07-28"
 LEGACY: Era = "2025-11-25"

@@ -18,16 +18,16 @@ from mcp.client import ClientRequestContext
 from mcp_types import ElicitRequestFormParams, ElicitRequestParams, ElicitResult
 
 from accounts.models import Event
-from catalogue import opening
+from catalogue.hours import open_spans
 from catalogue.models import FlowBooking, FlowSlot
 from payments.devchain.wallets import Wallet
 from payments.models import Payment
 from reservations.models import Notice, Reservation
-from tests.catalogue import make
+from tests.catalogue import builders
 from tests.mcp.agents import Mode, connected, content, paid
-from tests.mcp.calling import RECEIPT, TOKEN
-from tests.served import served
-from tests.wallets import usdc_balance
+from tests.mcp.client import RECEIPT, TOKEN
+from tests.support.live_server import served
+from tests.support.wallets import usdc_balance
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("books")]
 
@@ -46,16 +46,16 @@ def endpoint(tmp_path: Path) -> Iterator[str]:
 @pytest.fixture
 def slot() -> FlowSlot:
     """An offer for tomorrow evening, at the nearer of two restaurants at Tivoli, which alone is open."""
-    make.landmark("Tivoli Gardens", "Tivoli", kind="park", market="copenhagen")
-    place = make.restaurant(slug="fiskebar", name="Fiskebar", hours=make.week("00:00", "00:00"))
-    make.restaurant(slug="lukket", name="Lukket", latitude=55.6757, hours=make.week("00:00", "00:01", days=[]))
+    builders.landmark("Tivoli Gardens", "Tivoli", kind="park", market="copenhagen")
+    place = builders.restaurant(slug="fiskebar", name="Fiskebar", hours=builders.week("00:00", "00:00"))
+    builders.restaurant(slug="lukket", name="Lukket", latitude=55.6757, hours=builders.week("00:00", "00:01", days=[]))
     for stars, text in zip((5, 5, 4), REVIEWS, strict=True):
-        make.review(place, text, stars=stars)
-    make.listing(place)
-    opening.refresh(now=timezone.now())
+        builders.review(place, text, stars=stars)
+    builders.listing(place)
+    open_spans.refresh(now=timezone.now())
     tomorrow = timezone.now().astimezone(ZoneInfo("Europe/Copenhagen")).date() + timedelta(days=1)
     evening = datetime(tomorrow.year, tomorrow.month, tomorrow.day, 19, tzinfo=ZoneInfo("Europe/Copenhagen"))
-    return make.slot(place, starts_at=evening)
+    return builders.slot(place, starts_at=evening)
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])

@@ -6,9 +6,9 @@ import pytest
 from django.test import Client
 
 from catalogue.mcp.server import SERVER
-from tests.mcp.calling import LATEST_HANDSHAKE, Era, post, rpc
+from tests.mcp.client import LATEST_HANDSHAKE, Era, post, rpc
 from tests.payments.signing import client_of
-from tests.wallets import fresh_wallet
+from tests.support.wallets import fresh_wallet
 
 NAMES = [
     "search_restaurants",

@@ -9,9 +9,9 @@ from django.db import IntegrityError, connection, transaction
 from pytest_django import DjangoAssertNumQueries
 
 from accounts.models import Event, Venue
-from orders import ordering
+from orders import commands
 from orders.models import IllegalMove, Order, OrderItem, OrderNumber
-from tests import make
+from tests.support import builders
 
 NOON = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 LATER = datetime(2026, 11, 21, 13, 0, tzinfo=UTC)
@@ -28,24 +28,24 @@ LATER = datetime(2026, 11, 21, 13, 0, tzinfo=UTC)
 )
 @pytest.mark.django_db
 def test_the_business_date_is_the_day_at_the_venue(zone: str, now: datetime, day: date) -> None:
-    order = make.order(make.venue(timezone=zone), now=now)
+    order = builders.order(builders.venue(timezone=zone), now=now)
     assert (order.business_date, order.created_at) == (day, now)
 
 
 def test_numbers_begin_with_1_at_each_venue_on_each_day(venue: Venue, other_venue: Venue) -> None:
     next_day = datetime(2026, 11, 22, 12, 0, tzinfo=UTC)
     numbers = [
-        make.order(at, now=now).number
+        builders.order(at, now=now).number
         for at, now in [(venue, NOON), (venue, NOON), (other_venue, NOON), (venue, next_day), (venue, NOON)]
     ]
     assert numbers == [1, 2, 1, 1, 3]
 
 
 def test_an_order_that_fails_takes_no_number(venue: Venue) -> None:
-    make.order(venue, now=NOON)
+    builders.order(venue, now=NOON)
     with pytest.raises(IntegrityError, match="order_item_quantity_in_1_to_999"), transaction.atomic():
-        make.order(venue, now=NOON, items=[{"menu_item_id": "margherita", "quantity": 0}])
-    assert make.order(venue, now=NOON).number == 2
+        builders.order(venue, now=NOON, items=[{"menu_item_id": "margherita", "quantity": 0}])
+    assert builders.order(venue, now=NOON).number == 2
     assert OrderItem.objects.count() == 2
 
 
@@ -54,21 +54,21 @@ def test_an_order_is_placed_by_one_statement_after_the_menu_was_asked_for(
 ) -> None:
     items = [{"menu_item_id": str(number), "quantity": 1} for number in range(100)]
     with django_assert_num_queries(2):
-        ordering.place(venue, now=NOON, actor="system", customer_id="c", payment_method="card", items=items)
+        commands.place(venue, now=NOON, actor="system", customer_id="c", payment_method="card", items=items)
 
 
 def test_lines_keep_their_order(venue: Venue) -> None:
     names = [f"dish-{number}" for number in range(30, 0, -1)]
-    order = make.order(venue, items=[{"menu_item_id": name, "quantity": 1} for name in names])
+    order = builders.order(venue, items=[{"menu_item_id": name, "quantity": 1} for name in names])
     assert [item.menu_item_id for item in Order.objects.with_items().get(pk=order.pk).items.all()] == names
 
 
 def test_an_event_has_the_lines_in_their_order_however_the_order_was_read(venue: Venue) -> None:
     names = [f"dish-{number}" for number in range(9, 0, -1)]
-    made = make.order(venue, items=[{"menu_item_id": name, "quantity": 1} for name in names])
+    made = builders.order(venue, items=[{"menu_item_id": name, "quantity": 1} for name in names])
     # A line that is written again moves to the end of its table.
     OrderItem.objects.filter(order=made, position=0).update(notes="no basil")
-    ordering.move(Order.objects.get(pk=made.pk), "completed", now=LATER, actor="system")
+    commands.move(Order.objects.get(pk=made.pk), "completed", now=LATER, actor="system")
     record = Event.objects.get(type="order.completed").record
     assert [line["menu_item_id"] for line in record["items"]] == names
 
@@ -88,7 +88,7 @@ def test_an_event_has_the_lines_in_their_order_however_the_order_was_read(venue:
     ],
 )
 def test_a_move(venue: Venue, status: str, to: str, allowed: bool) -> None:
-    order = make.order(venue, status=status, now=NOON)
+    order = builders.order(venue, status=status, now=NOON)
     before = Order.objects.values().get(pk=order.pk)
     if allowed:
         order.move_to(to, now=LATER)
@@ -103,7 +103,7 @@ def test_a_move(venue: Venue, status: str, to: str, allowed: bool) -> None:
 
 
 def test_an_order_that_was_read_before_moves_by_what_is_stored(venue: Venue) -> None:
-    order = make.order(venue, now=NOON)
+    order = builders.order(venue, now=NOON)
     stale = Order.objects.get(pk=order.pk)
     order.move_to("cancelled", now=NOON)
     with pytest.raises(IllegalMove):
@@ -112,7 +112,7 @@ def test_an_order_that_was_read_before_moves_by_what_is_stored(venue: Venue) -> 
 
 
 def test_the_database_holds_status_and_moments_together(venue: Venue) -> None:
-    order = make.order(venue)
+    order = builders.order(venue)
     with pytest.raises(IntegrityError, match="order_moments_tell_its_status"):
         Order.objects.filter(pk=order.pk).update(status="completed")
 
@@ -120,11 +120,11 @@ def test_the_database_holds_status_and_moments_together(venue: Venue) -> None:
 # Threads
 @pytest.mark.django_db(transaction=True)
 def test_numbers_have_no_gaps_and_no_doubles_under_eight_threads() -> None:
-    venues = [make.venue("one"), make.venue("two")]
+    venues = [builders.venue("one"), builders.venue("two")]
 
     def place(number: int) -> None:
         try:
-            make.order(venues[number % 2], now=NOON)
+            builders.order(venues[number % 2], now=NOON)
         finally:
             connection.close()
 
@@ -137,7 +137,7 @@ def test_numbers_have_no_gaps_and_no_doubles_under_eight_threads() -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_of_two_concurrent_moves_exactly_one_wins() -> None:
-    venue = make.venue()
+    venue = builders.venue()
     start = Barrier(2)
 
     def move(job: tuple[Order, str]) -> str | None:
@@ -154,7 +154,7 @@ def test_of_two_concurrent_moves_exactly_one_wins() -> None:
 
     with ThreadPoolExecutor(2) as threads:
         for _ in range(10):
-            made = make.order(venue, now=NOON)
+            made = builders.order(venue, now=NOON)
             jobs = [(Order.objects.get(pk=made.pk), status) for status in ("completed", "cancelled")]
             (winner,) = [status for status in threads.map(move, jobs) if status]
             stored = Order.objects.get(pk=made.pk)

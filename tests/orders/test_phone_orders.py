@@ -13,8 +13,8 @@ from pytest_django import DjangoAssertNumQueries
 
 from accounts.models import Event, Venue
 from orders.models import Menu, Order
-from tests import make, people
-from tests.pages import form_of
+from tests.support import builders, users
+from tests.support.html import form_of
 
 NOON = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 TOKEN = "0" * 32
@@ -23,13 +23,13 @@ TOKEN = "0" * 32
 @pytest.fixture
 def host(venue: Venue) -> Client:
     """Somebody at the phone."""
-    return people.member(venue, "host", person=people.user("host@example.com"))
+    return users.member(venue, "host", person=users.user("host@example.com"))
 
 
 @pytest.fixture
 def menu(venue: Venue) -> Menu:
     """Pizza and cake."""
-    return make.menu(venue, tiramisu="6.50")
+    return builders.menu(venue, tiramisu="6.50")
 
 
 def at(venue: Venue) -> str:
@@ -56,7 +56,7 @@ def test_the_form_costs_the_same_queries_for_a_small_menu_and_a_large_one(
     venue: Venue, host: Client, menu: Menu, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     for number in range(60):
-        make.dish(menu, f"dish-{number}")
+        builders.dish(menu, f"dish-{number}")
     # Session, user, venue, part; the menu, its dishes, how many; what is chosen; the other venues; and around them who
     # acts, for the history of rows.
     with django_assert_num_queries(11):
@@ -105,7 +105,7 @@ def test_what_htmx_asks_for_is_a_part_of_the_page(venue: Venue, host: Client, me
 
 def test_dishes_that_cannot_be_had_are_shown_with_the_reason(venue: Venue, host: Client, menu: Menu) -> None:
     late = menu.categories.create(name="Late", position=2, served_from="22:00", served_until="23:00")
-    make.dish(menu, "soup", category=late)
+    builders.dish(menu, "soup", category=late)
     menu.items.filter(ref="tiramisu").update(sold_out_on=NOON.date())
     menu.items.filter(ref="margherita").update(is_available=False)
     with time_machine.travel(NOON, tick=False):
@@ -181,9 +181,9 @@ def test_a_form_that_is_sent_again_is_one_order(venue: Venue, host: Client, menu
 
 @pytest.mark.django_db(transaction=True)
 def test_a_double_click_is_one_order() -> None:
-    venue = make.venue()
-    make.menu(venue, tiramisu="6.50")
-    host = people.member(venue, "host")
+    venue = builders.venue()
+    builders.menu(venue, tiramisu="6.50")
+    host = users.member(venue, "host")
     start = Barrier(4)
 
     def click(_: int) -> str:

@@ -12,7 +12,7 @@ from catalogue.models import Holiday
 from orders import seed
 from orders.models import Menu, MenuItem
 from reservations.models import Combination, ServicePeriod, Table
-from tests import make
+from tests.support import builders
 
 
 def test_a_seeded_menu_has_four_categories_and_two_rates_of_tax(venue: Venue) -> None:
@@ -63,5 +63,7 @@ def test_the_seed_gives_one_venue_a_menu_and_tables_and_a_key_that_stays(tmp_pat
     assert (venue.timezone, venue.currency, venue.is_sandbox) == ("Europe/Rome", "EUR", True)
     for model, number in ((Menu, 1), (Table, 10), (Combination, 2), (ServicePeriod, 2)):
         assert model.objects.count() == model.objects.filter(venue=venue).count() == number
-    api = make.client_with(said["management"]["menu_api_key"])
-    assert api.post("/api/v1/orders", make.order_body(), content_type="application/json").json()["total"] == "19.00"
+    api = builders.client_with(said["management"]["menu_api_key"])
+    assert (
+        api.post("/api/v1/orders", builders.order_body(), content_type="application/json").json()["total"] == "19.00"
+    )

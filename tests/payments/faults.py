@@ -17,15 +17,16 @@ from decimal import Decimal
 from django.conf import settings
 from django.utils.datastructures import CaseInsensitiveMapping
 
-from payments import chain, wire
+from payments import x402
+from payments.chain import reads
 from payments.devchain.wallets import Wallet
 from payments.models import Payment
-from tests.attacks.shops import CONTEXT, ELSEWHERE, Shop, passed_on
-from tests.payments.buying import signed_by
+from tests.payments.buyer import signed_by
 from tests.payments.facilitators import Script, cuts_short, hangs_up, node_that_says, refuses, says
-from tests.payments.hurry import PATIENCE_S
-from tests.payments.sending import front_run
-from tests.wallets import transfer_usdc
+from tests.payments.short_timeouts import PATIENCE_S
+from tests.payments.transfers import front_run
+from tests.security.live_product import CONTEXT, ELSEWHERE, Shop, passed_on
+from tests.support.wallets import transfer_usdc
 
 Fault = Callable[["Story"], Script]
 PRICE = Decimal("0.002")
@@ -50,9 +51,9 @@ class Paid:
     is_lied_about: bool = False
 
     @property
-    def proof(self) -> wire.Proof:
+    def proof(self) -> x402.Proof:
         """What it proves."""
-        proof = wire.proof(CaseInsensitiveMapping(self.headers))
+        proof = x402.proof(CaseInsensitiveMapping(self.headers))
         assert proof is not None
         return proof
 
@@ -64,18 +65,18 @@ class Paid:
     def row(self) -> Payment | None:
         """Its line of the ledger."""
         proof = self.proof
-        if isinstance(proof, wire.Authorization):
+        if isinstance(proof, x402.Authorization):
             return Payment.objects.filter(proof_key=proof.proof_key).first()
         return Payment.objects.filter(tx_hash=proof.tx_hash, form=Payment.Form.TX).first()
 
     def arrived(self) -> Decimal:
         """What it has brought us, as the chain says."""
         proof = self.proof
-        if isinstance(proof, wire.Sent):
-            return sum((each.amount for each in chain.transfers(proof.tx_hash)), Decimal(0))
-        if not chain.authorization_is_spent(proof.payer, proof.nonce):
+        if isinstance(proof, x402.Sent):
+            return sum((each.amount for each in reads.transfers(proof.tx_hash)), Decimal(0))
+        if not reads.authorization_is_spent(proof.payer, proof.nonce):
             return Decimal(0)
-        found = chain.authorization_used(proof.payer, proof.nonce)
+        found = reads.authorization_used(proof.payer, proof.nonce)
         return found.amount if found else Decimal(0)
 
 
@@ -236,7 +237,7 @@ def lies(story: Story) -> Script:
         nonce = json.loads(content)["paymentPayload"]["payload"]["authorization"]["nonce"]
         for payment in story.payments:
             proof = payment.proof
-            if isinstance(proof, wire.Authorization) and nonce == f"0x{proof.nonce.hex()}":
+            if isinstance(proof, x402.Authorization) and nonce == f"0x{proof.nonce.hex()}":
                 payment.is_lied_about = True
         return 200, said("0x" + nonce[2:])
 
@@ -283,7 +284,7 @@ def later(by: timedelta) -> Script:
             return told
         answers = json.loads(told[1])
         for question, answer in zip(asked, answers, strict=True):
-            if question["params"][0] == {"data": chain.CLOCK}:
+            if question["params"][0] == {"data": reads.CLOCK}:
                 answer["result"] = f"0x{int(answer['result'], 16) + int(by.total_seconds()):064x}"
         return told[0], json.dumps(answers).encode()
 

@@ -8,14 +8,14 @@ from django.test import Client
 from eth_account import Account
 from eth_account.messages import encode_defunct
 
-from payments.evm import checksummed
+from payments.chain.evm import checksummed
 
 CHALLENGE = "/v1/auth/challenge"
 SESSION = "/v1/auth/session"
 
 
 class Signer(Protocol):
-    """A wallet of the tests (tests/wallets.py)."""
+    """A wallet of the tests (tests/support/wallets.py)."""
 
     @property
     def address(self) -> str: ...

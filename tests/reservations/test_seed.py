@@ -5,7 +5,7 @@ from django.test import Client
 from accounts.models import Venue
 from reservations import seed
 from reservations.models import Area, Combination, ServicePeriod, Table
-from tests import make
+from tests.support import builders
 
 
 def test_seeded_tables_seat_two_to_eight_at_lunch_and_dinner_every_day(venue: Venue) -> None:
@@ -33,6 +33,6 @@ def test_seeding_tables_again_leaves_them_as_people_have_made_them(venue: Venue)
 
 def test_a_party_of_four_gets_a_seeded_table_at_once(api: Client, venue: Venue) -> None:
     seed.load(venue)
-    record = api.post("/api/v1/reservations", make.reservation_body(), content_type="application/json").json()
+    record = api.post("/api/v1/reservations", builders.reservation_body(), content_type="application/json").json()
     assert record["status"] == "confirmed"
     assert record["tables"] in (["T3"], ["T4"], ["T5"], ["E2"], ["E3"])

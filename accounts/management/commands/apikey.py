@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.utils.dateparse import parse_date
 
 from accounts.models import OVERLAPS, ApiKey, IssuedKey, Scope, Venue, every_scope
-from config.api.refusal import Refusal
+from framework.errors import Refusal
 
 SHOWN_ONCE = "Keep the key now: it is not shown again."
 LENGTH = re.compile(r"([1-9][0-9]{0,4})([hd])")

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from catalogue.exports.datasets import groups, history, landmarks, photos, restaurants, reviews
-from catalogue.exports.datasets.dataset import Column, Dataset
+from catalogue.exports.datasets.base import Column, Dataset
 from catalogue.models import Export
 
 __all__ = ["CORE", "DATASETS", "GROUPS", "Column", "Dataset", "of", "refused_filter", "refused_group"]

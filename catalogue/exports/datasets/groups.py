@@ -8,13 +8,15 @@ import psycopg
 from django.db import connection
 from django.db.models import Case, Q, Value, When
 
-from catalogue import geo
-from catalogue.exports.datasets.dataset import Column, Dataset
-from catalogue.exports.datasets.lines import an_object, or_null, value, word
-from catalogue.groups import context, insights
-from catalogue.insights import FEWEST_REVIEWS, approval, chosen, is_stale
-from catalogue.insights.staleness import OLD
+from catalogue.exports.datasets.base import Column, Dataset
+from catalogue.exports.datasets.sql_json import an_object, or_null, value, word
+from catalogue.field_groups import context, insights
+from catalogue.insights import FEWEST_REVIEWS, is_stale
+from catalogue.insights.pipeline import approval
+from catalogue.insights.pipeline.staleness import OLD
+from catalogue.insights.providers.registry import chosen
 from catalogue.models import Export, Insight
+from catalogue.search.geocoding import distance
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,11 +88,11 @@ REVIEWS = Group(
 )
 
 
-# In the circle of the plane that holds the one on the ground, then by the great circle (catalogue.geo).
+# In the circle of the plane that holds the one on the ground, then by the great circle (catalogue.search.geocoding.distance).
 LAT, LNG = "restaurant.latitude", "restaurant.longitude"
-METRES = geo.METRES_SQL.replace("%(lat)s", LAT).replace("%(lng)s", LNG)
-STRETCH = f"""{geo.MERCATOR_RADIUS_M / geo.EARTH_RADIUS_M * (1 + 1e-9)}
-    / cos(radians(abs({LAT})) + {context.REACH_M / geo.EARTH_RADIUS_M})"""
+METRES = distance.METRES_SQL.replace("%(lat)s", LAT).replace("%(lng)s", LNG)
+STRETCH = f"""{distance.MERCATOR_RADIUS_M / distance.EARTH_RADIUS_M * (1 + 1e-9)}
+    / cos(radians(abs({LAT})) + {context.REACH_M / distance.EARTH_RADIUS_M})"""
 EAST = f"radians(r.longitude - {LNG})"
 BEARING = f"""((round(degrees(atan2(
     sin({EAST}) * cos(radians(r.latitude)),
@@ -102,8 +104,8 @@ ENTRY = an_object(
         "name": value("near.name"),
         "kind": value("near.kind"),
         "distance_m": "round(near.metres)",
-        "walking_distance_m": f"round(near.metres * {geo.DETOUR})",
-        "walking_minutes": f"ceil(near.metres * {geo.DETOUR} / {geo.WALKED_M_PER_MINUTE})",
+        "walking_distance_m": f"round(near.metres * {distance.DETOUR})",
+        "walking_minutes": f"ceil(near.metres * {distance.DETOUR} / {distance.WALKED_M_PER_MINUTE})",
         "bearing": "near.bearing",
         "wikidata": or_null("near.wikidata"),
         "source": value("near.source_id"),
@@ -138,7 +140,7 @@ CONTEXT = Group(
 )
 
 
-# As catalogue.groups.insights says it.
+# As catalogue.field_groups.insights says it.
 REASON = f"""CASE
     WHEN told.hidden THEN '{insights.WITHHELD}'
     WHEN restaurant.review_count < {FEWEST_REVIEWS} THEN '{insights.TOO_FEW}'

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from catalogue.exports.datasets.dataset import MOVED, OF_RESTAURANT, Column, Dataset, gone
-from catalogue.exports.datasets.lines import an_object, value, word, word_or_null
+from catalogue.exports.datasets.base import MOVED, OF_RESTAURANT, Column, Dataset, gone
+from catalogue.exports.datasets.sql_json import an_object, value, word, word_or_null
 from catalogue.history import Operation, operations
 from catalogue.history.versions import kind_of
 

@@ -1,7 +1,7 @@
 """Landmarks with all their names, as GET /v1/landmarks lists them."""
 
-from catalogue.exports.datasets.dataset import Column, Dataset, gone
-from catalogue.exports.datasets.lines import an_object, or_null, value, word
+from catalogue.exports.datasets.base import Column, Dataset, gone
+from catalogue.exports.datasets.sql_json import an_object, or_null, value, word
 
 SCHEMA = {
     "id": "string",

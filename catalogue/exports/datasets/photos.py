@@ -1,7 +1,7 @@
 """Photos that are shown, each with the slug of its restaurant: addresses, authors and licences, without the bytes."""
 
-from catalogue.exports.datasets.dataset import MOVED, OF_RESTAURANT, Column, Dataset, gone
-from catalogue.exports.datasets.lines import an_object, or_null, value, word, word_or_null
+from catalogue.exports.datasets.base import MOVED, OF_RESTAURANT, Column, Dataset, gone
+from catalogue.exports.datasets.sql_json import an_object, or_null, value, word, word_or_null
 from catalogue.photos import SIZES
 
 SCHEMA = {
@@ -29,7 +29,7 @@ def address(size: str) -> str:
 
 
 def measures(size: str) -> tuple[str, str]:
-    """Width and height of a size, as catalogue.photos.sizes has them."""
+    """Width and height of a size, as catalogue.photos.thumbnails has them."""
     width = f"least({SIZES[size]}, photo.width)"
     # In floats, which are rounded to even as Python does.
     return width, f"greatest(1, round((photo.height::bigint * {width})::float8 / photo.width))::bigint"

@@ -1,6 +1,6 @@
 """Restaurants: the free fields, as the database has rendered them."""
 
-from catalogue.exports.datasets.dataset import MOVED, OF_RESTAURANT, Column, Dataset, gone
+from catalogue.exports.datasets.base import MOVED, OF_RESTAURANT, Column, Dataset, gone
 
 # Each field of GET /v1/restaurants/{slug}?fields=core with its type, but for what depends on the moment of reading:
 # the state of the hours and the flow offer.

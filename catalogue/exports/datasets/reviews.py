@@ -1,7 +1,7 @@
 """Reviews, each with the slug of its restaurant, as a list of reviews shows them."""
 
-from catalogue.exports.datasets.dataset import MOVED, OF_RESTAURANT, Column, Dataset, gone
-from catalogue.exports.datasets.lines import an_object, or_null, value, word, word_or_null
+from catalogue.exports.datasets.base import MOVED, OF_RESTAURANT, Column, Dataset, gone
+from catalogue.exports.datasets.sql_json import an_object, or_null, value, word, word_or_null
 
 SCHEMA = {
     "id": "string",

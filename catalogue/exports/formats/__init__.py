@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from catalogue.exports.formats.reading import Reading, Writer
+from catalogue.exports.formats.part_reader import Reading, Writer
 from catalogue.models import Export
 
 __all__ = ["CONTENT_TYPES", "Reading", "Writer", "writer"]
@@ -20,6 +20,6 @@ def writer(export: Export) -> Writer:
         from catalogue.exports.formats import parquet
 
         return parquet.write
-    from catalogue.exports.formats import lines
+    from catalogue.exports.formats import text
 
-    return lines.write_csv if export.format == Export.Format.CSV_GZ else lines.write_json
+    return text.write_csv if export.format == Export.Format.CSV_GZ else text.write_json

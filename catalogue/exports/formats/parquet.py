@@ -10,10 +10,10 @@ import pyarrow.parquet as pq
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
-from catalogue.exports.files import Draft
-from catalogue.exports.formats import rendering, types
-from catalogue.exports.formats.reading import Reading
-from catalogue.exports.snapshots import IDLE_S, READER, STATEMENT_TIMEOUT_S
+from catalogue.exports.formats import column_transforms, column_types
+from catalogue.exports.formats.part_reader import Reading
+from catalogue.exports.jobs.shared_snapshot import IDLE_S, READER, STATEMENT_TIMEOUT_S
+from catalogue.exports.storage.files import Draft
 
 ARROW = {
     "string": pa.string(),
@@ -41,7 +41,7 @@ def write(reading: Reading, draft: Draft) -> int:
     table = pa.Table.from_batches(batches, schema=read)
     del batches
     if reading.is_rendered:
-        for name, made in rendering.columns(reading.dataset).items():
+        for name, made in column_transforms.columns(reading.dataset).items():
             texts = pa.array(map(made, table[name].to_pylist()), pa.string())
             table = table.set_column(table.schema.get_field_index(name), name, texts)
     # What ADBC has to say of PostgreSQL's types is left out with the cast: the types are the same.
@@ -60,8 +60,8 @@ def schema(reading: Reading) -> pa.Schema:
     """What every file of an export has, be it empty. Any column may hold nulls: a file never fails for one."""
     fields = []
     for column in reading.columns:
-        plain = ARROW[types.plain(column.type)]
-        fields.append(pa.field(column.name, pa.list_(plain) if types.is_array(column.type) else plain))
+        plain = ARROW[column_types.plain(column.type)]
+        fields.append(pa.field(column.name, pa.list_(plain) if column_types.is_array(column.type) else plain))
     return pa.schema(fields, metadata={"licence": LICENCE})
 
 

@@ -13,24 +13,26 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from catalogue import dictionaries, holidays, tasks
-from catalogue.importers import dohmh, foursquare, native, osm, releases, runs
-from catalogue.importers.atlas import Atlas
-from catalogue.importers.landmarks import LandmarkImport
-from catalogue.importers.overture import Overture
-from catalogue.importers.restaurants import Reader, RestaurantImport
-from catalogue.importers.rows import UnreadableFileError
-from catalogue.importers.runs import OnStep, Rejects, Step, StoppedError, Totals
+from catalogue import reference_data, tasks
+from catalogue.hours import holidays
+from catalogue.importers import runner, snapshot_sync
+from catalogue.importers.parsing.market_lookup import Atlas
+from catalogue.importers.row_errors import UnreadableFileError
+from catalogue.importers.runner import OnStep, Rejects, Step, StoppedError, Totals
+from catalogue.importers.sources import foursquare, native_jsonl, nyc_inspections, osm
+from catalogue.importers.sources.overture import Overture
+from catalogue.importers.sources.wikidata_landmarks import LandmarkImport
+from catalogue.importers.upsert import Reader, RestaurantImport
 from catalogue.models import Market
-from config.api.refusal import unknown
+from framework.errors import unknown
 
 LANDMARKS = "landmarks"
 READERS: dict[str, Reader] = {
     "overture": Overture(),
     "foursquare": foursquare,
     "osm": osm,
-    "dohmh": dohmh,
-    "native": native,
+    "dohmh": nyc_inspections,
+    "native": native_jsonl,
 }
 COUNTS = ("read", "created", "merged", "changed", "unchanged", "skipped", "refused", "queued", "closed")
 
@@ -73,7 +75,7 @@ class Command(BaseCommand):
                 raise CommandError(f"No such file: {path}")
         if options["release"] and source != "overture":
             raise CommandError("--release is for overture only.")
-        dictionaries.load()
+        reference_data.load()
         holidays.add(now=now)
         market = _market(options["market"])
         atlas = Atlas.load(only=market)
@@ -90,7 +92,7 @@ class Command(BaseCommand):
                 with self._progress(name) as on_step:
                     try:
                         if reader is None:
-                            totals = runs.run(
+                            totals = runner.run(
                                 LandmarkImport(atlas),
                                 paths[0],
                                 market=market,
@@ -100,7 +102,7 @@ class Command(BaseCommand):
                                 on_step=on_step,
                             )
                         else:
-                            totals = releases.take(
+                            totals = snapshot_sync.take(
                                 RestaurantImport(reader, atlas, timezone.now),
                                 paths,
                                 market=market,

@@ -10,11 +10,12 @@ from django.utils import timezone
 from rich.console import Console
 from rich.table import Table
 
-from catalogue import dictionaries, holidays, opening, tasks
+from catalogue import reference_data, tasks
 from catalogue.demo import load
 from catalogue.demo.load import AlreadyLoadedError
-from catalogue.flow.demo import list_some
-from catalogue.management.progress import shown
+from catalogue.hours import holidays, open_spans
+from catalogue.offers.demo import list_some
+from framework.cli.progress import shown
 
 MEGABYTE = 1024 * 1024
 # Restaurants of a market that offers can be booked at.
@@ -50,7 +51,7 @@ class Command(BaseCommand):
         started = time.monotonic()
         if options["reviews"] and not options["restaurants"]:
             raise CommandError("Reviews need restaurants.")
-        dictionaries.load()
+        reference_data.load()
         holidays.add(now=now)
         is_large = options["restaurants"] >= load.LARGE
         offers = 0
@@ -76,7 +77,7 @@ class Command(BaseCommand):
             # Minutes of work, which the worker does in slices.
             tasks.ring_for_open_spans()
         elif loaded.restaurants:
-            opening.refresh(now=now, at_most=loaded.restaurants)
+            open_spans.refresh(now=now, at_most=loaded.restaurants)
         if loaded.reviews:
             tasks.ring_for_insights()
         if is_large and loaded.restaurants:

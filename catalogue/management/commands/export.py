@@ -23,17 +23,19 @@ from django.utils import timezone
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
-from catalogue.exports import record, start, taking, working
 from catalogue.exports.datasets import GROUPS
-from catalogue.exports.working import Look
+from catalogue.exports.downloads import copy_to_folder
+from catalogue.exports.jobs import foreground
+from catalogue.exports.jobs.foreground import Look
+from catalogue.exports.requests import commands, representation
 from catalogue.models import Export
 from catalogue.models.exports import UNDER_WAY
 from catalogue.serializers import ExportRecord, NewExport
 from catalogue.tasks import ring_for_export
-from config.api.errors import problems
-from config.api.refusal import Refusal
-from config.api.renderers import JSON
-from payments.tiers import FREE
+from framework.api.error_handler import problems
+from framework.api.renderers import JSON
+from framework.errors import Refusal
+from payments.tiers.definitions import FREE
 
 LOOK_S = 0.25
 # Where nobody looks at a terminal.
@@ -93,17 +95,17 @@ class Command(BaseCommand):
         """Until the export has ended, or a signal says that it is enough."""
         if options["to"] is not None:
             try:
-                taking.prepare(options["to"])
+                copy_to_folder.prepare(options["to"])
             except OSError as error:
                 raise CommandError(f"--to {options['to']}: {error.strerror}.") from error
         export = self.found(options)
-        run = Run(first=working.look(export))
+        run = Run(first=foreground.look(export))
         if options["beside"]:
             # Ctrl-C in a terminal reaches all processes: when this one ends is said by the one that has begun it.
             signal.signal(signal.SIGINT, signal.SIG_IGN)
             signal.signal(signal.SIGTERM, lambda *_: run.stop.set())
             parent = options["beside"]
-            working.work(export, is_stopped=lambda: run.stop.is_set() or os.getppid() != parent)
+            foreground.work(export, is_stopped=lambda: run.stop.is_set() or os.getppid() != parent)
             return
         with ExitStack() as stack:
             for number in (signal.SIGINT, signal.SIGTERM):
@@ -143,7 +145,7 @@ class Command(BaseCommand):
         if not asked.is_valid():
             raise CommandError("\n".join(f"{each.param}: {each.message}" for each in problems(asked.errors)))
         try:
-            return start.start(None, tier=FREE, now=timezone.now(), **asked.validated_data)
+            return commands.start(None, tier=FREE, now=timezone.now(), **asked.validated_data)
         except Refusal as refusal:
             raise CommandError(
                 f"{refusal.param}: {refusal.message}" if refusal.param else refusal.message
@@ -155,7 +157,7 @@ class Command(BaseCommand):
 
         def write() -> None:
             try:
-                working.work(Export.objects.get(pk=export.pk), is_stopped=run.stop.is_set)
+                foreground.work(Export.objects.get(pk=export.pk), is_stopped=run.stop.is_set)
             finally:
                 connection.close()
 
@@ -172,7 +174,7 @@ class Command(BaseCommand):
     def followed(self, export: Export, run: Run, *, quiet: bool) -> Look:
         """The last look at an export that has ended, or at the moment of a signal."""
         with self.progress(run, quiet=quiet) as show:
-            while (look := working.look(export)).export.status in UNDER_WAY and not run.stop.is_set():
+            while (look := foreground.look(export)).export.status in UNDER_WAY and not run.stop.is_set():
                 show(look)
                 run.stop.wait(LOOK_S)
             show(look)
@@ -218,7 +220,7 @@ class Command(BaseCommand):
         paths: list[Path] = []
         if options["to"] is not None:
             try:
-                paths = taking.take(export, options["to"], now=now)
+                paths = copy_to_folder.take(export, options["to"], now=now)
             except Refusal as refusal:
                 raise CommandError(refusal.message, returncode=FAILED) from refusal
             except OSError as error:
@@ -227,7 +229,7 @@ class Command(BaseCommand):
                     f" `manage.py export --resume {export.public_id} --to DIR` copies its files.",
                     returncode=FAILED,
                 ) from error
-        shown = record.show(export, now=now)
+        shown = representation.show(export, now=now)
         size = sum(file.bytes for file in shown.files)
         pace = round(run.pace(last))
         if options["json"]:
@@ -251,7 +253,7 @@ class Command(BaseCommand):
             signal.signal(signal.SIGINT, signal.default_int_handler)
             self.stderr.write("Cancel the export, and remove what is written of it? [y/N] ", ending="")
             if sys.stdin.readline().strip().lower() in ("y", "yes"):
-                start.cancel(export, actor="system", now=timezone.now())
+                commands.cancel(export, actor="system", now=timezone.now())
                 raise CommandError(f"Export {export.public_id} is cancelled.", returncode=INTERRUPTED)
         raise CommandError(
             f"Stopped. `manage.py export --resume {export.public_id}` goes on where it was; workers that run do so by"

@@ -10,10 +10,12 @@ from django.utils import timezone
 from rich.console import Console
 from rich.table import Table
 
-from catalogue import insights, languages
-from catalogue.insights import checking, figures
-from catalogue.management.progress import shown
+from catalogue import insights
+from catalogue.insights.guardrails import citation_audit
+from catalogue.insights.pipeline import statistics
 from catalogue.models import Restaurant
+from catalogue.reviews import language_detection
+from framework.cli.progress import shown
 
 # Faults that the table shows; all are counted.
 SHOWN = 20
@@ -86,7 +88,7 @@ class Command(BaseCommand):
         return f"that of {restaurant.slug} {'could not be written' if due.exists() else 'is written'}"
 
     def _tell_due(self) -> str:
-        why = figures.why_due(now=timezone.now())
+        why = statistics.why_due(now=timezone.now())
         if why:
             table = Table("why", "due")
             for reason, count in why.most_common():
@@ -96,22 +98,22 @@ class Command(BaseCommand):
 
     def _tell_stats(self) -> str:
         table = Table("provider", "version", "model", "insights", "untold", "hidden", "approved", "failed", "USD")
-        written = figures.by_provider()
+        written = statistics.by_provider()
         for row in written:
             table.add_row(*map(str, row))
         self._print(table)
-        said = ", ".join(f"{lang} {count}" for lang, count in figures.languages().items())
+        said = ", ".join(f"{lang} {count}" for lang, count in statistics.languages().items())
         self.stdout.write(f"Reviews behind them by language: {said or 'none'}")
         return f"{sum(row.insights for row in written)} there are"
 
     def _tell_languages(self) -> str:
         with shown("insights", self.stderr) as on_step:
-            filled = languages.fill(now=timezone.now(), on_step=on_step)
+            filled = language_detection.fill(now=timezone.now(), on_step=on_step)
         return f"{filled.told} reviews have a language now, {filled.unsure} are too short or unsure"
 
     def _check(self, only: Restaurant | None) -> str:
         with shown("insights", self.stderr) as on_step:
-            faults = checking.faults(restaurant=only.pk if only else None, on_step=on_step)
+            faults = citation_audit.faults(restaurant=only.pk if only else None, on_step=on_step)
             first = list(islice(faults, SHOWN))
             found = len(first) + sum(1 for _ in faults)
         if not found:

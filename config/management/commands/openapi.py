@@ -4,9 +4,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from accounts.webhooks import documents
+from accounts.webhooks import openapi as webhooks_openapi
 from config import urls
-from config.api import openapi
+from framework.api.openapi import schema
 
 DOCUMENTS = {
     "management": (
@@ -34,11 +34,11 @@ class Command(BaseCommand):
     def handle(self, *args: object, **options: Any) -> None:
         """Write the documents, or compare them."""
         for name, (title, description, patterns) in DOCUMENTS.items():
-            document = openapi.generate(title, description, patterns)
+            document = schema.generate(title, description, patterns)
             if name == "management":
-                document["webhooks"] = documents.section()
-            text = openapi.written(document)
-            file = openapi.FOLDER / f"{name}.json"
+                document["webhooks"] = webhooks_openapi.section()
+            text = schema.written(document)
+            file = schema.FOLDER / f"{name}.json"
             if not options["check"]:
                 file.parent.mkdir(parents=True, exist_ok=True)
                 file.write_text(text)

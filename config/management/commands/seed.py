@@ -8,9 +8,10 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
 from accounts import seed
-from catalogue import dictionaries, holidays
+from catalogue import reference_data
+from catalogue.hours import holidays
 from orders import seed as menu
-from payments import seed as products
+from payments.pricing import default_products as products
 from reservations import seed as tables
 
 
@@ -36,7 +37,7 @@ class Command(BaseCommand):
                 earlier = json.loads(options["keep"].read_text())
             except (OSError, ValueError) as error:
                 raise CommandError(f"{options['keep']} cannot be read: {error}") from error
-        dictionaries.load()
+        reference_data.load()
         holidays.add(now=timezone.now())
         products.load()
         made = seed.load(earlier)

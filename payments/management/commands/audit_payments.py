@@ -9,9 +9,9 @@ from django.utils import timezone
 from rich.console import Console
 from rich.progress import Progress
 
-from payments import audit
+from payments.chain.rpc import RpcUnavailable
+from payments.ledger import chain_audit
 from payments.models import Audit
-from payments.rpc import RpcUnavailable
 
 
 class Command(BaseCommand):
@@ -35,7 +35,7 @@ class Command(BaseCommand):
         try:
             with Progress(console=Console(stderr=True), transient=True, disable=not self.stderr.isatty()) as progress:
                 bar = progress.add_task("blocks", total=None)
-                done = audit.run(
+                done = chain_audit.run(
                     now=timezone.now(),
                     from_block=first,
                     on_span=lambda behind, total: progress.update(bar, completed=behind, total=total),

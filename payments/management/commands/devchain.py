@@ -17,15 +17,15 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from rich.console import Console
 from rich.table import Table
 
-from config.flags import port_number
-from config.stack import StackError, read_json, write_private
-from config.stack.chain import USDC, UTILITY_TOKEN, Chain
-from config.stack.servers import free_port
-from config.stack.state import RECORD, locked
+from config.dev_stack import StackError, read_json, write_private
+from config.dev_stack.chain import USDC, UTILITY_TOKEN, Chain
+from config.dev_stack.servers import free_port
+from config.dev_stack.state import RECORD, locked
+from framework.cli.arguments import port_number
+from payments.chain.evm import checksummed
 from payments.devchain import faucet
 from payments.devchain.faucet import DevelopmentChain, NotOurChain, TooFine, TransactionRefused, atomic
 from payments.devchain.wallets import Wallet
-from payments.evm import checksummed
 
 ADDRESS = re.compile("0x[0-9a-fA-F]{40}")
 NOBODY = f"0x{'0' * 40}"

@@ -14,12 +14,12 @@ import httpx
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from config.flags import port_number
-from config.stack.processes import StackError
-from config.stack.servers import package_dir
-from payments.connections import DIRECT
-from payments.facilitating import policy
-from payments.networks import ours
+from config.dev_stack.processes import StackError
+from config.dev_stack.servers import package_dir
+from framework.cli.arguments import port_number
+from framework.http_client import DIRECT
+from payments.chain.networks import ours
+from payments.facilitator_server import policy
 
 GWEI = 10**9
 THREADS = 16
@@ -146,7 +146,7 @@ def is_loopback(host: str) -> bool:
 def serve(host: str, port: int, words: dict[str, Any]) -> None:
     """Become the server: signals reach it without anybody between."""
     command = [
-        *(sys.executable, "-m", "granian", "payments.facilitating.server:application", "--factory"),
+        *(sys.executable, "-m", "granian", "payments.facilitator_server.server:application", "--factory"),
         *("--interface", "wsgi", "--http", "1", "--no-ws", "--host", host, "--port", str(port)),
         *("--workers", "1", "--runtime-mode", "st", "--blocking-threads", str(THREADS)),
         *("--workers-kill-timeout", str(ENDS_WITHIN_S)),

@@ -21,11 +21,11 @@ from x402.http.utils import (
     encode_payment_signature_header,
 )
 
-from config.flags import count
-from config.stack import read_up
+from config.dev_stack import read_up
+from framework.cli.arguments import count
+from payments.chain.evm import call_data
 from payments.devchain.faucet import DevelopmentChain, TransactionRefused
 from payments.devchain.wallets import Wallet
-from payments.evm import call_data
 
 TIMEOUT_S = 30.0
 FORMS = ("v2", "v1", "tx")

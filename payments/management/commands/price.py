@@ -13,11 +13,11 @@ from django.utils.dateparse import parse_datetime
 from rich.console import Console
 from rich.table import Table
 
-from config.api.refusal import InvalidRequest, Refusal, unknown
-from payments import pricing
+from framework.errors import InvalidRequest, Refusal, unknown
 from payments.models import Price, Product
-from payments.pricing import NewPrice, Offered, moment_told, told
-from payments.tiers import TIERS, Tier
+from payments.pricing import price_changes
+from payments.pricing.price_changes import NewPrice, Offered, moment_told, told
+from payments.tiers.definitions import TIERS, Tier
 
 # Columns of a table that goes to a file or another program.
 PRINTED_WIDTH = 140
@@ -63,14 +63,14 @@ class Command(BaseCommand):
         }
         try:
             run[options["verb"]](options, timezone.now())
-        except pricing.Doubtful as doubtful:
+        except price_changes.Doubtful as doubtful:
             raise CommandError(f"{doubtful.message} Nothing was changed. Add --yes if you mean it.") from doubtful
         except Refusal as refusal:
             raise CommandError(refusal.message) from refusal
 
     def list(self, options: dict[str, Any], now: datetime) -> None:
         """All products, with the prices of now and those to come."""
-        offered = pricing.board(now=now)
+        offered = price_changes.board(now=now)
         if options["json"]:
             self._print_json({"data": [shown(each) for each in offered]})
             return
@@ -83,8 +83,8 @@ class Command(BaseCommand):
 
     def set(self, options: dict[str, Any], now: datetime) -> None:
         """Set a price, and open the product to the tier."""
-        product, tier = pricing.product_called(options["product"]), tier_called(options["tier"])
-        written, opened = pricing.set_for(
+        product, tier = price_changes.product_called(options["product"]), tier_called(options["tier"])
+        written, opened = price_changes.set_for(
             product,
             tier,
             amount_of(options["amount"]),
@@ -97,27 +97,27 @@ class Command(BaseCommand):
 
     def close(self, options: dict[str, Any], now: datetime) -> None:
         """End the sale at the rate of a tier."""
-        product, tier = pricing.product_called(options["product"]), tier_called(options["tier"])
+        product, tier = price_changes.product_called(options["product"]), tier_called(options["tier"])
         ended = NewPrice(tier.rate, None, moment_of(options["begins"]))
-        written = pricing.change(product, [ended], by=who(), now=now, is_sure=options["yes"])
+        written = price_changes.change(product, [ended], by=who(), now=now, is_sure=options["yes"])
         self._answer(options, product, written=written)
 
     def take_back(self, options: dict[str, Any], now: datetime) -> None:
         """Forget the prices to come."""
-        product, tier = pricing.product_called(options["product"]), tier_called(options["tier"])
+        product, tier = price_changes.product_called(options["product"]), tier_called(options["tier"])
         coming = product.prices.filter(rate=tier.rate, valid_from__gt=now).values_list("pk", flat=True)
         self._answer(
-            options, product, taken_back=pricing.take_back(coming, now=now), nothing="there is no price to come"
+            options, product, taken_back=price_changes.take_back(coming, now=now), nothing="there is no price to come"
         )
 
     def open(self, options: dict[str, Any], now: datetime) -> None:
         """Sell a product from a tier on."""
-        product, tier = pricing.product_called(options["product"]), tier_called(options["tier"])
-        self._answer(options, product, opened=pricing.open_from(product, tier, is_sure=options["yes"]))
+        product, tier = price_changes.product_called(options["product"]), tier_called(options["tier"])
+        self._answer(options, product, opened=price_changes.open_from(product, tier, is_sure=options["yes"]))
 
     def history(self, options: dict[str, Any], now: datetime) -> None:
         """Every price of a product, by rate, the newest first."""
-        prices = pricing.history(pricing.product_called(options["product"]))
+        prices = price_changes.history(price_changes.product_called(options["product"]))
         if options["json"]:
             self._print_json({"data": [record(price) for price in prices]})
             return

@@ -7,11 +7,11 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
-from config.api import ids
-from config.flags import count
-from payments import ledger, reconcile
+from framework import public_ids
+from framework.cli.arguments import count
+from payments.ledger import reconcile, transitions
 from payments.models import Payment
-from payments.wire.receipts import PREFIX
+from payments.x402.receipts import PREFIX
 
 PAUSE_S = 2.0
 
@@ -35,17 +35,17 @@ class Command(BaseCommand):
         until = time.monotonic() + options["within"]
         seen: set[Any] = set()
         while True:
-            seen |= set(Payment.objects.filter(state__in=ledger.OPEN).values_list("pk", flat=True))
+            seen |= set(Payment.objects.filter(state__in=transitions.OPEN).values_list("pk", flat=True))
             reconcile.sweep(now=timezone.now(), is_urgent=True)
-            is_clean = not Payment.objects.filter(state__in=ledger.OPEN).exists()
+            is_clean = not Payment.objects.filter(state__in=transitions.OPEN).exists()
             if is_clean or not options["until_clean"] or time.monotonic() > until:
                 break
             time.sleep(PAUSE_S)
         found = Payment.objects.filter(pk__in=seen).order_by("pk")
-        told = [{"id": ids.encode(PREFIX, row.pk), "state": row.state, "error": row.error} for row in found]
+        told = [{"id": public_ids.encode(PREFIX, row.pk), "state": row.state, "error": row.error} for row in found]
         # What was surely not sent leaves no line.
         gone = seen - {row.pk for row in found}
-        told += [{"id": ids.encode(PREFIX, key), "state": "let go", "error": ""} for key in sorted(gone)]
+        told += [{"id": public_ids.encode(PREFIX, key), "state": "let go", "error": ""} for key in sorted(gone)]
         if options["json"]:
             self.stdout.write(json.dumps({"clean": is_clean, "payments": told}))
         else:
@@ -53,5 +53,5 @@ class Command(BaseCommand):
                 self.stdout.write(f"{one['id']}  {one['state']}  {one['error']}".rstrip())
             self.stdout.write(f"{len(told)} were open." if told else "None was open.")
         if not is_clean:
-            still = sum(one["state"] in ledger.OPEN for one in told)
+            still = sum(one["state"] in transitions.OPEN for one in told)
             raise CommandError(f"{still} of them still are: the chain does not show yet how they ended.")

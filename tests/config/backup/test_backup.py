@@ -29,12 +29,12 @@ from config.backup.dump import write_backup
 from config.backup.manifest import STORAGES
 from config.backup.restore import ADVISORY_LOCK
 from orders.models import Order
-from tests import make
-from tests.catalogue import exporting
-from tests.catalogue import make as places
-from tests.emptying import empty
-from tests.running import eventually
-from tests.served import database_url
+from tests.catalogue import builders as places
+from tests.catalogue.exports import export_builders
+from tests.support import builders
+from tests.support.db_cleanup import empty
+from tests.support.live_server import database_url
+from tests.support.live_stack import eventually
 
 NOW = datetime(2031, 5, 3, 12, tzinfo=UTC)
 INSERT_HOURS = """
@@ -102,11 +102,11 @@ def database_content() -> dict[str, Any]:
 
 def fill(tmp_path: Path) -> None:
     """An installation with values that are hard to write down."""
-    venue = make.venue('Osteria\tdi \\N\n"Ada" ✓ 🍋')
-    make.menu(venue)
-    make.order(venue, status="completed")
-    make.reservation(venue, status="confirmed", special_requests="a\\b\r\n\tc")
-    make.key(venue)
+    venue = builders.venue('Osteria\tdi \\N\n"Ada" ✓ 🍋')
+    builders.menu(venue)
+    builders.order(venue, status="completed")
+    builders.reservation(venue, status="confirmed", special_requests="a\\b\r\n\tc")
+    builders.key(venue)
     place = places.restaurant()
     places.review(place, "So good.\n\\.\nSo salty.")
     places.photo(place)
@@ -136,14 +136,14 @@ def test_restore_brings_back_every_row_and_file(tmp_path: Path) -> None:
     assert (tmp_path / "exports/one/part-0.jsonl.gz").read_bytes() == exported
     assert (tmp_path / "photos/p/ä photo.jpg").read_bytes() == b"\x00\n\xff"
     # Triggers and sequences go on where they were.
-    make.order(Order.objects.get().venue)
+    builders.order(Order.objects.get().venue)
     assert sorted(Order.objects.values_list("number", flat=True)) == [1, 2]
 
 
 @pytest.mark.django_db(transaction=True)
 def test_backup_has_the_rows_of_one_snapshot(tmp_path: Path) -> None:
-    venue = make.venue()
-    make.order(venue)
+    venue = builders.venue()
+    builders.order(venue)
 
     def write_during_dump(step: str) -> None:
         if step == "pg_dump":
@@ -160,7 +160,7 @@ def test_backup_has_the_rows_of_one_snapshot(tmp_path: Path) -> None:
 def make_order_elsewhere(venue: Venue) -> None:
     """An order by a connection of its own."""
     try:
-        make.order(venue)
+        builders.order(venue)
     finally:
         connection.close()
 
@@ -177,7 +177,7 @@ def test_backup_does_not_overwrite(tmp_path: Path) -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_database_with_rows_is_replaced_only_with_the_flag(tmp_path: Path) -> None:
-    make.venue("Before")
+    builders.venue("Before")
     run("backup", str(tmp_path / "b"))
     Account.objects.update(name="After")
     with pytest.raises(CommandError, match=r"^This database is in use: accounts_account has rows\."):
@@ -189,7 +189,7 @@ def test_database_with_rows_is_replaced_only_with_the_flag(tmp_path: Path) -> No
 
 @pytest.mark.django_db(transaction=True)
 def test_damaged_backup_is_refused_and_nothing_is_changed(tmp_path: Path) -> None:
-    make.venue("Osteria")
+    builders.venue("Osteria")
     write_file(tmp_path / "photos/p.jpg", b"a photo")
     backup = tmp_path / "b"
     run("backup", str(backup))
@@ -255,7 +255,7 @@ def as_json(manifest: dict[str, Any], **changes: Any) -> bytes:
 
 @pytest.mark.django_db(transaction=True)
 def test_backup_of_an_older_version_is_restored_and_names_the_migrations_to_run(tmp_path: Path) -> None:
-    make.venue("Before")
+    builders.venue("Before")
     recorder = MigrationRecorder(connection)
     recorder.record_unapplied("sessions", "0001_initial")
     try:
@@ -285,7 +285,7 @@ def test_missing_programs_are_named_with_what_to_install(monkeypatch: pytest.Mon
 
 @pytest.mark.django_db(transaction=True)
 def test_restore_is_refused_while_another_session_uses_the_database(tmp_path: Path) -> None:
-    make.venue()
+    builders.venue()
     run("backup", str(tmp_path / "b"))
     with psycopg.connect(database_url()) as other:
         other.execute("SELECT pg_advisory_lock(%s)", [ADVISORY_LOCK])
@@ -310,7 +310,7 @@ def test_transaction_ids_of_another_server_are_removed(tmp_path: Path) -> None:
     review = places.review(places.restaurant())
     Review.objects.filter(pk=review.pk).update(stars=1)
     assert ReviewChange.objects.count() == 1
-    export = exporting.queued()
+    export = export_builders.queued()
     Export.objects.update(status="running")
     ExportPart.objects.create(export=export, seq=0, horizon=2**40)
     run("backup", str(tmp_path / "b"))
@@ -341,7 +341,7 @@ def copied_rows(command: str) -> int:
 @pytest.mark.chaos
 @pytest.mark.django_db(transaction=True)
 def test_killed_backup_and_killed_restore_leave_nothing_half_done(tmp_path: Path) -> None:
-    venue = make.venue("Before")
+    venue = builders.venue("Before")
     with connection.cursor() as cursor:
         cursor.execute(INSERT_HOURS, [venue.pk, 300_000])
     write_file(tmp_path / "photos/p.jpg", b"before")

@@ -10,7 +10,7 @@ from web3.contract import Contract
 def node() -> Web3:
     """The node of this test run."""
     # This file may be read before the plugins are.
-    from tests.wallets import chain_secret
+    from tests.support.wallets import chain_secret
 
     chain_secret()
     return Web3(Web3.HTTPProvider(settings.RPC_URL))
@@ -19,6 +19,6 @@ def node() -> Web3:
 @pytest.fixture
 def usdc(node: Web3) -> Contract:
     """Its USDC."""
-    from tests.payments.devchain import outside
+    from tests.payments.devchain import external_tools
 
-    return outside.usdc(node)
+    return external_tools.usdc(node)

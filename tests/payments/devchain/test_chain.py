@@ -10,15 +10,15 @@ import pytest
 from eth_account import Account
 from web3 import Web3
 
-from config.stack.chain import PRICE_FEED, USDC, UTILITY_TOKEN
-from config.stack.chain import Chain as Server
-from config.stack.servers import free_port
+from config.dev_stack.chain import PRICE_FEED, USDC, UTILITY_TOKEN
+from config.dev_stack.chain import Chain as Server
+from config.dev_stack.servers import free_port
+from payments.chain.evm import call_data, checksummed
 from payments.devchain import wallets
 from payments.devchain.chain import Block, Chain
 from payments.devchain.transactions import InvalidTransactionError
 from payments.devchain.wallets import Wallet
-from payments.evm import call_data, checksummed
-from tests.payments.devchain import outside
+from tests.payments.devchain import external_tools
 
 SECRET = "of these tests"
 NOW = 1_764_000_000
@@ -166,9 +166,10 @@ def test_kill_9_loses_nothing_that_was_acknowledged(server: Server) -> None:
     def node() -> Web3:
         return Web3(Web3.HTTPProvider(server.url))
 
-    usdc = outside.usdc(node())
+    usdc = external_tools.usdc(node())
     receipts = [
-        outside.send(node(), PRO, usdc.functions.transfer(usdc.address, amount)) for amount in (1_000_000, 2_000_000)
+        external_tools.send(node(), PRO, usdc.functions.transfer(usdc.address, amount))
+        for amount in (1_000_000, 2_000_000)
     ]
     blocks = [node().eth.get_block(number) for number in range(3)]
     top = psutil.Process(server.pid or 0)

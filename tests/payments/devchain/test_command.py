@@ -17,10 +17,10 @@ import pytest
 from django.conf import settings
 from django.core.management import CommandError, call_command
 
+from payments.chain.evm import checksummed
 from payments.devchain import faucet
 from payments.devchain.wallets import Wallet, from_key
-from payments.evm import checksummed
-from tests.wallets import chain_secret, fresh_wallet, usdc_balance
+from tests.support.wallets import chain_secret, fresh_wallet, usdc_balance
 
 
 def devchain(*words: str) -> Any:

@@ -20,10 +20,10 @@ from x402.mechanisms.evm.exact import register_exact_evm_client
 from x402.schemas import PaymentRequired, PaymentRequirements
 from x402.schemas.v1 import PaymentRequiredV1, PaymentRequirementsV1
 
-from config.stack.chain import USDC
+from config.dev_stack.chain import USDC
+from payments.chain.evm import checksummed
 from payments.devchain.wallets import Wallet
-from payments.evm import checksummed
-from tests.wallets import fresh_wallet, transfer_usdc, usdc_balance
+from tests.support.wallets import fresh_wallet, transfer_usdc, usdc_balance
 
 VERSIONS = [1, 2]
 SOLANA = "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp"

@@ -14,11 +14,11 @@ from web3 import Web3
 from web3.contract import Contract
 from web3.exceptions import ContractLogicError, TransactionNotFound, Web3RPCError
 
+from payments.chain.evm import checksummed, topic
 from payments.devchain import artifacts
 from payments.devchain.wallets import Wallet, from_key
-from payments.evm import checksummed, topic
-from tests.payments.devchain.outside import price_feed, send, token
-from tests.wallets import fresh_wallet
+from tests.payments.devchain.external_tools import price_feed, send, token
+from tests.support.wallets import fresh_wallet
 
 TRANSFER = topic("Transfer(address,address,uint256)")
 # Code that makes a contract.

@@ -10,11 +10,20 @@ from web3.contract import Contract
 from web3.exceptions import ContractLogicError
 from web3.logs import DISCARD
 
+from payments.chain.evm import checksummed
+from payments.chain.networks import BASE_SEPOLIA
 from payments.devchain.wallets import Wallet
-from payments.evm import checksummed
-from payments.networks import BASE_SEPOLIA
-from tests.payments.devchain.outside import AUTHORIZATION, FAR, LONG_AGO, authorization, parts, send, signed, soon
-from tests.wallets import fresh_wallet, usdc_balance
+from tests.payments.devchain.external_tools import (
+    AUTHORIZATION,
+    FAR,
+    LONG_AGO,
+    authorization,
+    parts,
+    send,
+    signed,
+    soon,
+)
+from tests.support.wallets import fresh_wallet, usdc_balance
 
 TRANSFER, RECEIVE = "TransferWithAuthorization", "ReceiveWithAuthorization"
 # What a contract answers when somebody asks it whether a signature is its own (ERC-1271): always yes, always no.

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 
 from payments.devchain.wallets import Wallet
-from tests.wallets import fresh_wallet, transfer_usdc, usdc_balance
+from tests.support.wallets import fresh_wallet, transfer_usdc, usdc_balance
 
 
 def test_the_demo_wallets_are_one_of_each_tier_and_have_usdc(wallets: Mapping[str, Wallet]) -> None:

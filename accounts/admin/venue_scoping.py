@@ -1,0 +1,142 @@
+"""Which rows of the back office are whose: the one place that keeps members of accounts to their own venues."""
+
+from typing import Any, ClassVar, cast
+from uuid import UUID
+
+from django.contrib.auth import get_permission_codename
+from django.core.exceptions import FieldDoesNotExist
+from django.db.models import ForeignKey, ManyToManyField, Model, QuerySet
+from django.http import HttpRequest, HttpResponse
+
+from accounts.admin.row_history import WithChanges
+from accounts.models import User
+from accounts.tenancy.auth_backends import PERMISSIONS_OF_ROLE, venues_where
+from accounts.tenancy.staff_permissions import holds
+
+VERBS = ("view", "add", "change", "delete")
+
+
+class OfVenues(WithChanges):
+    """Rows that belong to a venue: our staff see all, a member those of the venues where their role lets them.
+
+    `venue_path` leads from the row to its venue. Stands first among the bases. What comes through `get_queryset` is
+    narrowed by it: lists, searches, pages of a row, its history, autocompletes. Choices in forms are narrowed to the
+    venues where the member may write such rows, and actions to the rows on which their role may act.
+    """
+
+    venue_path: ClassVar[str] = "venue"
+
+    def venues(self, request: HttpRequest, verb: str) -> frozenset[UUID] | None:
+        """The venues at which the user may do this with such rows; None: at all."""
+        user = cast("User", request.user)
+        if verb not in VERBS and holds(user, f"{self.opts.app_label}.change_{self.opts.model_name}"):
+            return None
+        named = verb if verb in VERBS or self.takes(verb) else "change"
+        return venues_where(user, f"{self.opts.app_label}.{get_permission_codename(named, self.opts)}")
+
+    def takes(self, verb: str) -> bool:
+        """Whether roles of members name this verb of ours for such rows."""
+        name = f"{self.opts.app_label}.{verb}_{self.opts.model_name}"
+        return any(name in permissions for permissions in PERMISSIONS_OF_ROLE.values())
+
+    def is_ours(self, request: HttpRequest) -> bool:
+        """Whether one of our own staff is at work, who may also change what we decide about a customer."""
+        return self.venues(request, "change") is None
+
+    def within(self, request: HttpRequest, rows: QuerySet[Any], *verbs: str, path: str = "") -> QuerySet[Any]:
+        """Keep the rows with which the user may do one of these; `path` leads from rows of another kind."""
+        theirs: frozenset[UUID] = frozenset()
+        for verb in verbs:
+            found = self.venues(request, verb)
+            if found is None:
+                return rows
+            theirs |= found
+        return rows.filter(**{f"{path or self.venue_path}__in": theirs})
+
+    def is_theirs(self, request: HttpRequest, verb: str, row: Model | None) -> bool:
+        """Whether the user may do this with this row, and not only with rows of another venue."""
+        if row is None or row._state.adding:  # noqa: SLF001  # documented by Django, underscore and all
+            return True
+        theirs = self.venues(request, verb)
+        return theirs is None or venue_of(row, self.venue_path) in theirs
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        """What the user may look at."""
+        return self.within(request, super().get_queryset(request), "view", "change")
+
+    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """At the row's venue."""
+        return super().has_view_permission(request, obj) and (
+            self.is_theirs(request, "view", obj) or self.is_theirs(request, "change", obj)
+        )
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """At the row's venue."""
+        return super().has_change_permission(request, obj) and self.is_theirs(request, "change", obj)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """At the row's venue."""
+        return super().has_delete_permission(request, obj) and self.is_theirs(request, "delete", obj)
+
+    def response_action(
+        self, request: HttpRequest, queryset: QuerySet[Any], *more: Any, **options: Any
+    ) -> HttpResponse | None:
+        """Act on the rows on which the user may act so: they may see more than that."""
+        actions: dict[str, Any] = self.get_actions(request)
+        for name in set(request.POST.getlist("action")) & actions.keys():
+            for verb in getattr(actions[name][0], "allowed_permissions", None) or ("change",):
+                queryset = self.within(request, queryset, verb)
+        return super().response_action(request, queryset, *more, **options)
+
+    def get_changelist_instance(self, request: HttpRequest) -> Any:
+        """Without fields to fill in where some of the rows are only to be looked at."""
+        shown = super().get_changelist_instance(request)
+        theirs = self.venues(request, "change")
+        if theirs is not None and theirs != self.venues(request, "view"):
+            shown.list_editable = ()
+        return shown
+
+    def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
+        """Not through rows of other kinds that hang on these: their columns are not for everybody who sees these."""
+        if not super().lookup_allowed(lookup, value, request):
+            return False
+        if self.venues(request, "view") is None:
+            return True
+        try:
+            field = self.opts.get_field(lookup.partition("__")[0])
+        except FieldDoesNotExist:
+            return True
+        return not (field.is_relation and field.auto_created and not field.concrete)
+
+    def formfield_for_foreignkey(self, db_field: ForeignKey[Any, Any], request: HttpRequest, **options: Any) -> Any:
+        """With the choices that the user has."""
+        return super().formfield_for_foreignkey(db_field, request, **self.choices(db_field, request, options))
+
+    def formfield_for_manytomany(
+        self, db_field: ManyToManyField[Any, Any], request: HttpRequest, **options: Any
+    ) -> Any:
+        """With the choices that the user has."""
+        return super().formfield_for_manytomany(db_field, request, **self.choices(db_field, request, options))
+
+    def choices(self, db_field: Any, request: HttpRequest, options: dict[str, Any]) -> dict[str, Any]:
+        """The options of a field, its choices narrowed to the venues where the user may write such rows."""
+        writable = [self.venues(request, "add"), self.venues(request, "change")]
+        theirs = frozenset[UUID]().union(*(found for found in writable if found is not None))
+        if any(found is None for found in writable):
+            return options
+        related = db_field.remote_field.model
+        its_admin = self.admin_site._registry.get(related)  # noqa: SLF001  # get_model_admin raises for others
+        if isinstance(its_admin, OfVenues):
+            rows = options.get("queryset")
+            rows = related._default_manager.all() if rows is None else rows  # noqa: SLF001  # documented by Django
+            return options | {"queryset": rows.filter(**{f"{its_admin.venue_path}__in": theirs})}
+        # What belongs to no venue is not for members, unless a subclass has chosen it.
+        return {"queryset": related._default_manager.none()} | options  # noqa: SLF001  # the same
+
+
+def venue_of(row: Any, path: str) -> UUID | None:
+    """The key of the venue that the path leads to from this row."""
+    *steps, last = path.split("__")
+    for step in steps:
+        row = getattr(row, step)
+    return getattr(row, "pk" if last == "pk" else f"{last}_id")  # type: ignore[no-any-return]

@@ -1,0 +1,80 @@
+"""Where the link of an invitation leads: joining a team, with the sign-in that one has or with a new one."""
+
+from typing import cast
+
+from allauth.account.internal.flows.signup import complete_signup
+from allauth.core import ratelimit
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render, resolve_url
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_http_methods
+
+from accounts.dashboard.forms import PasswordForm
+from accounts.models import Invitation, Role, User
+from accounts.tenancy import team
+from framework.errors import Refusal
+
+
+@never_cache
+@sensitive_post_parameters("password")
+@require_http_methods(["GET", "HEAD", "POST"])
+def invitation(request: HttpRequest, token: str) -> HttpResponse:
+    """Say who invites, and let in whom they invited."""
+    try:
+        invited = team.find(token, now=timezone.now())
+    except team.InvitationOver as refusal:
+        return render(request, "dashboard/invitation_expired.html", {"reason": refusal.message}, status=404)
+    if request.user.is_authenticated:
+        return as_member(request, invited, token)
+    return as_newcomer(request, invited, token)
+
+
+def as_member(request: HttpRequest, invited: Invitation, token: str) -> HttpResponse:
+    """Join with the sign-in that one has."""
+    user = cast("User", request.user)
+    is_theirs = team.is_for(invited, user)
+    if request.method == "POST":
+        try:
+            team.accept(token, user, now=timezone.now())
+        except Refusal as refusal:
+            messages.error(request, refusal.message)
+        else:
+            return welcome(request, invited)
+    return shown(request, invited, "theirs" if is_theirs else "another's", status=200)
+
+
+def as_newcomer(request: HttpRequest, invited: Invitation, token: str) -> HttpResponse:
+    """Join with a new sign-in, for which a password is all that is missing."""
+    if team.is_known(invited):
+        return shown(request, invited, "known", status=200)
+    form = PasswordForm(request.POST or None, user=User(email=invited.email))
+    if request.method != "POST":
+        return shown(request, invited, "new", form=form, status=200)
+    if not ratelimit.consume(request, action="signup"):
+        return cast("HttpResponse", ratelimit.respond_429(request))
+    if form.is_valid():
+        try:
+            user = team.enlist(token, password=form.cleaned_data["password"], now=timezone.now())
+        except Refusal as refusal:
+            form.add_error(None, refusal.message)
+        else:
+            complete_signup(request, user=user, redirect_url=resolve_url("dashboard"))
+            return welcome(request, invited)
+    return shown(request, invited, "new", form=form, status=400)
+
+
+def welcome(request: HttpRequest, invited: Invitation) -> HttpResponse:
+    """Go to the dashboard."""
+    messages.success(request, f"Welcome to the team of {invited.account.name}.")
+    return redirect("dashboard")
+
+
+def shown(
+    request: HttpRequest, invited: Invitation, case: str, *, status: int, form: PasswordForm | None = None
+) -> HttpResponse:
+    """The page, for the case that the one who looks is."""
+    known = {"invited": invited, "case": case, "form": form, "role": Role(invited.role).label.lower()}
+    return render(request, "dashboard/invitation.html", known, status=status)

@@ -1,0 +1,93 @@
+"""The menu beside every page of the dashboard: what the person who looks at it may do, and where they are."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import HttpRequest
+from django.urls import reverse
+
+from accounts.models import Venue
+from accounts.tenancy.permissions import Access, Right
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A line of the menu; `name` is that of the address."""
+
+    section: str
+    label: str
+    icon: str
+    name: str
+    rights: tuple[Right, ...] = ()
+
+
+MENU: tuple[tuple[str, tuple[Entry, ...]], ...] = (
+    (
+        "Today",
+        (
+            Entry("overview", "Overview", "home", "overview"),
+            Entry("board", "Order board", "board", "order-board", (Right.ORDERS,)),
+            Entry("day", "Reservations", "calendar", "reservation-day", (Right.RESERVATIONS,)),
+        ),
+    ),
+    (
+        "Restaurant",
+        (
+            Entry("orders", "All orders", "list", "orders", (Right.ORDERS,)),
+            Entry("guests", "Guests", "people", "guests", (Right.GUESTS,)),
+            Entry("menu", "Menu", "menu", "menu", (Right.MENU, Right.SOLD_OUT)),
+            Entry("venue", "Settings", "settings", "venue-settings", (Right.VENUE,)),
+        ),
+    ),
+    (
+        "Developers",
+        (
+            Entry("keys", "API keys", "key", "keys", (Right.DEVELOPERS,)),
+            Entry("requests", "Requests", "log", "requests", (Right.DEVELOPERS,)),
+            Entry("webhooks", "Webhooks", "webhook", "webhooks", (Right.DEVELOPERS,)),
+        ),
+    ),
+    (
+        "Account",
+        (
+            Entry("data", "Data service", "coin", "data-service", (Right.DATA,)),
+            Entry("exports", "Exports", "download", "data-exports", (Right.DATA,)),
+            Entry("team", "Team", "team", "team", (Right.TEAM,)),
+            Entry("account", "Account", "account", "account", (Right.ACCOUNT,)),
+        ),
+    ),
+)
+
+
+def shell(request: HttpRequest) -> dict[str, Any]:
+    """What the frame of a page needs, where the request has come through the doorway of a venue.
+
+    One query, of the other venues, once they are shown.
+    """
+    mine: Access | None = getattr(request, "access", None)
+    if mine is None:
+        return {}
+    return {
+        "access": mine,
+        "venue": mine.venue,
+        "menu_groups": list(groups(mine, getattr(request, "section", ""))),
+        "other_venues": Venue.objects.worked_at_by(mine.user).exclude(pk=mine.venue.pk).by_name()[:50],
+    }
+
+
+def groups(mine: Access, section: str) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    """The parts of the menu that have an entry for this person."""
+    for title, entries in MENU:
+        shown = [
+            {
+                "label": entry.label,
+                "icon": entry.icon,
+                "url": reverse(entry.name, kwargs={"venue": mine.venue.public_id}),
+                "is_current": entry.section == section,
+            }
+            for entry in entries
+            if not entry.rights or any(mine.may(right) for right in entry.rights)
+        ]
+        if shown:
+            yield title, shown

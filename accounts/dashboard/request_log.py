@@ -1,0 +1,213 @@
+"""The request log on the dashboard: what a venue's programs asked and were answered, found and followed live."""
+
+import json
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from hashlib import sha256
+from typing import Any
+from urllib.parse import urlencode
+
+from django import forms
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+
+from accounts.dashboard.decorators import PageRequest, page
+from accounts.models import ApiCall, ApiKey, Venue
+from accounts.models.request_log import ApiCalls
+from accounts.tenancy.permissions import Right
+from framework.api.urls import public_url
+from framework.public_ids import decode
+
+PAGE = 30
+# Where no index knows what is asked for, so many calls are looked through at a time.
+LOOKED_THROUGH = 5_000
+RANGES = {"": "30 days", "1h": "Last hour", "24h": "Last 24 hours", "7d": "Last 7 days"}
+LENGTHS = {"1h": timedelta(hours=1), "24h": timedelta(hours=24), "7d": timedelta(days=7)}
+METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
+LOCAL = "%Y-%m-%dT%H:%M"
+
+
+class FilterForm(forms.Form):
+    """What is looked for. The moments are of the venue's clock."""
+
+    key = forms.CharField(required=False)
+    method = forms.ChoiceField(choices=[("", "Any"), *((method, method) for method in METHODS)], required=False)
+    status = forms.RegexField(
+        "^(?:[1-5]|[1-5][0-9][0-9])$",
+        required=False,
+        widget=forms.TextInput(attrs={"placeholder": "404, or 4 for 4xx", "inputmode": "numeric"}),
+        error_messages={"invalid": "A status is 200, 404, or 4 for every 4xx."},
+    )
+    path = forms.CharField(label="Path begins with", max_length=200, required=False)
+    range = forms.ChoiceField(label="Time", choices=list(RANGES.items()), required=False)
+    since = forms.DateTimeField(
+        label="From",
+        required=False,
+        input_formats=[LOCAL],
+        widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format=LOCAL),
+    )
+    until = forms.DateTimeField(
+        label="To",
+        required=False,
+        input_formats=[LOCAL],
+        widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format=LOCAL),
+    )
+
+    def __init__(self, *args: Any, keys: Sequence[ApiKey], **options: Any) -> None:
+        super().__init__(*args, **{"label_suffix": ""} | options)
+        choices = [(key.public_id, f"{key.name} {key.shown}") for key in keys]
+        self.fields["key"] = forms.ChoiceField(choices=[("", "Any"), *choices], required=False)
+        self.order_fields(["range", "status", "method", "key", "path", "since", "until"])
+
+    def kept(self, calls: ApiCalls, *, now: datetime) -> ApiCalls:
+        """Those that indexes find: of the key, the class of status, the time."""
+        asked = self.cleaned_data
+        if asked["key"]:
+            calls = calls.filter(key=decode("key", asked["key"]))
+        if asked["status"]:
+            # The partial indexes are of these words.
+            least = int(asked["status"][0]) * 100
+            calls = calls.filter(status__gte=least) if least >= 400 else calls
+        if asked["range"]:
+            calls = calls.filter(created_at__gte=now - LENGTHS[asked["range"]])
+        if asked["since"]:
+            calls = calls.filter(created_at__gte=asked["since"])
+        if asked["until"]:
+            # The whole of that minute is meant.
+            calls = calls.filter(created_at__lte=asked["until"].replace(second=59, microsecond=999_999))
+        return calls
+
+    def chosen(self, calls: ApiCalls) -> ApiCalls:
+        """Those of them that are meant, for which each has to be looked at."""
+        asked = self.cleaned_data
+        if asked["status"]:
+            exact = len(asked["status"]) == 3
+            least = int(asked["status"]) if exact else int(asked["status"]) * 100
+            calls = calls.filter(status__range=(least, least if exact else least + 99))
+        if asked["method"]:
+            calls = calls.filter(method=asked["method"])
+        if asked["path"]:
+            calls = calls.filter(path__startswith=asked["path"])
+        return calls
+
+    @property
+    def looks_at_each(self) -> bool:
+        """Whether more is asked for than indexes know."""
+        asked = self.cleaned_data
+        return bool(asked["method"] or asked["path"] or asked["status"])
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A page of calls; `border` is where looking on begins, None where nothing is left."""
+
+    calls: list[ApiCall]
+    border: str | None = None
+    is_unfinished: bool = False
+
+
+def listing(venue: Venue, form: FilterForm, *, before: ApiCall | None, now: datetime) -> Found:
+    """The next page of calls, newest first. One query, or two where each call has to be looked at."""
+    calls = ApiCall.objects.filter(venue=venue, created_at__gt=now - ApiCall.KEPT)
+    calls = form.kept(calls.before(before) if before else calls, now=now).newest_first()
+    last: ApiCall | None = None
+    if form.looks_at_each:
+        last = next(iter(calls.only("id", "created_at")[LOOKED_THROUGH - 1 : LOOKED_THROUGH]), None)
+        if last is not None:
+            calls = calls.filter(created_at__gte=last.created_at)
+        calls = form.chosen(calls)
+    rows = list(calls.defer("body", "answer", "user_agent")[: PAGE + 1])
+    if len(rows) > PAGE:
+        return Found(rows[:PAGE], rows[PAGE - 1].public_id)
+    return Found(rows, last.public_id if last else None, is_unfinished=last is not None)
+
+
+def named(calls: Sequence[ApiCall], keys: Sequence[ApiKey]) -> list[tuple[ApiCall, ApiKey | None]]:
+    """Each call with its key, which may be gone."""
+    known = {key.pk: key for key in keys}
+    return [(call, known.get(call.key_id)) for call in calls]
+
+
+def call_of(venue: Venue, text: str) -> ApiCall | None:
+    """The venue's call of this public id."""
+    row = decode("req", text)
+    return ApiCall.objects.filter(venue=venue, pk=row).first() if row else None
+
+
+@page(Right.DEVELOPERS, section="requests")
+def listed(request: PageRequest) -> HttpResponse:
+    """The calls that are looked for. At most four queries beside those of the frame.
+
+    Asked for by the page itself (htmx), the list alone, or 204 where it has not changed since.
+    """
+    venue, now = request.access.venue, timezone.now()
+    if wanted := request.GET.get("id", "").strip():
+        if call := call_of(venue, wanted):
+            return redirect("request", venue=venue.public_id, call=call.public_id)
+        return render(request, "accounts/request_not_found.html", {"wanted": wanted[:100]}, status=404)
+    keys = list(ApiKey.objects.filter(venue=venue).order_by("-created_at", "-pk")[:200])
+    with timezone.override(venue.timezone):
+        form = FilterForm(request.GET, keys=keys)
+        is_right = form.is_valid()
+    if not is_right:
+        return render(request, "accounts/request_log.html", {"form": form, "rows": []}, status=400)
+    cursor = request.GET.get("before", "")
+    before = call_of(venue, cursor) if cursor else None
+    found = listing(venue, form, before=before, now=now)
+    state = sha256(" ".join(call.public_id for call in found.calls).encode()).hexdigest()[:16]
+    is_live = not cursor and not form.cleaned_data["until"]
+    asked = {name: value for name, value in request.GET.items() if name in form.fields and value}
+    shown = {
+        "form": form,
+        "rows": named(found.calls, keys),
+        "found": found,
+        "asked": urlencode(asked),
+        "is_filtered": bool(asked),
+        "is_later_page": bool(cursor),
+        "is_live": is_live,
+        "state": state,
+        "looked_through": LOOKED_THROUGH,
+        "address": public_url("/api/v1/orders"),
+    }
+    if not request.htmx or "seen" not in request.GET:  # type: ignore[attr-defined]
+        return render(request, "accounts/request_log.html", shown)
+    if request.GET["seen"] == state:
+        return HttpResponse(status=204)
+    return render(request, "accounts/request_log_rows.html", shown | {"is_news": True})
+
+
+@page(Right.DEVELOPERS, section="requests")
+def show(request: PageRequest, call: str) -> HttpResponse:
+    """One call: what is known of it, and of a refused one what it sent and was answered. Two queries."""
+    venue = request.access.venue
+    found = call_of(venue, call)
+    if found is None:
+        raise Http404
+    key = ApiKey.objects.filter(venue=venue, pk=found.key_id).first()
+    shown = {"call": found, "key": key, "curl": curl(found)}
+    return render(request, "accounts/request_log_entry.html", shown)
+
+
+def whole_path(call: ApiCall) -> str:
+    """The path with its query."""
+    return f"{call.path}?{call.query}" if call.query else call.path
+
+
+def curl(call: ApiCall) -> str:
+    """The call as a line for the terminal, its key left to the reader."""
+    words = ["curl", "-X", call.method] if call.method not in ("GET", "HEAD") else ["curl"]
+    line = shlex.join([*words, public_url(whole_path(call))]) + ' \\\n  -H "Authorization: Bearer $API_KEY"'
+    if call.body:
+        line += f" \\\n  -H 'Content-Type: application/json' \\\n  -d {shlex.quote(compact(call.body))}"
+    return line
+
+
+def compact(body: str) -> str:
+    """JSON on one line; anything else as it is."""
+    try:
+        return json.dumps(json.loads(body), ensure_ascii=False)
+    except ValueError:
+        return body

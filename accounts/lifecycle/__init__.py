@@ -1,0 +1,1 @@
+"""Sign-up, closure and data export of an account."""

@@ -1,0 +1,140 @@
+"""People, and the accounts that they belong to."""
+
+from typing import Any, ClassVar
+
+from django.contrib.auth.models import AbstractUser, BaseUserManager
+from django.db import models
+from django.db.models import F, Func, Q
+
+from framework.db.row_history import kept
+from framework.public_ids import encode, new_id
+
+
+class People(BaseUserManager["User"]):
+    """Makes users, who are known by their mail address."""
+
+    def create_user(self, email: str, password: str | None = None, **fields: Any) -> "User":
+        """Store a user; without a password nobody can sign in as them."""
+        user = self.model(email=email.lower(), **fields)
+        user.set_password(password)
+        user.save(using=self._db)
+        return user
+
+    def create_superuser(self, email: str, password: str | None = None, **fields: Any) -> "User":
+        """Store a user who may do everything in the admin."""
+        return self.create_user(email, password, is_staff=True, is_superuser=True, **fields)
+
+
+class User(AbstractUser):
+    """A person who signs in, to the dashboard or the admin."""
+
+    username = None  # type: ignore[assignment]  # the mail address is the name
+    email = models.EmailField("e-mail address", unique=True)
+
+    USERNAME_FIELD = "email"
+    REQUIRED_FIELDS: ClassVar[list[str]] = []
+    objects: ClassVar[People] = People()  # type: ignore[assignment]  # the stubs expect a manager with usernames
+
+    class Meta(AbstractUser.Meta):
+        constraints = [
+            models.UniqueConstraint(Func(F("email"), function="lower"), name="one_user_per_email_in_any_case")
+        ]
+
+    def clean(self) -> None:
+        """Keep the address in small letters: by them it is found when somebody signs in."""
+        super().clean()
+        self.email = self.email.lower()
+
+
+class Account(models.Model):
+    """A customer of ours: owns venues."""
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    name = models.CharField(max_length=200)
+    created_at = models.DateTimeField(auto_now_add=True)
+    closed_at = models.DateTimeField(
+        null=True, blank=True, editable=False, help_text="Its owner has closed it; what it has is deleted later"
+    )
+    members = models.ManyToManyField(User, through="Membership", related_name="accounts")
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Role(models.TextChoices):
+    """What somebody does for an account (accounts/tenancy/permissions.py says what each may)."""
+
+    OWNER = "owner"
+    MANAGER = "manager"
+    HOST = "host"
+    KITCHEN = "kitchen"
+
+
+@kept()
+class Membership(models.Model):
+    """A user's part in an account: at all of its venues, or at those that are named."""
+
+    Role = Role
+
+    account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="memberships")
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="memberships")
+    role = models.CharField(max_length=20, choices=Role)
+    venues = models.ManyToManyField(
+        "accounts.Venue",
+        blank=True,
+        related_name="memberships",
+        help_text="Those that a limited part is limited to",
+    )
+    # Of its own, so that a part does not grow to all venues when the one that it was limited to is deleted.
+    is_limited = models.BooleanField(
+        "limited",
+        default=False,
+        db_default=False,
+        help_text="To the venues that are named; otherwise it is of all of the account's, also of later ones",
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["account", "user"], name="one_membership_per_user_and_account")]
+
+    def __str__(self) -> str:
+        return f"{self.user} of {self.account}"
+
+
+class Invitation(models.Model):
+    """A mail that lets whoever holds its link become a member, once. Only the SHA-256 of the link's token is kept."""
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="invitations")
+    email = models.EmailField()
+    role = models.CharField(max_length=20, choices=Role)
+    venues = models.ManyToManyField("accounts.Venue", blank=True, related_name="+")
+    is_limited = models.BooleanField("limited", default=False, db_default=False, help_text="To these venues")
+    invited_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, related_name="+")
+    digest = models.BinaryField(max_length=32, unique=True, editable=False)
+    created_at = models.DateTimeField()
+    expires_at = models.DateTimeField()
+    accepted_at = models.DateTimeField(null=True, blank=True)
+    withdrawn_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                "account",
+                Func(F("email"), function="lower"),
+                name="one_open_invitation_per_address_and_account",
+                condition=Q(accepted_at__isnull=True, withdrawn_at__isnull=True),
+            ),
+            models.CheckConstraint(
+                name="invitation_is_accepted_or_withdrawn",
+                condition=Q(accepted_at__isnull=True) | Q(withdrawn_at__isnull=True),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.email} to {self.account}"
+
+    @property
+    def public_id(self) -> str:
+        """`inv_` and 26 letters."""
+        return encode("inv", self.pk)

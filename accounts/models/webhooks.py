@@ -1,0 +1,203 @@
+"""The outbox: what has happened at a venue or in an account, and where it is to be told."""
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import Q
+
+from accounts.models.users import Account
+from accounts.models.venues import Venue
+from framework.db.row_history import kept
+from framework.public_ids import encode, new_id
+
+
+class EventType(models.TextChoices):
+    """What can happen."""
+
+    ORDER_CREATED = "order.created"
+    ORDER_UPDATED = "order.updated"
+    ORDER_COMPLETED = "order.completed"
+    ORDER_CANCELLED = "order.cancelled"
+    ORDER_REOPENED = "order.reopened"
+    RESERVATION_CREATED = "reservation.created"
+    RESERVATION_UPDATED = "reservation.updated"
+    RESERVATION_CONFIRMED = "reservation.confirmed"
+    RESERVATION_CANCELLED = "reservation.cancelled"
+    EXPORT_FINISHED = "export.finished"
+    WEBHOOK_PING = "webhook.ping"
+
+
+class Event(models.Model):
+    """Something that happened at a venue or in an account, written in the transaction in which it happened.
+
+    The audit trail, the webhooks and the timeline of the dashboard are this one table. `record` is the whole record as
+    the API answered it at that moment; `actor` is who did it: `key:rk_live_abcd`, `staff:<mail address>`, `guest`,
+    `system`.
+    """
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    venue = models.ForeignKey(
+        Venue, on_delete=models.CASCADE, null=True, blank=True, related_name="events", db_index=False
+    )
+    account = models.ForeignKey(
+        Account,
+        on_delete=models.CASCADE,
+        null=True,
+        blank=True,
+        related_name="events",
+        db_index=False,
+        help_text="In place of the venue, of what happens at none: an export",
+    )
+    type = models.CharField(max_length=32, choices=EventType)
+    subject = models.UUIDField(
+        null=True, blank=True, help_text="Key of the order, reservation or export that it is about"
+    )
+    actor = models.CharField(max_length=300)
+    record = models.JSONField()
+    created_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                name="event_is_of_a_venue_or_an_account",
+                condition=Q(venue__isnull=False, account__isnull=True) | Q(venue__isnull=True, account__isnull=False),
+            )
+        ]
+        indexes = [
+            models.Index(fields=["venue", "-created_at", "-id"], name="event_newest_of_venue"),
+            models.Index(
+                fields=["account", "-created_at", "-id"],
+                name="event_newest_of_account",
+                condition=Q(account__isnull=False),
+            ),
+            models.Index(
+                fields=["subject", "created_at"], name="event_of_subject", condition=Q(subject__isnull=False)
+            ),
+            models.Index(fields=["created_at"], name="event_by_age"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.type} {self.public_id}"
+
+    @property
+    def public_id(self) -> str:
+        """`evt_` and 26 letters: the `webhook-id` of its deliveries."""
+        return encode("evt", self.pk)
+
+
+@kept(without=("secret", "old_secret", "is_slow", "failing_since"))
+class WebhookEndpoint(models.Model):
+    """An address of the customer's that is told of events."""
+
+    class DisabledReason(models.TextChoices):
+        STAFF = "staff", "switched off by people"
+        GONE = "gone", "it answered 410"
+        FAILING = "failing", "it failed for five days"
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    venue = models.ForeignKey(Venue, on_delete=models.CASCADE, related_name="webhook_endpoints")
+    url = models.URLField(max_length=500)
+    description = models.CharField(max_length=200, blank=True, default="")
+    types = ArrayField(
+        models.CharField(max_length=32, choices=EventType), default=list, blank=True, help_text="Empty: all events"
+    )
+    secret = models.BinaryField(editable=False, help_text="Encrypted")
+    old_secret = models.BinaryField(
+        null=True, blank=True, editable=False, help_text="Encrypted; signs too for a while"
+    )
+    old_secret_until = models.DateTimeField(null=True, blank=True, editable=False)
+    created_at = models.DateTimeField(auto_now_add=True)
+    failing_since = models.DateTimeField(null=True, blank=True, editable=False)
+    is_slow = models.BooleanField(default=False, db_default=False, editable=False)
+    disabled_at = models.DateTimeField(null=True, blank=True, editable=False)
+    disabled_reason = models.CharField(max_length=10, choices=DisabledReason, null=True, blank=True, editable=False)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                name="webhook_endpoint_says_why_it_is_off",
+                condition=Q(disabled_at__isnull=True, disabled_reason__isnull=True)
+                | Q(disabled_at__isnull=False, disabled_reason__isnull=False),
+            ),
+            models.CheckConstraint(
+                name="webhook_old_secret_has_an_end",
+                condition=Q(old_secret__isnull=True, old_secret_until__isnull=True)
+                | Q(old_secret__isnull=False, old_secret_until__isnull=False),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.url
+
+    @property
+    def public_id(self) -> str:
+        """`whk_` and 26 letters."""
+        return encode("whk", self.pk)
+
+
+class WebhookDelivery(models.Model):
+    """One event on its way to one endpoint. Claimed by a worker through `leased_until`; tried until it arrives."""
+
+    class State(models.TextChoices):
+        PENDING = "pending"
+        DELIVERED = "delivered"
+        FAILED = "failed"
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    event = models.ForeignKey(Event, on_delete=models.CASCADE, related_name="deliveries")
+    endpoint = models.ForeignKey(WebhookEndpoint, on_delete=models.CASCADE, related_name="deliveries", db_index=False)
+    state = models.CharField(max_length=10, choices=State, default=State.PENDING)
+    tries = models.PositiveSmallIntegerField(default=0)
+    next_try_at = models.DateTimeField(null=True, blank=True)
+    leased_until = models.DateTimeField(null=True, blank=True)
+    last_try_at = models.DateTimeField(null=True, blank=True)
+    last_status = models.PositiveSmallIntegerField(null=True, blank=True, help_text="HTTP status of the last answer")
+    last_answer = models.CharField(max_length=1024, blank=True, default="", help_text="Its first 1 kB")
+    last_error = models.CharField(max_length=300, blank=True, default="", help_text="Why there was no answer")
+    delivered_at = models.DateTimeField(null=True, blank=True)
+    failed_at = models.DateTimeField(null=True, blank=True)
+    created_at = models.DateTimeField()
+
+    class Meta:
+        verbose_name_plural = "webhook deliveries"
+        constraints = [
+            models.UniqueConstraint(fields=["event", "endpoint"], name="event_is_told_to_an_endpoint_once"),
+            models.CheckConstraint(
+                name="webhook_delivery_has_a_next_try_while_pending",
+                condition=Q(state="pending", next_try_at__isnull=False)
+                | (~Q(state="pending") & Q(next_try_at__isnull=True)),
+            ),
+            models.CheckConstraint(
+                name="webhook_delivery_says_when_it_arrived",
+                condition=Q(state="delivered", delivered_at__isnull=False)
+                | (~Q(state="delivered") & Q(delivered_at__isnull=True)),
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["endpoint", "-created_at", "-id"], name="delivery_newest_of_endpoint"),
+            models.Index(fields=["next_try_at"], name="delivery_due", condition=Q(state="pending")),
+            models.Index(
+                fields=["endpoint", "next_try_at"], name="delivery_due_of_endpoint", condition=Q(state="pending")
+            ),
+            models.Index(
+                fields=["endpoint"],
+                name="delivery_under_way_of_endpoint",
+                condition=Q(state="pending", leased_until__isnull=False),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.event} to {self.endpoint}"
+
+
+class WebhookLetter(models.Model):
+    """A mail to one owner about an endpoint that was switched off, until it is sent."""
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    endpoint = models.ForeignKey(WebhookEndpoint, on_delete=models.CASCADE, related_name="letters")
+    address = models.CharField(max_length=254)
+    subject = models.CharField(max_length=300)
+    text = models.TextField()
+    created_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"{self.address} about {self.endpoint_id}"

@@ -1,0 +1,145 @@
+"""The admin's forms: what staff write is as well made as what importers read."""
+
+from typing import Any
+
+from django import forms
+from django.forms.fields import InvalidJSONInput
+from django.utils.html import format_html
+from django.utils.safestring import mark_safe
+
+from catalogue.hours import Hours, InvalidHoursError
+from catalogue.importers.parsing.json_reader import Form
+from catalogue.importers.parsing.parsed_place import COLUMNS
+from catalogue.importers.row_errors import RejectedError, check_storable
+from catalogue.models import Cuisine, Restaurant
+
+WEEKDAYS = [(0, "Mon"), (1, "Tue"), (2, "Wed"), (3, "Thu"), (4, "Fri"), (5, "Sat"), (6, "Sun")]
+# What importers write, and staff can therefore lock.
+LOCKABLE = tuple(column.removesuffix("_id") for column in COLUMNS)
+
+
+class JSONBox(forms.JSONField):
+    """JSON that the database can hold; what was typed is shown again as it was typed."""
+
+    def to_python(self, value: Any) -> Any:
+        """Read it. Raises ValidationError for broken, endless or bottomless JSON too."""
+        try:
+            content = super().to_python(value)
+            check_storable(content)
+        except RejectedError as error:
+            raise forms.ValidationError(str(error)) from error
+        except (ValueError, RecursionError) as error:
+            raise forms.ValidationError("This JSON is not read: a number or the nesting has no end.") from error
+        return content
+
+    def bound_data(self, data: Any, initial: Any) -> Any:
+        """The text as it was typed."""
+        return initial if self.disabled else InvalidJSONInput("" if data is None else data)
+
+
+class RestaurantForm(forms.ModelForm[Restaurant]):
+    """A restaurant whose parts make sense, written only over the version that was shown.
+
+    Validate it in the transaction that saves it: the row stays locked until then.
+    """
+
+    website = forms.URLField(required=False, max_length=500, empty_value=None, assume_scheme="https")
+    hours = JSONBox(required=False, help_text="As a record of the API shows them; empty when unknown")
+    attributes = JSONBox(required=False, help_text="An object of true, false and short texts")
+    external_ids = JSONBox(required=False, help_text="An object of short texts")
+    locked_fields = forms.MultipleChoiceField(
+        choices=[(name, name) for name in LOCKABLE],
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text="What staff change is locked, and imports leave it alone. Untick a field to give it back to them.",
+    )
+    shown_version = forms.IntegerField(required=False, widget=forms.HiddenInput)
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        # The row as it is while this form is saved; None for a new one.
+        self.before: Restaurant | None = None
+        # The field is put below the others by hand, so the model does not give it.
+        self.initial.setdefault("locked_fields", self.instance.locked_fields)
+        self.put_locks()
+        if not self.instance._state.adding:  # noqa: SLF001  # documented by Django, underscore and all
+            self.initial["shown_version"] = self.instance.version
+
+    def put_locks(self) -> None:
+        """Put the box of each lock below its field: ticked, imports leave the field alone."""
+        sent = self["locked_fields"].value() or []
+        for name in LOCKABLE:
+            if name in self.fields:
+                field = self.fields[name]
+                field.help_text = format_html(
+                    '<label class="lock"><input type="checkbox" name="{}" value="{}"{}> Locked<span class="visually-'
+                    'hidden"> {}</span>: imports leave it alone</label> {}',
+                    self.add_prefix("locked_fields"),
+                    name,
+                    mark_safe(" checked") if name in sent else "",
+                    field.label or name.replace("_", " "),
+                    field.help_text,
+                )
+
+    def clean_hours(self) -> dict[str, Any] | None:
+        """Bring hours into the form that the catalogue keeps."""
+        hours = self.cleaned_data["hours"]
+        if hours is None:
+            return None
+        try:
+            return Hours.from_json(hours).to_json()
+        except (InvalidHoursError, AttributeError, TypeError) as error:
+            raise forms.ValidationError(f"These are no hours: {error}") from error
+
+    def clean_attributes(self) -> dict[str, bool | str]:
+        """An object of flags and short texts; an empty box is an empty one."""
+        try:
+            return Form(self.cleaned_data).flags("attributes")
+        except RejectedError as error:
+            raise forms.ValidationError(str(error)) from error
+
+    def clean_external_ids(self) -> dict[str, str]:
+        """An object of short texts; an empty box is an empty one."""
+        try:
+            return Form(self.cleaned_data).words("external_ids")
+        except RejectedError as error:
+            raise forms.ValidationError(str(error)) from error
+
+    def clean_cuisines(self) -> list[str]:
+        """Refuse a slug that is not in the dictionary; name each once."""
+        slugs: list[str] = list(dict.fromkeys(self.cleaned_data["cuisines"] or []))
+        known = set(Cuisine.objects.filter(slug__in=slugs).values_list("slug", flat=True))
+        strangers = [slug for slug in slugs if slug not in known]
+        if strangers:
+            raise forms.ValidationError(f"No such cuisine: {', '.join(strangers)}.")
+        return slugs
+
+    def clean(self) -> dict[str, Any]:
+        """Put the main cuisine first; refuse to write over a version that was not shown."""
+        cleaned: dict[str, Any] = super().clean() or self.cleaned_data
+        cuisines: list[str] = cleaned.get("cuisines", [])
+        if cleaned.get("cuisine"):
+            cleaned["cuisines"] = list(dict.fromkeys([cleaned["cuisine"].pk, *cuisines]))
+        elif cuisines and "cuisine" in cleaned:
+            cleaned["cuisine"] = Cuisine.objects.get(pk=cuisines[0])
+        if not self.instance._state.adding:  # noqa: SLF001  # documented by Django, underscore and all
+            self.before = Restaurant.objects.select_for_update().get(pk=self.instance.pk)
+            if cleaned.get("shown_version") != self.before.version:
+                raise forms.ValidationError(
+                    "Somebody else or an import changed this restaurant after you opened it. "
+                    "Open it anew, and make your changes there."
+                )
+        return cleaned
+
+    def changed_fields(self) -> set[str]:
+        """The columns that staff gave another value, pairs whole. Call it on a valid form."""
+        fields = {field.name: field.attname for field in Restaurant._meta.concrete_fields}  # noqa: SLF001  # public
+        changed = Restaurant.with_pairs(name for name in self.changed_data if name in fields) - {"locked_fields"}
+        if self.before is None:
+            return changed
+        return {name for name in changed if getattr(self.before, fields[name]) != getattr(self.instance, fields[name])}
+
+    def locks(self) -> list[str]:
+        """What imports have to leave alone: what staff ticked, and what they changed. Call it on a valid form."""
+        wanted = Restaurant.with_pairs({*self.cleaned_data["locked_fields"], *self.changed_fields()})
+        return [name for name in LOCKABLE if name in wanted]

@@ -1,0 +1,129 @@
+"""The dictionaries, for staff: markets and their holidays, cuisines, attributes, sources."""
+
+import re
+from collections.abc import Iterable
+from functools import partial
+from typing import Any
+
+from django.contrib import admin
+from django.db import transaction
+from django.db.models import QuerySet
+from django.forms import ModelForm
+from django.http import HttpRequest
+
+from catalogue.hours import holidays
+from catalogue.models import Attribute, Cuisine, Holiday, Market, Source
+from catalogue.tasks import ring_for_open_spans, ring_for_rendering
+from framework.admin.large_tables import LongTableAdmin
+
+
+@admin.register(Market)
+class MarketAdmin(admin.ModelAdmin[Market]):
+    """The cities that the catalogue covers."""
+
+    list_display = ["name", "slug", "country", "timezone", "currency", "radius_m"]
+    search_fields = ["name", "slug"]
+    ordering = ["name"]
+
+    def save_model(self, request: HttpRequest, obj: Market, form: ModelForm[Market], change: bool) -> None:
+        """Have its restaurants rendered anew when their clock has changed."""
+        super().save_model(request, obj, form, change)
+        if change and "timezone" in form.changed_data:
+            transaction.on_commit(partial(ring_for_rendering, market=obj.pk))
+
+
+@admin.register(Cuisine)
+class CuisineAdmin(admin.ModelAdmin[Cuisine]):
+    """Kinds of kitchen."""
+
+    list_display = ["label", "slug"]
+    search_fields = ["label", "slug"]
+    ordering = ["slug"]
+
+    def save_model(self, request: HttpRequest, obj: Cuisine, form: ModelForm[Cuisine], change: bool) -> None:
+        """Have the restaurants that show its label rendered anew when that has changed."""
+        super().save_model(request, obj, form, change)
+        if change and "label" in form.changed_data:
+            transaction.on_commit(partial(ring_for_rendering, cuisine=obj.pk))
+
+
+@admin.register(Attribute)
+class AttributeAdmin(admin.ModelAdmin[Attribute]):
+    """What a place may offer; what is not among these cannot be asked for."""
+
+    list_display = ["label", "key", "kind", "values"]
+    list_filter = ["kind"]
+    search_fields = ["label", "key"]
+    ordering = ["key"]
+
+
+class YearFilter(admin.SimpleListFilter):
+    """The years that have holidays."""
+
+    title = "year"
+    parameter_name = "year"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        """The years, the last first."""
+        years = Holiday.objects.dates("date", "year", order="DESC")
+        return [(str(day.year), str(day.year)) for day in years]
+
+    def queryset(self, request: HttpRequest, queryset: Any) -> Any:
+        """The holidays of the year; all of them without one."""
+        year = self.value() or ""
+        return queryset.filter(date__year=int(year)) if re.fullmatch("[1-9][0-9]{3}", year) else queryset
+
+
+@admin.register(Holiday)
+class HolidayAdmin(LongTableAdmin):
+    """Public holidays; the calendars add those of the coming years, and what is struck stays struck.
+
+    A struck day is better than a deleted one, which the calendars would bring back.
+    """
+
+    list_display = ["date", "name", "market", "is_struck"]
+    list_editable = ["is_struck"]
+    list_select_related = ["market"]
+    list_filter = ["market", YearFilter, "is_struck"]
+    nothing_yet = "Every night the calendars add those of this year and the next two."
+    search_fields = ["name"]
+    ordering = ["date", "market"]
+
+    def save_model(self, request: HttpRequest, obj: Holiday, form: ModelForm[Holiday], change: bool) -> None:
+        """Have the hours worked out anew that speak of holidays."""
+        super().save_model(request, obj, form, change)
+        have_hours_worked_out({obj.market_id, form.initial.get("market", obj.market_id)})
+
+    def delete_model(self, request: HttpRequest, obj: Holiday) -> None:
+        """Have the hours worked out anew that speak of holidays."""
+        super().delete_model(request, obj)
+        have_hours_worked_out({obj.market_id})
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Holiday]) -> None:
+        """Have the hours worked out anew that speak of holidays."""
+        with transaction.atomic():
+            markets = set(queryset.order_by().values_list("market", flat=True).distinct())
+            super().delete_queryset(request, queryset)
+            have_hours_worked_out(markets)
+
+
+def have_hours_worked_out(markets: Iterable[str]) -> None:
+    """Call it in the transaction that changes the holidays of these markets."""
+    for market in sorted(markets):
+        holidays.changed(market)
+    transaction.on_commit(ring_for_open_spans)
+
+
+@admin.register(Source)
+class SourceAdmin(admin.ModelAdmin[Source]):
+    """Where records come from, and their terms."""
+
+    list_display = ["name", "key", "license", "attribution"]
+    search_fields = ["name", "key"]
+    ordering = ["key"]
+
+    def save_model(self, request: HttpRequest, obj: Source, form: ModelForm[Source], change: bool) -> None:
+        """Have the records that show its terms rendered anew when these have changed."""
+        super().save_model(request, obj, form, change)
+        if change and {"license", "attribution"}.intersection(form.changed_data):
+            transaction.on_commit(partial(ring_for_rendering, source=obj.pk))

@@ -1,0 +1,204 @@
+"""Restaurants, for staff."""
+
+from django.contrib import admin, messages
+from django.db import models, transaction
+from django.db.models import Func, QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
+from django.utils.html import format_html_join
+from django.utils.safestring import SafeString
+
+from catalogue.admin.filters import UnreadHours
+from catalogue.admin.forms import RestaurantForm
+from catalogue.admin.history import ShowsVersions
+from catalogue.admin.mini_map import map_of
+from catalogue.admin.offers import FlowRuleInline, LaysOutSlots
+from catalogue.admin.place_actions import ChangesIdentity
+from catalogue.admin.search import fold
+from catalogue.history import publish
+from catalogue.hours import Hours
+from catalogue.models import (
+    Restaurant,
+    SourceRecord,
+)
+from catalogue.tasks import ring_for_open_spans
+from framework.admin.action_confirmation import ask
+from framework.admin.large_tables import LongTableAdmin
+
+# Fewer letters and digits have no trigram, and every name would be read.
+FEWEST_FOR_TRIGRAMS = 3
+
+
+class SourceRecordInline(admin.TabularInline[SourceRecord, Restaurant]):
+    """What the sources say, for reading."""
+
+    model = SourceRecord
+    extra = 0
+    can_delete = False
+    fields = ["source", "record", "fields", "updated_at"]
+    readonly_fields = ["source", "record", "fields", "updated_at"]
+    ordering = ["source", "record"]
+
+    def has_add_permission(self, request: HttpRequest, obj: Restaurant | None = None) -> bool:
+        """Importers write these."""
+        return False
+
+
+@admin.register(Restaurant)
+class RestaurantAdmin(ChangesIdentity, ShowsVersions, LaysOutSlots, LongTableAdmin):
+    """Restaurants. They are closed, never deleted, for others hold their slugs."""
+
+    form = RestaurantForm
+    change_form_template = "catalogue/restaurant.html"
+    list_display = ["name", "market", "neighborhood", "standing", "cuisine", "rating", "review_count", "updated_at"]
+    list_select_related = ["market", "cuisine"]
+    list_filter = ["status", "market", UnreadHours]
+    search_fields = ["slug"]
+    search_help_text = "A part of the name of three letters or more, in any case and without accents, or the slug"
+    autocomplete_fields = ["cuisine"]
+    prepopulated_fields = {"slug": ["name"]}
+    inlines = [FlowRuleInline, SourceRecordInline]
+    actions = ["open_again", "close_for_a_while", "close_for_good", "rename", "merge", "erase"]
+    readonly_fields = [
+        "surroundings",
+        "opening_hours",
+        "rating",
+        "review_count",
+        "star_counts",
+        "newest_versions",
+        "version",
+        "created_at",
+        "updated_at",
+    ]
+    fieldsets = [
+        (
+            None,
+            {"fields": ["name", "slug", "alt_names", "status", ("market", "neighborhood"), ("cuisine", "cuisines")]},
+        ),
+        (
+            "Address",
+            {
+                "fields": [
+                    "line1",
+                    ("postal_code", "locality", "region", "country"),
+                    ("latitude", "longitude"),
+                    "surroundings",
+                ]
+            },
+        ),
+        ("Contact", {"fields": [("phone", "phone_verified_at"), "website"]}),
+        ("Hours", {"fields": ["opening_hours", "hours"]}),
+        ("Guests", {"fields": ["price_level", ("rating", "review_count", "star_counts")]}),
+        ("More", {"fields": ["attributes", "external_ids", "verified_at"]}),
+        ("Record", {"fields": [("version", "created_at", "updated_at"), "shown_version", "newest_versions"]}),
+    ]
+
+    @admin.display(description="Status", ordering="status")
+    def standing(self, restaurant: Restaurant) -> str:
+        """The status; of those that are no more, what became of them."""
+        if restaurant.erased_at:
+            return "Erased"
+        if restaurant.merged_into_id:
+            return "Merged"
+        return restaurant.get_status_display()
+
+    @admin.display(description="Around it")
+    def surroundings(self, restaurant: Restaurant) -> SafeString | str:
+        """A picture of what is near, and the same as a list. Two queries."""
+        return map_of(restaurant) or "It has no location yet: write its latitude and longitude, and save."
+
+    @admin.display(description="Opening hours")
+    def opening_hours(self, restaurant: Restaurant) -> SafeString | str:
+        """A line for each run of equal days."""
+        if not restaurant.hours:
+            return "unknown"
+        hours = Hours.from_json(restaurant.hours)
+        lines = [*hours.display, *(f"{special.date:%d %b %Y}: special" for special in hours.special_days)]
+        return format_html_join("", "{}<br>", ((line,) for line in lines)) or "unknown"
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Restaurant], search_term: str
+    ) -> tuple[QuerySet[Restaurant], bool]:
+        """Search by the trigram index over the folded names, or the exact slug."""
+        term = search_term.strip()
+        if not term:
+            return queryset, False
+        if sum(letter.isalnum() for letter in term) < FEWEST_FOR_TRIGRAMS:
+            return queryset.filter(slug=term), False
+        folded = queryset.alias(folded=Func("name", function="fold", output_field=models.TextField()))
+        return folded.filter(models.Q(folded__contains=fold(term)) | models.Q(slug=term)), False
+
+    def save_model(self, request: HttpRequest, obj: Restaurant, form: RestaurantForm, change: bool) -> None:
+        """Write only what was changed, for the worker writes the same rows, and lock it against imports.
+
+        A field that is given back to the imports takes its source's value with the next of them.
+        """
+        now = timezone.now()
+        changed = form.changed_fields()
+        obj.locked_fields = form.locks()
+        if form.before is None:
+            obj.created_at = obj.updated_at = now
+            publish.by(f"staff:{request.user.pk}")
+            obj.save(force_insert=True)
+            transaction.on_commit(ring_for_open_spans)
+            return
+        if set(form.before.locked_fields) - set(obj.locked_fields):
+            # No record has this digest, so the next import reads its row again.
+            obj.source_records.update(digest="")
+        obj.updated_at = now
+        publish.by(f"staff:{request.user.pk}")
+        obj.save(update_fields=changed | {"updated_at", "locked_fields"})
+        if changed & Restaurant.BEHIND_SPANS:
+            transaction.on_commit(ring_for_open_spans)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Restaurant | None = None) -> bool:
+        """Closed, never deleted."""
+        return False
+
+    @admin.action(description="Mark the selected restaurants as open", permissions=["change"])
+    def open_again(self, request: HttpRequest, queryset: QuerySet[Restaurant]) -> HttpResponse | None:
+        """Ask, then set the status."""
+        return self.set_status(request, queryset, Restaurant.Status.OPEN, "open_again")
+
+    @admin.action(description="Mark the selected restaurants as temporarily closed", permissions=["change"])
+    def close_for_a_while(self, request: HttpRequest, queryset: QuerySet[Restaurant]) -> HttpResponse | None:
+        """Ask, then set the status."""
+        return self.set_status(request, queryset, Restaurant.Status.TEMPORARILY_CLOSED, "close_for_a_while")
+
+    @admin.action(description="Mark the selected restaurants as permanently closed", permissions=["change"])
+    def close_for_good(self, request: HttpRequest, queryset: QuerySet[Restaurant]) -> HttpResponse | None:
+        """Ask, then set the status."""
+        return self.set_status(request, queryset, Restaurant.Status.PERMANENTLY_CLOSED, "close_for_good")
+
+    def set_status(
+        self, request: HttpRequest, queryset: QuerySet[Restaurant], status: Restaurant.Status, action: str
+    ) -> HttpResponse | None:
+        """Show what would change; when that was confirmed, change it in one statement."""
+        present = queryset.filter(merged_into=None, erased_at=None)
+        if "confirmed" in request.POST:
+            passed_over = queryset.count() - present.count()
+            chosen = Restaurant.objects.filter(pk__in=queryset.order_by().values("pk"))
+            with transaction.atomic():
+                publish.by(f"staff:{request.user.pk}")
+                changed = chosen.set_status(status, now=timezone.now())
+                transaction.on_commit(ring_for_open_spans)
+            self.message_user(request, f"{changed} restaurants are now {status.label.lower()}.", messages.SUCCESS)
+            if passed_over:
+                said = f"{passed_over} that are merged or erased were passed over."
+                self.message_user(request, said, messages.WARNING)
+            return None
+        others = present.exclude(status=status)
+        title = f"Mark as {status.label.lower()}?"
+        told = {"count": others.count(), "examples": others[:20], "status": status.label.lower()}
+        return ask(self, request, "catalogue/confirm_status.html", title=title, action=action, **told)
+
+
+@admin.register(SourceRecord)
+class SourceRecordAdmin(LongTableAdmin):
+    """What a source says of a restaurant."""
+
+    list_display = ["record", "source", "restaurant", "updated_at"]
+    list_select_related = ["source", "restaurant"]
+    search_fields = ["record__exact"]
+    search_help_text = "The source's own id, whole"
+    autocomplete_fields = ["restaurant"]

@@ -1,0 +1,1 @@
+"""Documents by which agents find the service."""

@@ -1,0 +1,56 @@
+"""Holds what the catalogue sells against itself: the seats of offers, and the files of exports against their rows."""
+
+from collections.abc import Iterator
+from datetime import datetime
+
+from accounts import consistency_checks
+from accounts.consistency_checks import Checks, Finding
+from catalogue.exports.storage import files
+from catalogue.models import Export, ExportPart
+
+SEATS = """
+    SELECT slot.id, concat('of ', slot.seats, ' seats ', coalesce(held.seats, 0), ' are held, and ', slot.seats_left,
+        ' are said to be left')
+    FROM catalogue_flowslot AS slot
+    LEFT JOIN (
+        SELECT slot_id, sum(seats) AS seats FROM catalogue_flowbooking WHERE released_at IS NULL GROUP BY slot_id
+    ) AS held ON held.slot_id = slot.id
+    WHERE slot.seats_left <> greatest(0, slot.seats - coalesce(held.seats, 0))
+    ORDER BY slot.id
+"""
+
+
+def exports(*, now: datetime) -> Iterator[Finding]:
+    """Exports that are said to be whole and are not: parts, rows, files. A listing of its folder for each."""
+    for export in Export.objects.filter(status=Export.Status.SUCCEEDED, expires_at__gt=now).order_by("pk").iterator():
+        wrong = what_is_wrong(export)
+        # Its time may be over by now, and its files be gone.
+        still = Export.objects.filter(pk=export.pk, status=Export.Status.SUCCEEDED)
+        if wrong is not None and still.exists():
+            yield Finding("export_parts", export.public_id, wrong)
+
+
+def what_is_wrong(export: Export) -> str | None:
+    """Why a finished export is not whole; None where it is."""
+    parts = list(export.parts.order_by("seq"))
+    numbers = [part.seq for part in parts]
+    if numbers != list(range(1, len(parts) + 1)) or not parts:
+        return f"its parts are {', '.join(map(str, numbers)) or 'none'}"
+    unwritten = [part.seq for part in parts if part.state != ExportPart.State.DONE]
+    if unwritten:
+        return f"part {unwritten[0]} is not done"
+    rows = sum(part.rows or 0 for part in parts if part.kind == ExportPart.Kind.ROWS)
+    if rows != export.rows:
+        return f"its parts have {rows} rows, it says {export.rows}"
+    found = files.sizes(export.public_id)
+    for part in parts:
+        if found.get(part.file) != part.bytes:
+            there = f"has {found[part.file]} bytes" if part.file in found else "is not there"
+            return f"{part.file} {there}, its row says {part.bytes}"
+    manifest = files.path_of_manifest(export, export.manifest_sha256).rpartition("/")[2]
+    return None if manifest in found else f"{manifest} is not there"
+
+
+def checks(*, now: datetime) -> Checks:
+    """What has to be true of offers and exports."""
+    return {"offer_seats": consistency_checks.ask("offer_seats", "fo", SEATS), "export_parts": exports(now=now)}

@@ -1,0 +1,1 @@
+"""Downloads of export files."""

@@ -1,0 +1,1 @@
+"""Ordering, quoting and describing exports."""

@@ -1,0 +1,1 @@
+"""Where export files are stored."""

@@ -1,0 +1,99 @@
+"""The parameters of reviews, photos and of what lies around a restaurant."""
+
+from typing import Any
+
+from catalogue.field_groups.context import KINDS
+from catalogue.filters.param_types import Flag, Words
+from catalogue.models import Photo
+from catalogue.reviews.listing import Order
+from framework.api.fields import Text
+from framework.api.query_params.declarations import DATE, MOMENT, Listed, Parameters, Read, Whole, Word, moment
+
+LANGUAGE = "[a-z]{2,3}"
+
+
+class Since(Read):
+    """A day or a moment; read as a moment, of a day its beginning in UTC."""
+
+    def __init__(self, **options: Any) -> None:
+        hint = "This must be a date like 2026-11-21 or a moment like 2026-11-21T19:30:00Z; write + as %2B."
+        super().__init__(pattern=f"^({DATE}|{MOMENT})$", hint=hint, **options)
+
+    def to_internal_value(self, data: Any) -> Any:
+        """Return the moment."""
+        return moment(super().to_internal_value(data))
+
+
+class Numbers(Listed):
+    """Numbers with commas between them."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        """Return the numbers."""
+        return tuple(int(number) for number in super().to_internal_value(data))
+
+
+class Reviews(Parameters):
+    """The parameters of GET /v1/restaurants/{slug}/reviews."""
+
+    sort = Word(
+        choices=[order.value for order in Order],
+        required=False,
+        default=Order.RELEVANT.value,
+        help_text="`relevant` weighs votes, length, photos and age.",
+    )
+    stars = Numbers(
+        required=False,
+        of="[1-5]",
+        max_length=40,
+        hint="This must be stars with commas between them, each from 1 to 5: 1,2.",
+        help_text="Stars with commas between them: 1,2.",
+    )
+    lang = Listed(
+        required=False,
+        of=LANGUAGE,
+        max_length=100,
+        hint="This must be languages of ISO 639-1 with commas between them: de,en.",
+        help_text="Languages of ISO 639-1 with commas between them: de,en.",
+    )
+    with_photos = Flag(required=False, help_text="`true`: only with photos; `false`: only without.")
+    has_reply = Flag(required=False, help_text="`true`: only those that the owner has answered; `false`: the others.")
+    since = Since(required=False, max_length=40, help_text="Written on this day (UTC) or at this moment, or later.")
+    q = Words(
+        required=False,
+        max_length=120,
+        help_text="Words that the text holds, all of them, in any case and without accents; parts of words too.",
+    )
+    limit = Whole(required=False, default=20, min_value=1, max_value=50, help_text="Reviews on a page.")
+    # It holds which transactions of the database were under way.
+    cursor = Text(
+        required=False,
+        max_length=4000,
+        help_text="`next_cursor` of the page before, with the same parameters; good for an hour.",
+    )
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Name the values as catalogue.reviews.listing.Question does."""
+        words = attrs.pop("q", "")
+        return {**attrs, "sort": Order(attrs["sort"]), "words": tuple(dict.fromkeys(words.split()))}
+
+
+class Photos(Parameters):
+    """The parameters of GET /v1/restaurants/{slug}/photos."""
+
+    kind = Word(choices=Photo.Kind.values, required=False, help_text="What is to be seen.")
+    limit = Whole(required=False, default=20, min_value=1, max_value=50, help_text="Photos on a page.")
+    cursor = Text(required=False, max_length=400, help_text="`next_cursor` of the page before; good for an hour.")
+
+
+class Around(Parameters):
+    """The parameters of GET /v1/restaurants/{slug}/context."""
+
+    kind = Listed(
+        required=False,
+        of="|".join(KINDS),
+        max_length=100,
+        hint=f"This must be some of these with commas between them: {', '.join(KINDS)}.",
+        help_text=f"With commas between them: {', '.join(KINDS)}.",
+    )
+    radius = Whole(required=False, default=1_500, min_value=1, max_value=3_000, help_text="Metres in a straight line.")
+    limit = Whole(required=False, default=20, min_value=1, max_value=50, help_text="Entries, at most.")

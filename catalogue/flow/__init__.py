@@ -1,6 +1,0 @@
-"""Time-based offers: the slots that follow from the rules, what is on sale, and the tables that are booked there."""
-
-from catalogue.flow.offers import Offer, Status
-from catalogue.flow.slots import lay_out, release
-
-__all__ = ["Offer", "Status", "lay_out", "release"]

@@ -1,0 +1,1 @@
+"""Writing insights: batches, jobs, budget, approval."""

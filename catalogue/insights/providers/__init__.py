@@ -1,0 +1,1 @@
+"""Who writes insights: extractive, or a language model."""

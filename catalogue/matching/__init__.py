@@ -1,0 +1,1 @@
+"""Record linkage: scores and decisions about duplicates."""

@@ -1,0 +1,38 @@
+"""Pairs of records that may be the same place."""
+
+from django.conf import settings
+from django.db import models
+from django.db.models import F, Q
+
+from catalogue.models.restaurants import Restaurant
+
+
+class MatchCandidate(models.Model):
+    """Two restaurants that look alike; staff say whether they are one."""
+
+    class State(models.TextChoices):
+        OPEN = "open"
+        MERGED = "merged"
+        DISTINCT = "distinct"
+
+    first = models.ForeignKey(Restaurant, on_delete=models.CASCADE, related_name="+")
+    second = models.ForeignKey(Restaurant, on_delete=models.CASCADE, related_name="+")
+    score = models.FloatField(help_text="0 to 1")
+    reasons = models.JSONField(default=dict, help_text="What was alike: name, address, phone, metres")
+    state = models.CharField(max_length=10, choices=State, default=State.OPEN)
+    found_at = models.DateTimeField()
+    decided_at = models.DateTimeField(null=True, blank=True)
+    decided_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+
+    class Meta:
+        constraints = [
+            # One order of the two, so that the pair is there once.
+            models.CheckConstraint(name="match_in_order_of_ids", condition=Q(first__lt=F("second"))),
+            models.UniqueConstraint(fields=["first", "second"], name="a_pair_is_judged_once"),
+        ]
+        indexes = [models.Index(fields=["state", "-score", "id"], name="match_likeliest_of_state")]
+
+    def __str__(self) -> str:
+        return f"{self.first_id} / {self.second_id}"

@@ -1,0 +1,171 @@
+"""Time-based discounts: the rules that staff write, the slots that follow from them, and the tables taken there."""
+
+from datetime import datetime
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import F, Q
+
+from accounts.models import Venue
+from catalogue.models.restaurants import Restaurant, SourceRecord
+from framework.public_ids import encode, new_id
+from reservations.models import Reservation
+
+
+class Listing(models.Model):
+    """Says that a restaurant of the catalogue is a venue of ours: its offers are booked in the venue's own book."""
+
+    restaurant = models.OneToOneField(Restaurant, on_delete=models.CASCADE, related_name="listing")
+    venue = models.OneToOneField(Venue, on_delete=models.CASCADE, related_name="listing")
+    is_active = models.BooleanField("active", default=True, help_text="Whether offers are shown and booked")
+    created_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"{self.restaurant_id}: {self.venue_id}"
+
+
+class FlowRule(models.Model):
+    """A discount that comes back every week: 30 percent from 17:30 to 18:30, Monday to Thursday, for eight guests."""
+
+    class AppliesTo(models.TextChoices):
+        FOOD = "food"
+        TOTAL = "total"
+
+    restaurant = models.ForeignKey(Restaurant, on_delete=models.CASCADE, related_name="flow_rules")
+    weekdays = ArrayField(models.IntegerField(), help_text="0 is Monday")
+    time = models.TimeField(help_text="The first slot, on the restaurant's wall clock")
+    until = models.TimeField(null=True, blank=True, help_text="The last slot at the latest; empty: one slot a day")
+    every_minutes = models.PositiveSmallIntegerField(default=30, db_default=30, help_text="From slot to slot")
+    percent = models.PositiveSmallIntegerField()
+    seats = models.PositiveSmallIntegerField(default=8, db_default=8, help_text="Guests that get it in one slot")
+    party_min = models.PositiveSmallIntegerField(default=1, db_default=1)
+    party_max = models.PositiveSmallIntegerField(default=8, db_default=8)
+    applies_to = models.CharField(max_length=10, choices=AppliesTo, default=AppliesTo.FOOD, db_default="food")
+    book_before_minutes = models.PositiveSmallIntegerField(
+        default=30, db_default=30, help_text="Until so long before the slot it can be booked"
+    )
+    bookable_days = models.PositiveSmallIntegerField(
+        null=True, blank=True, help_text="From so many days before the slot it can be booked; empty: at once"
+    )
+    terms = models.CharField(max_length=500, blank=True, default="", db_default="")
+    active = models.BooleanField(default=True)
+    source_record = models.ForeignKey(
+        SourceRecord,
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        editable=False,
+        related_name="flow_rules",
+        help_text="What stated it; empty: staff",
+    )
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(name="flow_rule_percent_in_1_to_90", condition=Q(percent__range=(1, 90))),
+            models.CheckConstraint(
+                name="flow_rule_weekdays_in_0_to_6",
+                condition=Q(weekdays__contained_by=[0, 1, 2, 3, 4, 5, 6], weekdays__len__gte=1),
+            ),
+            models.CheckConstraint(
+                name="flow_rule_ends_after_it_begins",
+                condition=Q(until__isnull=True) | Q(until__gte=F("time")),
+                violation_error_message="The last slot is not before the first.",
+            ),
+            models.CheckConstraint(
+                name="flow_rule_steps_of_5_minutes_to_a_day",
+                condition=Q(every_minutes__range=(5, 1440)),
+                violation_error_message="From slot to slot it is 5 to 1440 minutes.",
+            ),
+            models.CheckConstraint(
+                name="flow_rule_party_fits_the_seats",
+                condition=Q(party_min__gte=1, party_max__gte=F("party_min"), seats__gte=F("party_max")),
+                violation_error_message="A party is of 1 to so many guests as the slot has seats.",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.percent} % at {self.time:%H:%M}"
+
+
+class FlowSlot(models.Model):
+    """A discount at one moment. What the rule said then is kept here, for guests have booked it."""
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    rule = models.ForeignKey(FlowRule, on_delete=models.SET_NULL, null=True, related_name="slots")
+    restaurant = models.ForeignKey(Restaurant, on_delete=models.CASCADE, db_index=False, related_name="flow_slots")
+    starts_at = models.DateTimeField()
+    date = models.DateField(help_text="On the restaurant's wall clock, as `time`")
+    time = models.TimeField()
+    percent = models.PositiveSmallIntegerField()
+    applies_to = models.CharField(max_length=10, choices=FlowRule.AppliesTo)
+    party_min = models.PositiveSmallIntegerField()
+    party_max = models.PositiveSmallIntegerField()
+    seats = models.PositiveSmallIntegerField()
+    seats_left = models.SmallIntegerField()
+    bookable_from = models.DateTimeField(null=True)
+    book_before = models.DateTimeField()
+    terms = models.CharField(max_length=500, blank=True)
+    withdrawn_at = models.DateTimeField(null=True, blank=True)
+    is_barred = models.BooleanField(
+        default=False, db_default=False, help_text="Withdrawn by staff: no rule brings it back"
+    )
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["rule", "starts_at"], name="a_slot_of_a_rule_is_there_once"),
+            models.CheckConstraint(
+                name="a_slot_sells_no_seat_twice", condition=Q(seats_left__gte=0, seats_left__lte=F("seats"))
+            ),
+            models.CheckConstraint(name="flow_slot_percent_in_1_to_90", condition=Q(percent__range=(1, 90))),
+        ]
+        indexes = [
+            models.Index(fields=["restaurant", "starts_at"], name="slot_next_of_restaurant"),
+            models.Index(
+                fields=["starts_at"], name="slot_on_sale", condition=Q(withdrawn_at__isnull=True, seats_left__gt=0)
+            ),
+            models.Index(fields=["starts_at"], name="slot_booked", condition=Q(seats_left__lt=F("seats"))),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.percent} % on {self.date} at {self.time:%H:%M}"
+
+    def status_at(self, now: datetime) -> str:
+        """Its state in the words of the API, but for what its restaurant, its listing and a larger party add."""
+        if self.withdrawn_at:
+            return "withdrawn"
+        if min(self.book_before, self.starts_at) <= now:
+            return "expired"
+        if self.seats_left < self.party_min:
+            return "sold_out"
+        return "scheduled" if self.bookable_from and self.bookable_from > now else "available"
+
+    @property
+    def public_id(self) -> str:
+        """`fo_` and 26 letters."""
+        return encode("fo", self.pk)
+
+
+class FlowBooking(models.Model):
+    """A table that was booked at an offer: the seats it took there, and the reservation in the venue's book."""
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    slot = models.ForeignKey(FlowSlot, on_delete=models.PROTECT, related_name="bookings")
+    reservation = models.OneToOneField(Reservation, on_delete=models.CASCADE, related_name="flow_booking")
+    seats = models.PositiveSmallIntegerField()
+    contact = models.CharField(max_length=64, help_text="Hash of the guest's mail address or phone: what caps count")
+    created_at = models.DateTimeField()
+    released_at = models.DateTimeField(null=True, blank=True, help_text="When the slot got its seats back")
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["contact", "created_at"], name="flow_booking_of_contact"),
+            models.Index(fields=["slot"], name="flow_booking_holding", condition=Q(released_at__isnull=True)),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.seats} at {self.slot_id}"
+
+    @property
+    def public_id(self) -> str:
+        """`fb_` and 26 letters."""
+        return encode("fb", self.pk)

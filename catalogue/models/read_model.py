@@ -1,0 +1,124 @@
+"""The read model: what searches and look-ups read, rendered by the database whenever a restaurant changes.
+
+Nobody writes these rows but the first migration's triggers and those who keep what time changes: catalogue.hours.open_spans the
+open spans, catalogue.search.rank_refresh the order of lists. `manage.py catalogue_check` compares them with the restaurants.
+"""
+
+from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.indexes import BrinIndex, GinIndex, GistIndex, OpClass
+from django.contrib.postgres.search import SearchVectorField
+from django.db import models
+from django.db.models import F, Q
+from django.db.models.functions import Now
+
+from catalogue.models.postgres_fields import PointField, SpansField
+from catalogue.models.restaurants import Restaurant
+
+
+class Record(models.Model):
+    """The free fields of a restaurant in JSON, but for the state of its hours and its next offer.
+
+    `before` ends where `"hours":` begins, `after` goes on behind it; both are members of an object without its braces.
+    Merged and erased restaurants have none.
+    """
+
+    restaurant = models.OneToOneField(Restaurant, on_delete=models.CASCADE, primary_key=True, related_name="record")
+    slug = models.CharField(max_length=120, unique=True)
+    status = models.CharField(max_length=20)
+    timezone = models.CharField(max_length=64)
+    hours_known = models.BooleanField(help_text="Known to be always closed is not the same as not known")
+    before = models.TextField()
+    hours = models.TextField(help_text="Members of the object `hours`, but for its state")
+    after = models.TextField()
+    sources = ArrayField(models.CharField(max_length=40), help_text="Whose data is in it")
+    updated_at = models.DateTimeField(db_default=Now(), editable=False, help_text="Kept by a trigger")
+
+    class Meta:
+        # An index of this kind lets a row stay on its page when it is rendered anew.
+        indexes = [BrinIndex(fields=["updated_at"], name="record_by_update", autosummarize=True)]
+
+    def __str__(self) -> str:
+        return self.slug
+
+
+class SearchRow(models.Model):
+    """A restaurant as lists see it; closed for good, moved, merged and erased ones have none.
+
+    `card` is a list item in JSON without its braces and without what depends on the question or the moment. A walk
+    through pages must not lose its place when a rating changes, so lists are ordered by `rank_stars` and
+    `rank_reviews`, which follow the rating and the number of reviews at most once an hour, the life of a cursor;
+    `former_stars` and `former_reviews` are what they were before `ranked_at`.
+    """
+
+    restaurant = models.OneToOneField(
+        Restaurant, on_delete=models.CASCADE, primary_key=True, related_name="search_row"
+    )
+    market = models.CharField(max_length=40)
+    position = PointField(null=True)
+    latitude = models.FloatField(null=True)
+    longitude = models.FloatField(null=True)
+    timezone = models.CharField(max_length=64)
+    is_shut = models.BooleanField(help_text="Closed for a while, whatever the hours say")
+    cuisines = ArrayField(models.CharField(max_length=60))
+    price_level = models.IntegerField(null=True)
+    rating = models.DecimalField(max_digits=2, decimal_places=1, null=True)
+    review_count = models.IntegerField()
+    rank_stars = models.IntegerField(help_text="The rating in tenths; 0 without one")
+    rank_reviews = models.IntegerField()
+    former_stars = models.IntegerField()
+    former_reviews = models.IntegerField()
+    ranked_at = models.DateTimeField()
+    tags = ArrayField(models.CharField(max_length=40), help_text="Keys of the attributes that it has")
+    neighborhood = models.CharField(max_length=120, null=True, help_text="Folded")
+    name = models.CharField(max_length=200, help_text="Folded")
+    line1 = models.CharField(max_length=200, null=True, help_text="Folded")
+    document = SearchVectorField()
+    sources = ArrayField(models.CharField(max_length=40))
+    card = models.TextField()
+    open_spans = SpansField(null=True)
+    spans_until = models.DateTimeField(null=True, help_text="Until when the spans are worked out; null: not yet")
+    # The index has this one, which stays as it is when the end of the spans moves on: an update then touches no index.
+    spans_missing = models.GeneratedField(
+        expression=Q(spans_until__isnull=True),  # type: ignore[arg-type]  # Django takes a condition too
+        output_field=models.BooleanField(),
+        db_persist=True,
+    )
+
+    class Meta:
+        indexes = [
+            GistIndex(fields=["position"], name="search_by_position"),
+            GinIndex(fields=["document"], name="search_by_words"),
+            GinIndex(fields=["cuisines"], name="search_by_cuisine"),
+            GinIndex(OpClass(F("name"), "gin_trgm_ops"), name="search_by_letters"),
+            models.Index(OpClass(F("name"), "text_pattern_ops"), name="search_by_name"),
+            models.Index(fields=["line1"], name="search_by_address"),
+            models.Index(fields=["market", "-rank_reviews", "restaurant"], name="search_by_market_reviews"),
+            models.Index(fields=["-rank_reviews", "restaurant"], name="search_by_reviews"),
+            models.Index(fields=["-rank_stars", "-rank_reviews", "restaurant"], name="search_by_rating"),
+            models.Index(
+                fields=["market", "-rank_stars", "-rank_reviews", "restaurant"], name="search_by_market_rating"
+            ),
+            models.Index(fields=["ranked_at"], name="search_by_ranking"),
+            models.Index(fields=["restaurant"], name="search_without_spans", condition=Q(spans_missing=True)),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Kitchen(models.Model):
+    """One cuisine of a restaurant that lists see: the index by which a rare cuisine is found around a point."""
+
+    restaurant = models.ForeignKey(SearchRow, on_delete=models.CASCADE, db_index=False, related_name="kitchens")
+    cuisine = models.CharField(max_length=60)
+    position = PointField(null=True)
+    price_level = models.IntegerField(null=True)
+    rating = models.DecimalField(max_digits=2, decimal_places=1, null=True)
+
+    class Meta:
+        # Equality first: with the position in front the planner walks past every other cuisine.
+        indexes = [GistIndex(fields=["cuisine", "position", "price_level"], name="kitchen_by_cuisine_and_position")]
+        constraints = [models.UniqueConstraint(fields=["restaurant", "cuisine"], name="a_kitchen_is_there_once")]
+
+    def __str__(self) -> str:
+        return self.cuisine

@@ -1,0 +1,123 @@
+"""The dictionaries that restaurants point into: sources, markets and their holidays, cuisines, attributes."""
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Now
+
+from framework.timezones import is_a_zone
+
+
+class Source(models.Model):
+    """Where records come from, and under which terms they are passed on."""
+
+    key = models.SlugField(primary_key=True, max_length=40)
+    name = models.CharField(max_length=120)
+    license = models.CharField(max_length=60, help_text="SPDX identifier, for example ODbL-1.0")
+    attribution = models.CharField(max_length=200, help_text="The line that an answer with this source carries")
+    updated_at = models.DateTimeField(db_default=Now(), editable=False, help_text="Kept by a trigger")
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Market(models.Model):
+    """One of the cities that the catalogue covers."""
+
+    slug = models.SlugField(primary_key=True, max_length=40)
+    name = models.CharField(max_length=80)
+    country = models.CharField(max_length=2, help_text="ISO 3166-1 alpha-2")
+    timezone = models.CharField(max_length=64, validators=[is_a_zone], help_text="IANA name")
+    currency = models.CharField(max_length=3, help_text="ISO 4217")
+    calling_code = models.CharField(max_length=4, help_text="Digits after the plus, for numbers written nationally")
+    latitude = models.FloatField()
+    longitude = models.FloatField()
+    radius_m = models.PositiveIntegerField(help_text="A place farther from the centre is not of this market")
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                name="market_country_is_two_capitals",
+                condition=Q(country__regex="^[A-Z]{2}$"),
+                violation_error_message="The country is a code of ISO 3166-1: DK.",
+            ),
+            models.CheckConstraint(
+                name="market_currency_is_three_capitals",
+                condition=Q(currency__regex="^[A-Z]{3}$"),
+                violation_error_message="The currency is a code of ISO 4217: DKK.",
+            ),
+            models.CheckConstraint(
+                name="market_calling_code_is_digits",
+                condition=Q(calling_code__regex="^[1-9][0-9]{0,3}$"),
+                violation_error_message="The calling code is the digits after the plus: 45.",
+            ),
+            models.CheckConstraint(
+                name="market_on_earth",
+                condition=Q(latitude__range=(-85, 85), longitude__range=(-180, 180)),
+                violation_error_message="The centre lies within 85 degrees of latitude and 180 of longitude.",
+            ),
+            models.CheckConstraint(
+                name="market_radius_in_1_m_to_500_km",
+                condition=Q(radius_m__range=(1, 500_000)),
+                violation_error_message="The radius is 1 to 500,000 metres.",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Cuisine(models.Model):
+    """A kind of kitchen: `seafood`, shown as "Seafood"."""
+
+    slug = models.SlugField(primary_key=True, max_length=60)
+    label = models.CharField(max_length=80, help_text="In English")
+    labels = models.JSONField(
+        default=dict, db_default={}, blank=True, help_text='In other languages: {"da": "Fisk og skaldyr"}'
+    )
+    updated_at = models.DateTimeField(db_default=Now(), editable=False, help_text="Kept by a trigger")
+
+    def __str__(self) -> str:
+        return self.label
+
+
+class Attribute(models.Model):
+    """Something that a place may offer, as sources name it: `outdoor_seating`, `diet_vegan`."""
+
+    class Kind(models.TextChoices):
+        AMENITY = "amenity"
+        DIET = "diet"
+
+    key = models.CharField(primary_key=True, max_length=40)
+    label = models.CharField(max_length=80, help_text="In English")
+    kind = models.CharField(max_length=10, choices=Kind, default=Kind.AMENITY)
+    values = ArrayField(
+        models.CharField(max_length=40), default=list, blank=True, help_text="Words beside yes and no; empty: none"
+    )
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                name="attribute_key_is_a_word",
+                condition=Q(key__regex="^[a-z][a-z0-9_]*$"),
+                violation_error_message="A key has small letters, digits and _, and begins with a letter.",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.label
+
+
+class Holiday(models.Model):
+    """A public holiday of a market. Rules for `PH` in opening hours hold on it; staff add and strike days."""
+
+    market = models.ForeignKey(Market, on_delete=models.CASCADE, related_name="holidays")
+    date = models.DateField()
+    name = models.CharField(max_length=120)
+    is_struck = models.BooleanField("struck", default=False, help_text="Not kept here, whatever the calendars say")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["market", "date"], name="a_market_has_a_holiday_once")]
+
+    def __str__(self) -> str:
+        return f"{self.date}: {self.name}"

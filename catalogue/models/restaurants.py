@@ -1,0 +1,200 @@
+"""Restaurants, and what their sources say of them."""
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.indexes import GinIndex, GistIndex, OpClass
+from django.db import models
+from django.db.models import Case, F, Func, Q, Value, When
+from django.db.models.lookups import Exact
+
+from catalogue.models.postgres_fields import PointField
+from catalogue.models.reference_data import Cuisine, Market, Source
+from framework.public_ids import new_id
+
+
+class Mercator(Func):
+    """The SQL function `mercator(latitude, longitude)` of the first migration: a point in Web-Mercator metres."""
+
+    function = "mercator"
+    output_field = PointField()
+
+
+def _is_object(column: str) -> Exact:
+    return Exact(Func(column, function="jsonb_typeof", output_field=models.TextField()), Value("object"))
+
+
+class Restaurants(models.QuerySet["Restaurant"]):
+    """Many restaurants at once."""
+
+    def set_status(self, status: str, *, now: datetime) -> int:
+        """Give them a status that imports leave alone; how many did not have it or not for good. One statement.
+
+        Who is merged or erased is passed over.
+        """
+        is_locked = Q(locked_fields__contains=["status"])
+        names = ArrayField(models.CharField(max_length=40))
+        lock = Func("locked_fields", Value("status"), function="array_append", output_field=names)
+        return (
+            self.filter(merged_into=None, erased_at=None)
+            .exclude(is_locked, status=status)
+            .order_by()
+            .update(
+                status=status,
+                locked_fields=Case(When(is_locked, then=F("locked_fields")), default=lock),
+                updated_at=now,
+            )
+        )
+
+
+class Restaurant(models.Model):
+    """A place to eat, as the catalogue knows it from all its sources.
+
+    What follows from a row follows by triggers, whoever writes it: the version goes up with each change, a Version
+    keeps what changed, an old slug becomes a FormerSlug, and SearchRow and Record are made anew (the first migration).
+    """
+
+    # What open spans are worked out from.
+    BEHIND_SPANS = frozenset({"hours", "status", "latitude", "longitude"})
+    # Half of such a pair says nothing true: both are locked, and written, together.
+    PAIRS = (frozenset({"cuisine", "cuisines"}), frozenset({"latitude", "longitude"}))
+
+    class Status(models.TextChoices):
+        OPEN = "open"
+        TEMPORARILY_CLOSED = "temporarily_closed"
+        PERMANENTLY_CLOSED = "permanently_closed"
+        MOVED = "moved"
+        UNVERIFIED = "unverified"
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    slug = models.SlugField(max_length=120, unique=True)
+    name = models.CharField(max_length=200)
+    alt_names = ArrayField(models.CharField(max_length=200), default=list, blank=True)
+    status = models.CharField(max_length=20, choices=Status, default=Status.OPEN)
+    market = models.ForeignKey(Market, on_delete=models.PROTECT, related_name="restaurants")
+    neighborhood = models.CharField(max_length=120, null=True, blank=True)
+
+    line1 = models.CharField(max_length=200, null=True, blank=True)
+    locality = models.CharField(max_length=120, null=True, blank=True)
+    region = models.CharField(max_length=120, null=True, blank=True)
+    postal_code = models.CharField(max_length=20, null=True, blank=True)
+    country = models.CharField(max_length=2)
+    latitude = models.FloatField(null=True, blank=True)
+    longitude = models.FloatField(null=True, blank=True)
+    position = models.GeneratedField(
+        expression=Mercator("latitude", "longitude"), output_field=PointField(null=True), db_persist=True
+    )
+
+    phone = models.CharField(max_length=16, null=True, blank=True, help_text="E.164")
+    phone_verified_at = models.DateTimeField(null=True, blank=True)
+    website = models.URLField(max_length=500, null=True, blank=True)
+    rating = models.DecimalField(max_digits=2, decimal_places=1, null=True, blank=True)
+    review_count = models.PositiveIntegerField(default=0)
+    star_counts = ArrayField(
+        models.IntegerField(), size=5, default=list, blank=True, help_text="From one star to five"
+    )
+    review_facets = models.JSONField(
+        default=dict, db_default={}, blank=True, editable=False, help_text="by_lang, with_photos, with_reply"
+    )
+    price_level = models.IntegerField(null=True, blank=True, help_text="1 to 4, one step per currency symbol")
+    cuisine = models.ForeignKey(Cuisine, on_delete=models.PROTECT, null=True, blank=True, related_name="restaurants")
+    cuisines = ArrayField(
+        models.CharField(max_length=60), default=list, blank=True, help_text="Slugs, the main one first"
+    )
+
+    hours = models.JSONField(null=True, blank=True, help_text="As catalogue.hours.Hours.to_json; null when unknown")
+    attributes = models.JSONField(default=dict, blank=True)
+    external_ids = models.JSONField(default=dict, blank=True)
+
+    verified_at = models.DateTimeField(null=True, blank=True)
+    created_at = models.DateTimeField()
+    updated_at = models.DateTimeField()
+    version = models.PositiveIntegerField(default=1, help_text="The database counts it")
+    merged_into = models.ForeignKey(
+        "self", on_delete=models.PROTECT, null=True, blank=True, editable=False, related_name="merged"
+    )
+    erased_at = models.DateTimeField(null=True, blank=True, editable=False)
+    locked_fields = ArrayField(
+        models.CharField(max_length=40),
+        default=list,
+        db_default=[],
+        blank=True,
+        help_text="What staff decided: imports leave it alone",
+    )
+    objects = Restaurants.as_manager()
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(name="restaurant_price_level_in_1_to_4", condition=Q(price_level__range=(1, 4))),
+            models.CheckConstraint(name="restaurant_rating_in_1_to_5", condition=Q(rating__range=(1, 5))),
+            models.CheckConstraint(
+                name="restaurant_location_whole_and_on_earth",
+                condition=Q(latitude__isnull=True, longitude__isnull=True)
+                # Web Mercator ends at 85 degrees north and south.
+                | Q(
+                    latitude__isnull=False,
+                    longitude__isnull=False,
+                    latitude__range=(-85, 85),
+                    longitude__range=(-180, 180),
+                ),
+                violation_error_message=(
+                    "A location is a latitude within 85 degrees and a longitude within 180, or neither."
+                ),
+            ),
+            models.CheckConstraint(
+                name="restaurant_country_is_two_capitals",
+                condition=Q(country__regex="^[A-Z]{2}$"),
+                violation_error_message="The country is a code of ISO 3166-1: DK.",
+            ),
+            models.CheckConstraint(
+                name="restaurant_is_not_merged_into_itself",
+                condition=Q(merged_into__isnull=True) | ~Q(merged_into=F("id")),
+            ),
+            models.CheckConstraint(name="restaurant_attributes_are_an_object", condition=_is_object("attributes")),
+            models.CheckConstraint(name="restaurant_external_ids_are_an_object", condition=_is_object("external_ids")),
+            models.CheckConstraint(name="restaurant_phone_is_e164", condition=Q(phone__regex=r"^\+[1-9][0-9]{6,14}$")),
+            models.CheckConstraint(
+                name="restaurant_slug_is_lowercase", condition=Q(slug__regex=r"^[a-z0-9]+(-[a-z0-9]+)*$")
+            ),
+        ]
+        indexes = [
+            GistIndex(fields=["position"], name="restaurant_by_position"),
+            GinIndex(OpClass(Func("name", function="fold"), "gin_trgm_ops"), name="restaurant_by_name_trigrams"),
+            models.Index(fields=["phone"], name="restaurant_by_phone", condition=Q(phone__isnull=False)),
+            models.Index(fields=["market", "id"], name="restaurant_by_market"),
+            models.Index(fields=["updated_at", "id"], name="restaurant_by_update"),
+            # Staff look for the few that are not open.
+            models.Index(fields=["status", "id"], name="restaurant_not_open", condition=~Q(status="open")),
+            models.Index(
+                fields=["id"],
+                name="restaurant_with_unread_hours",
+                condition=Q(hours__contains={"known": False}) | Q(hours__has_key="notes"),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @classmethod
+    def with_pairs(cls, fields: Iterable[str]) -> set[str]:
+        """The fields, and the other halves of the pairs that they are of."""
+        given = set(fields)
+        return given.union(*(pair for pair in cls.PAIRS if pair & given))
+
+
+class SourceRecord(models.Model):
+    """What one source says of one restaurant: the key by which an import finds it again."""
+
+    restaurant = models.ForeignKey(Restaurant, on_delete=models.CASCADE, related_name="source_records")
+    source = models.ForeignKey(Source, on_delete=models.PROTECT, related_name="records")
+    record = models.CharField(max_length=120, help_text="The source's own id")
+    digest = models.CharField(max_length=64, help_text="SHA-256 of the record as read: equal means nothing to do")
+    fields = ArrayField(models.CharField(max_length=40), default=list, help_text="What the restaurant took from here")
+    updated_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["source", "record"], name="one_restaurant_per_source_record")]
+
+    def __str__(self) -> str:
+        return f"{self.source_id}:{self.record}"

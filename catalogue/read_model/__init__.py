@@ -1,0 +1,1 @@
+"""Rebuilding and verifying the read model."""

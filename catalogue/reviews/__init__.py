@@ -1,0 +1,1 @@
+"""Reviews: listing, aggregates, language."""

@@ -1,0 +1,1 @@
+"""Words of a query: suggestions, spelling, vocabulary."""

@@ -1,0 +1,151 @@
+"""Offers, and the tables that are booked at them."""
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_serializer
+from rest_framework import serializers
+
+from catalogue.models import FlowRule
+from catalogue.offers import Status
+from catalogue.serializers.search import PlaceRecord
+from catalogue.serializers.shared import PHONE, SLUG, AttributionRecord, LocationRecord
+from framework.api.fields import ClockTime, Email, Integer, Phone, Shape, Text
+from framework.api.pagination.schema import ListingRecord, Moment
+from framework.public_ids import pattern
+from reservations.models import Reservation
+
+# What the reservation of a booking can be: one that waits is never booked at an offer.
+BOOKED = [Reservation.Status.CONFIRMED.value, Reservation.Status.CANCELLED.value]
+
+
+class PartyRecord(serializers.Serializer[Any]):
+    """How many guests a party may be, at least and at most."""
+
+    min = serializers.IntegerField(min_value=1, source="party_min")
+    max = serializers.IntegerField(min_value=1, source="party_max")
+
+
+class FlowSlotRecord(serializers.Serializer[Any]):
+    """A discount at one moment. Date and time are on the restaurant's clock."""
+
+    id = serializers.RegexField(pattern("fo"))
+    restaurant = serializers.RegexField(SLUG, help_text="Its slug.")
+    date = serializers.DateField()
+    time = ClockTime()
+    timezone = serializers.CharField(help_text="IANA name of the clock.")
+    percent = serializers.IntegerField(min_value=1, max_value=90)
+    applies_to = serializers.ChoiceField(choices=FlowRule.AppliesTo.values, help_text="`total` is with the drinks.")
+    party_size = PartyRecord(source="*")
+    seats_left = serializers.IntegerField(min_value=0, help_text="Guests that can still be booked.")
+    book_before = Moment(help_text="Until when it can be booked.")
+    terms = serializers.CharField(allow_blank=True)
+    status = serializers.ChoiceField(choices=Status.choices, help_text="Only what is `available` can be booked.")
+
+
+@extend_schema_serializer(many=False)
+class FlowSlotAnswer(serializers.Serializer[Any]):
+    """A page of a restaurant's offers."""
+
+    data = FlowSlotRecord(many=True, source="rows")  # type: ignore[assignment]  # a name of the contract
+    pagination = ListingRecord(source="*")
+    attribution = AttributionRecord(many=True, help_text="Show these lines with the data.")
+
+
+class FlowPlaceRecord(serializers.Serializer[Any]):
+    """The restaurant of an offer, in short. What is not known is null, distances without a reference point, too."""
+
+    slug = serializers.RegexField(SLUG, source="place.slug")
+    name = serializers.CharField(source="place.name")
+    neighborhood = serializers.CharField(allow_null=True, source="place.neighborhood")
+    market = serializers.RegexField(SLUG, source="place.market")
+    rating = serializers.FloatField(allow_null=True, min_value=1, max_value=5, source="place.rating")
+    review_count = serializers.IntegerField(min_value=0, source="place.review_count")
+    price_level = serializers.IntegerField(allow_null=True, min_value=1, max_value=4, source="place.price_level")
+    cuisine = serializers.CharField(allow_null=True, source="place.cuisine")
+    cuisines = serializers.ListField(child=serializers.RegexField(SLUG), source="place.cuisines")
+    phone = serializers.RegexField(PHONE, allow_null=True, source="place.phone")
+    location = LocationRecord(allow_null=True, source="place.location")
+    distance_m = serializers.IntegerField(allow_null=True, min_value=0, help_text="In a straight line.")
+    walking_distance_m = serializers.IntegerField(
+        allow_null=True, min_value=0, source="walk.distance_m", default=None, help_text="Estimated."
+    )
+    walking_minutes = serializers.IntegerField(allow_null=True, min_value=0, source="walk.minutes", default=None)
+
+
+class FlowOfferRecord(FlowSlotRecord):
+    """An offer that can be booked now, with its restaurant."""
+
+    restaurant = FlowPlaceRecord(source="*")  # type: ignore[assignment]  # here it is more than its slug
+
+    def get_fields(self) -> dict[str, Any]:
+        """All but the restaurant is of the slot."""
+        fields = super().get_fields()
+        for name, field in fields.items():
+            if name != "restaurant":
+                field.source = "offer" if field.source == "*" else f"offer.{name}"
+        return fields
+
+
+class FlowQueryRecord(serializers.Serializer[Any]):
+    """What the parameters were taken to mean."""
+
+    near = serializers.CharField(allow_null=True)
+    resolved = PlaceRecord(allow_null=True)
+    alternatives = PlaceRecord(many=True, help_text="What else `near` could have meant, likeliest first.")
+
+
+class SourceLineRecord(AttributionRecord):
+    """A source, its licence, and the line that is to be shown with it."""
+
+    source = serializers.CharField(source="key")
+    text = serializers.CharField(source="attribution")
+
+
+@extend_schema_serializer(many=False)
+class FlowOfferAnswer(serializers.Serializer[Any]):
+    """A page of offers of all restaurants."""
+
+    data = FlowOfferRecord(many=True, source="rows")  # type: ignore[assignment]  # a name of the contract
+    pagination = ListingRecord(source="*")
+    query = FlowQueryRecord(source="*")
+    attribution = SourceLineRecord(many=True, help_text="Show these lines with the data.")
+
+
+class NewFlowBooking(Shape):
+    """What is needed to book a table at an offer."""
+
+    party_size = Integer(min_value=1, max_value=500, help_text="Number of guests, within the offer's `party_size`.")
+    customer_name = Text(min_length=1, max_length=200, help_text="Who is coming.")
+    customer_email = Email(required=False, allow_null=True, help_text="This or the phone number is needed.")
+    customer_phone = Phone(required=False, allow_null=True, help_text="International format with leading plus.")
+    special_requests = Text(
+        max_length=2000, required=False, default="", allow_blank=True, lines=True, help_text="Free text."
+    )
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Ask for a way to reach the guest."""
+        if not attrs.get("customer_email") and not attrs.get("customer_phone"):
+            raise serializers.ValidationError({"customer_email": ["Give an e-mail address or a phone number."]})
+        return attrs
+
+
+class FlowBookingRecord(serializers.Serializer[Any]):
+    """A table that was booked at an offer. Date and time are on the restaurant's clock."""
+
+    id = serializers.RegexField(pattern("fb"))
+    status = serializers.ChoiceField(choices=BOOKED)
+    offer = serializers.RegexField(pattern("fo"))
+    restaurant = serializers.RegexField(SLUG, help_text="Its slug.")
+    date = serializers.DateField()
+    time = ClockTime()
+    timezone = serializers.CharField(help_text="IANA name of the clock.")
+    party_size = serializers.IntegerField(min_value=1)
+    percent = serializers.IntegerField(min_value=1, max_value=90)
+    applies_to = serializers.ChoiceField(choices=FlowRule.AppliesTo.values)
+    terms = serializers.CharField(allow_blank=True)
+    customer_name = serializers.CharField()
+    manage_token = serializers.CharField(help_text="Send it as `X-Manage-Token` to see or cancel the booking.")
+    manage_url = serializers.URLField(help_text="The guest's own page, where it can be cancelled, too.")
+    reservation_code = serializers.CharField(help_text="What the guest says at the door: K7QX2M.")
+    created_at = Moment()
+    cancelled_at = Moment(allow_null=True)

@@ -1,0 +1,1 @@
+"""`manage.py up`: start everything and keep it running."""

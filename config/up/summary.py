@@ -1,0 +1,138 @@
+"""up.json, which has the addresses, keys and processes of a run, and the panel that shows them."""
+
+import json
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+
+from config.dev_stack import up_file
+from payments.chain.evm import checksummed
+from payments.chain.networks import Network
+from payments.devchain.wallets import Wallet
+
+KEYS = ("api_key", "other_api_key", "menu_api_key", "wide_api_key", "wide_other_api_key")
+PROCESSES = ("up", "web", "worker", "postgres", "valkey", "chain", "facilitator")
+ORDER = {
+    "customer_id": "cust-1",
+    "items": [{"menu_item_id": "dish-1", "quantity": 2, "notes": "no onions"}],
+    "delivery_address": "Vesterbrogade 3, Copenhagen",
+    "payment_method": "card",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Payments:
+    """The chain and the receiver of payments. `wallets` are those of the embedded chain, else None."""
+
+    rpc_url: str
+    facilitator_url: str
+    network: Network
+    pay_to: str
+    token: str | None
+    wallets: Sequence[Wallet] | None
+
+
+def build_record(
+    *,
+    base_url: str,
+    database_url: str,
+    redis_url: str,
+    payments: Payments,
+    known: Mapping[str, Any],
+    pids: Mapping[str, int | None],
+) -> dict[str, Any]:
+    """The content of up.json. `known` is the output of `manage.py seed`; what does not exist is None."""
+    management = known.get("management") or {}
+    admin = known.get("admin") or {}
+    dashboard = known.get("dashboard")
+    return {
+        "base_url": base_url,
+        "management": {"base_url": f"{base_url}/api/v1", **{name: management.get(name) for name in KEYS}},
+        "data": {"base_url": base_url},
+        "mcp_url": f"{base_url}/mcp",
+        "admin": {
+            "url": f"{base_url}/admin/",
+            "username": admin.get("username"),
+            "password": admin.get("password"),
+        },
+        "dashboard": {
+            "url": f"{base_url}/dashboard/",
+            "email": dashboard.get("email"),
+            "password": dashboard.get("password"),
+        }
+        if dashboard
+        else None,
+        "docs": {name: f"{base_url}/docs/openapi/{name}.json" for name in ("management", "data")},
+        "chain": {
+            "rpc_url": payments.rpc_url,
+            "chain_id": payments.network.chain_id,
+            "network": payments.network.caip2,
+            "usdc": checksummed(payments.network.asset),
+            "token": checksummed(payments.token) if payments.token else None,
+            "pay_to": checksummed(payments.pay_to),
+        },
+        "facilitator_url": payments.facilitator_url,
+        "database_url": database_url,
+        "redis_url": redis_url,
+        "wallets": None
+        if payments.wallets is None
+        else [
+            {
+                "name": wallet.name,
+                "address": checksummed(wallet.address),
+                "private_key": wallet.private_key,
+                # A demo wallet is named after its tier.
+                "tier": wallet.name,
+            }
+            for wallet in payments.wallets
+        ],
+        "pids": {name: pids.get(name) for name in PROCESSES},
+    }
+
+
+def print_panel(
+    up: Mapping[str, Any], *, state_dir: Path, is_default_dir: bool, logs: Path, reviewed: str | None
+) -> None:
+    """Print the addresses and keys, then requests to paste.
+
+    `reviewed` is the slug of a restaurant whose reviews can be bought, or None.
+    """
+    base_url, key, user = up["base_url"], up["management"]["api_key"], up["admin"]["username"]
+    unknown = f"changed by you (`manage.py changepassword {user}` sets another)" if user else "none"
+    table = Table.grid(padding=(0, 2))
+    rows = {
+        "Data API": f"{base_url}/v1",
+        "  for agents": f"{up['mcp_url']} (MCP)",
+        "Management API": up["management"]["base_url"],
+        "  key": key or "none: run without --no-seed",
+        "  with a menu": up["management"]["menu_api_key"] or "none",
+        "Payments on": f"{up['chain']['network']}{', the development chain' if up['wallets'] else ''}",
+        "Admin": up["admin"]["url"],
+        "  user": user or "none",
+        "  password": up["admin"]["password"] or unknown,
+        **{f"OpenAPI, {name}": url for name, url in up["docs"].items()},
+        "All of this": str(up_file(state_dir)),
+        "Logs": str(logs),
+    }
+    for name, value in rows.items():
+        # As text: [::1] in a URL is not markup.
+        table.add_row(name, Text(value, overflow="fold"))
+    console = Console(highlight=False)
+    console.print(Panel(table, title="Tablewire is up", subtitle="Ctrl-C stops it", expand=False))
+    lines = [f"curl '{base_url}/v1/restaurants?near=tivoli&open=now&limit=3'"]
+    if key:
+        headers = f"-H 'Authorization: Bearer {key}' -H 'Content-Type: application/json'"
+        lines.append(f"curl -X POST {base_url}/api/v1/orders {headers} -d '{json.dumps(ORDER)}'")
+    if reviewed and up["wallets"]:
+        directory = "" if is_default_dir else f" --state-dir {shlex.quote(str(state_dir))}"
+        lines.append(f"uv run manage.py pay '/v1/restaurants/{reviewed}?fields=core,reviews'{directory}")
+    for line in lines:
+        # Unwrapped, so that it can be pasted.
+        console.print(line, markup=False, soft_wrap=True)

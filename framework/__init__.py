@@ -1,0 +1,1 @@
+"""The base library every app stands on; it imports no app and no settings module of ours."""

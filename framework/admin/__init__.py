@@ -1,0 +1,1 @@
+"""Bases and middleware of the Django admin."""

@@ -1,0 +1,1 @@
+"""The short way of API requests past Django's page middleware."""

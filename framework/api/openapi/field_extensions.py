@@ -1,0 +1,89 @@
+"""What the OpenAPI document says of our fields."""
+
+from typing import Any
+
+from drf_spectacular.extensions import OpenApiSerializerExtension, OpenApiSerializerFieldExtension
+from drf_spectacular.openapi import AutoSchema
+
+from framework.api.fields import CLEAN, CLEAN_LINE, Constant, Metadata, PublicId, Shape, Text
+from framework.public_ids import pattern
+
+
+class ShapeSchema(OpenApiSerializerExtension):
+    """Publishes that unknown keys are refused."""
+
+    target_class = Shape
+    match_subclasses = True
+
+    def map_serializer(self, auto_schema: AutoSchema, direction: Any) -> dict[str, Any]:
+        """The JSON Schema of the object."""
+        schema: dict[str, Any] = auto_schema._map_serializer(self.target, direction, bypass_extensions=True)  # noqa: SLF001  # the documented way to call on
+        return schema | {"additionalProperties": False}
+
+
+class TextSchema(OpenApiSerializerFieldExtension):
+    """Publishes the pattern of a Text."""
+
+    target_class = Text
+    match_subclasses = True
+    priority = 1
+
+    def map_serializer_field(self, auto_schema: AutoSchema, direction: Any) -> dict[str, Any]:
+        """The JSON Schema of the field."""
+        field: Text = self.target
+        schema: dict[str, Any] = {"type": "string"}
+        if field.read_only:
+            schema |= {"pattern": field.pattern} if field.pattern else {}
+        else:
+            lowest = field.min_length or (0 if field.allow_blank else 1)
+            expression = field.pattern or (field.clean if field.allow_blank else not_blank(field.clean))
+            schema |= {"minLength": lowest} if lowest else {}
+            schema |= {"maxLength": field.max_length} if field.max_length else {}
+            schema["pattern"] = expression
+        schema |= {"format": field.format} if field.format else {}
+        return schema
+
+
+def not_blank(clean: str) -> str:
+    """The pattern of clean text that holds at least one character which is not white space."""
+    return clean.replace("^", r"^(?=[\s\S]*\S)", 1)
+
+
+class MetadataSchema(OpenApiSerializerFieldExtension):
+    """Publishes the bounds of Metadata."""
+
+    target_class = Metadata
+
+    def map_serializer_field(self, auto_schema: AutoSchema, direction: Any) -> dict[str, Any]:
+        """The JSON Schema of the field."""
+        return {
+            "type": "object",
+            "maxProperties": Metadata.KEYS,
+            "propertyNames": {
+                "type": "string",
+                "minLength": 1,
+                "maxLength": Metadata.KEY_LENGTH,
+                "pattern": CLEAN_LINE,
+            },
+            "additionalProperties": {"type": "string", "maxLength": Metadata.TEXT_LENGTH, "pattern": CLEAN},
+        }
+
+
+class PublicIdSchema(OpenApiSerializerFieldExtension):
+    """Publishes the form of an id."""
+
+    target_class = PublicId
+
+    def map_serializer_field(self, auto_schema: AutoSchema, direction: Any) -> dict[str, Any]:
+        """The JSON Schema of the field."""
+        return {"type": "string", "pattern": pattern(self.target.prefix)}
+
+
+class ConstantSchema(OpenApiSerializerFieldExtension):
+    """Publishes the word."""
+
+    target_class = Constant
+
+    def map_serializer_field(self, auto_schema: AutoSchema, direction: Any) -> dict[str, Any]:
+        """The JSON Schema of the field."""
+        return {"type": "string", "const": self.target.word}

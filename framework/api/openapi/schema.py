@@ -1,0 +1,349 @@
+"""The OpenAPI documents: what drf-spectacular cannot know by itself, said once for all operations."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import date, timedelta
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.urls import URLPattern, URLResolver
+from django.utils import timezone
+from django.views.decorators.csrf import csrf_exempt
+from drf_spectacular.generators import SchemaGenerator
+from drf_spectacular.openapi import AutoSchema
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
+from rest_framework import serializers
+
+from framework.api import error_handler  # drf-spectacular finds extensions by their base class
+from framework.api.fields import Text
+from framework.api.openapi import field_extensions  # as above
+from framework.api.pagination.page_number import LAST_PAGE, MOST
+from framework.errors import STATUS, Code
+from framework.public_ids import pattern
+
+METHODS = ("get", "post", "put", "delete", "head")
+
+
+class Problem(serializers.Serializer[Any]):
+    """One thing that is wrong with a request."""
+
+    param = serializers.CharField(allow_null=True)
+    message = serializers.CharField()
+
+
+class Failure(serializers.Serializer[Any]):
+    """What went wrong."""
+
+    # Labelled as ENUM_NAME_OVERRIDES does it, which finds its name by both.
+    code = serializers.ChoiceField(choices=[(code.value, code.name) for code in Code], help_text="Machine-readable.")
+    message = serializers.CharField(help_text="Human-readable, naming the problem.")
+    param = serializers.CharField(allow_null=True, help_text="The offending parameter, for example items[0].quantity.")
+    request_id = serializers.CharField(help_text="Also in the header X-Request-Id; quote it to us.")
+    details = Problem(many=True, help_text="Every problem that was found, the headline among them.")
+    alternatives = serializers.ListField(
+        child=serializers.CharField(),
+        required=False,
+        help_text="With `slot_unavailable` and `outside_service_hours`: times of that day that may have room.",
+    )
+
+
+class Error(serializers.Serializer[Any]):
+    """The body of every refusal."""
+
+    error = Failure()
+
+
+def page_parameters(*, default: int | None) -> list[OpenApiParameter]:
+    """`limit` and `page`; `default` is the limit of a caller who gives none, None where all rows are returned."""
+    limit: dict[str, Any] = {"type": "integer", "minimum": 1, "maximum": MOST}
+    if default is not None:
+        limit["default"] = default
+    page = {"type": "integer", "minimum": 1, "maximum": LAST_PAGE, "default": 1}
+    return [
+        OpenApiParameter("limit", limit, description="Records on a page."),
+        OpenApiParameter("page", page, description="From 1."),
+    ]
+
+
+def answers(good: Mapping[int, Any], *, refusals: Sequence[int] = ()) -> dict[int, Any]:
+    """The documented answers of an operation: its own, and the statuses by which it refuses."""
+    return {**good, **{status: OpenApiResponse(Error, description=describe(status, DATA)) for status in refusals}}
+
+
+def refuses(*codes: Code) -> dict[str, list[Code]]:
+    """What `extensions` of extend_schema says of an operation's own refusals; those that all share are added."""
+    return {"x-error-codes": list(codes)}
+
+
+def describe(status: int, codes: Sequence[Code]) -> str:
+    """The codes of an operation that come with a status."""
+    return "`error.code` is " + ", ".join(f"`{code}`" for code in codes if STATUS[code] == status) + "."
+
+
+LOCATION = OpenApiParameter(
+    "Location", str, OpenApiParameter.HEADER, required=True, response=[201], description="Where the record is."
+)
+ETAG = OpenApiParameter(
+    "ETag", str, OpenApiParameter.HEADER, required=True, response=[200, 201, 304], description="The version, quoted."
+)
+LINK = OpenApiParameter(
+    *("Link", str, OpenApiParameter.HEADER),
+    required=True,
+    response=[200],
+    description='The other pages, by RFC 8288: `rel` is "first", "prev", "next" or "last".',
+)
+
+NOT_MODIFIED = OpenApiResponse(description="You have this version.")
+IF_MATCH = OpenApiParameter(
+    "If-Match", str, OpenApiParameter.HEADER, description='An ETag as you got it, `"1"`; another version is 412.'
+)
+IF_NONE_MATCH = OpenApiParameter(
+    "If-None-Match", str, OpenApiParameter.HEADER, description='An ETag as you got it, `"1"`; that version is 304.'
+)
+
+
+def path_id(prefix: str, name: str = "id") -> OpenApiParameter:
+    """An id in the path."""
+    return OpenApiParameter(name, {"type": "string", "pattern": pattern(prefix)}, OpenApiParameter.PATH)
+
+
+class Operation(AutoSchema):
+    """One operation, as drf-spectacular sees it."""
+
+    def get_filter_backends(self) -> list[Any]:
+        """A list filters, although its envelope is an object."""
+        view: Any = self.view
+        return view.filter_backends if view.action == "list" else []
+
+    def _insert_field_validators(self, field: Any, schema: dict[str, Any]) -> None:
+        super()._insert_field_validators(field, schema)  # type: ignore[no-untyped-call]
+        if isinstance(field, Text) and "oneOf" in schema:
+            # drf-spectacular adds "or empty", which our pattern allows already: then neither is the only one.
+            ours, _ = schema.pop("oneOf")
+            schema |= ours
+
+    def get_operation(self, *args: Any) -> dict[str, Any] | None:
+        """The operation; the error body, which `finish` refers to, is described beside it."""
+        operation: dict[str, Any] | None = super().get_operation(*args)
+        self.resolve_serializer(Error(), "response")
+        return operation
+
+    def get_tags(self) -> list[str]:
+        """Group by the first noun of the path."""
+        return [next(step for step in self.path.split("/") if step and step not in ("api", "v1"))]
+
+
+# What every operation has
+RATE_HEADERS: Mapping[str, tuple[str, dict[str, Any]]] = {
+    "X-RateLimit-Limit": ("Requests in a window.", {"type": "integer", "minimum": 1}),
+    "X-RateLimit-Remaining": ("Requests left in this window.", {"type": "integer", "minimum": 0}),
+    "X-RateLimit-Reset": ("When the window ends, in Unix seconds.", {"type": "integer"}),
+    "RateLimit-Policy": ("The window, by the IETF draft on RateLimit header fields.", {"type": "string"}),
+    "RateLimit": ("What is left of it, by the same draft.", {"type": "string"}),
+    "X-Request-Id": ("Names this request in our log.", {"type": "string"}),
+}
+
+
+# Refusals that any call may meet, and any call that needs a key.
+OF_ANY = (Code.INVALID_REQUEST, Code.RATE_LIMIT_EXCEEDED, Code.INTERNAL_ERROR, Code.SERVICE_UNAVAILABLE)
+OF_KEYS = (
+    Code.MISSING_CREDENTIALS,
+    Code.INVALID_CREDENTIALS,
+    Code.EXPIRED_API_KEY,
+    Code.REVOKED_API_KEY,
+    Code.INSUFFICIENT_SCOPE,
+)
+# What only the management API refuses for.
+MANAGEMENT = {
+    Code.SLOT_UNAVAILABLE,
+    Code.OUTSIDE_SERVICE_HOURS,
+    Code.VERSION_CONFLICT,
+}
+DATA = [code for code in Code if code not in MANAGEMENT]
+# The message and the parameter of an example of each.
+REFUSALS: Mapping[Code, tuple[str, str | None]] = {
+    Code.INVALID_REQUEST: ("`items[0].quantity`: This must be at least 1.", "items[0].quantity"),
+    Code.INVALID_TRANSITION: ("This order is cancelled, which is final.", "status"),
+    Code.SLOT_UNAVAILABLE: ("No table for 4 is free at 19:30.", "time"),
+    Code.OUTSIDE_SERVICE_HOURS: ("The venue takes nobody at 16:10.", "time"),
+    Code.IDEMPOTENCY_KEY_REUSED: ("This Idempotency-Key came with another request before.", None),
+    Code.IDEMPOTENCY_IN_PROGRESS: ("The first request with this Idempotency-Key is still under way.", None),
+    Code.MISSING_CREDENTIALS: ("Send your API key: `Authorization: Bearer <API_KEY>`.", None),
+    Code.INVALID_CREDENTIALS: ("There is no such API key.", None),
+    Code.EXPIRED_API_KEY: ("This API key has expired.", None),
+    Code.REVOKED_API_KEY: ("This API key was revoked.", None),
+    Code.INSUFFICIENT_SCOPE: ("This API key may not do this: it lacks the scope orders:write.", None),
+    Code.NOT_FOUND: ("There is no such order.", None),
+    Code.VERSION_CONFLICT: ("This order is of version 2.", None),
+    Code.RATE_LIMIT_EXCEEDED: (
+        "The allowance of 1000 requests in 3600 seconds is used up; the next window begins in 840 seconds.",
+        None,
+    ),
+    Code.INTERNAL_ERROR: ("Something broke on our side. Tell us the request_id.", None),
+    Code.SERVICE_UNAVAILABLE: ("The service is not available for a moment. Try again.", None),
+}
+
+
+def generate(title: str, description: str, patterns: Sequence[URLPattern | URLResolver]) -> dict[str, Any]:
+    """The OpenAPI 3.1 document of these paths."""
+    document: dict[str, Any] = SchemaGenerator(patterns=list(patterns)).get_schema(request=None, public=True)
+    document["info"] |= {"title": title, "description": description}
+    document["servers"] = [{"url": "/"}]
+    return document
+
+
+def finish(result: dict[str, Any], generator: Any, request: Any, public: bool) -> dict[str, Any]:
+    """drf-spectacular's last hook: paths without the optional slash, common answers, rate headers, links."""
+    result["paths"] = {path.rstrip("/"): operations for path, operations in result["paths"].items()}
+    result["components"]["headers"] = {
+        name: {"description": words, "required": True, "schema": schema}
+        for name, (words, schema) in RATE_HEADERS.items()
+    }
+    told: set[Code] = set()
+    for path, operations in result["paths"].items():
+        for method, operation in operations.items():
+            if method in METHODS:
+                if "x-error-codes" in operation:
+                    told |= set(refusals(operation))
+                common(operation)
+                shared(operation, result["components"])
+                if method == "post" and "201" in operation["responses"]:
+                    operation["responses"]["201"] |= links(path, result["paths"])
+    if told:
+        result["components"]["examples"] = {code.value: {"value": example(code)} for code in Code if code in told}
+    return result
+
+
+def refusals(operation: dict[str, Any]) -> Sequence[Code]:
+    """Say by code for what one operation refuses; return those codes."""
+    own = operation["x-error-codes"]
+    codes = [code for code in Code if code in {*own, *OF_ANY, *(OF_KEYS if "security" in operation else ())}]
+    operation["x-error-codes"] = [code.value for code in codes]
+    for status in sorted({STATUS[code] for code in codes}):
+        its = [code for code in codes if STATUS[code] == status]
+        operation["responses"][str(status)] = refusal(status, its)
+        content = operation["responses"][str(status)]["content"]["application/json"]
+        content["examples"] = {code.value: {"$ref": f"#/components/examples/{code.value}"} for code in its}
+    return codes
+
+
+def refusal(status: int, codes: Sequence[Code]) -> dict[str, Any]:
+    """An answer of this status with one of these codes."""
+    return {
+        "description": describe(status, codes),
+        "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}},
+    }
+
+
+def example(code: Code) -> dict[str, Any]:
+    """A body that refuses with this code."""
+    message, param = REFUSALS[code]
+    extra = {"alternatives": ["18:45", "21:00"]} if code in (Code.SLOT_UNAVAILABLE, Code.OUTSIDE_SERVICE_HOURS) else {}
+    details = [{"param": param, "message": message.removeprefix(f"`{param}`: ")}] if param else []
+    request_id = "req_01m7zvtp5dez4r5h4qxw0cf8xk"
+    return {
+        "error": {"code": code.value, "message": message, "param": param, "request_id": request_id, "details": details}
+        | extra
+    }
+
+
+def common(operation: dict[str, Any]) -> None:
+    """Add to one operation the answers that any may give, and the headers to each of its answers."""
+    for status in [400, 429, 500, 503] if "security" not in operation else [400, 401, 429, 500, 503]:
+        operation["responses"].setdefault(str(status), refusal(status, DATA))
+    operation["responses"] = dict(sorted(operation["responses"].items()))
+    for parameter in operation.get("parameters", ()):
+        # drf-spectacular leaves room for a list of choices, which the schema has.
+        parameter |= {"description": parameter["description"].strip()} if "description" in parameter else {}
+    for status, response in operation["responses"].items():
+        headers = response.setdefault("headers", {})
+        headers |= {name: {"$ref": f"#/components/headers/{name}"} for name in RATE_HEADERS}
+        if status in ("429", "503"):
+            headers["Retry-After"] = {"required": True, "schema": {"type": "integer", "minimum": 1}}
+        if status == "401" and "x-error-codes" in operation:
+            headers["WWW-Authenticate"] = {
+                "description": "`Bearer`, and what the key lacks.",
+                "required": True,
+                "schema": {"type": "string", "pattern": "^Bearer "},
+            }
+
+
+# What a caller sends with what is sold, and what the challenge says of it.
+OF_PAYMENTS = ("X-Payment", "PAYMENT-SIGNATURE", "X-Receipt", "SIGN-IN-WITH-X")
+OF_CHALLENGES = ("x402", "PAYMENT-REQUIRED", "PAYMENT-RESPONSE", "X-PAYMENT-RESPONSE", "X-Receipt")
+
+
+def shared(operation: dict[str, Any], components: dict[str, Any]) -> None:
+    """Say of payments once what all operations that sell have: their headers become components."""
+    if "x-products" not in operation:
+        return
+    told = components.setdefault("parameters", {})
+    for place, parameter in enumerate(operation["parameters"]):
+        if parameter.get("name") in OF_PAYMENTS:
+            told[parameter["name"]] = parameter
+            operation["parameters"][place] = {"$ref": f"#/components/parameters/{parameter['name']}"}
+    for response in operation["responses"].values():
+        for name in OF_CHALLENGES:
+            if name in response["headers"]:
+                components["headers"][name] = response["headers"][name]
+                response["headers"][name] = {"$ref": f"#/components/headers/{name}"}
+
+
+def links(path: str, paths: Mapping[str, Any]) -> dict[str, Any]:
+    """What can be done next with a record that was made at this path: each operation on its id."""
+    return {
+        "links": {
+            operation["operationId"]: {
+                "operationId": operation["operationId"],
+                "parameters": {"id": "$response.body#/id"},
+            }
+            for operation in on_one(path, paths)
+        }
+    }
+
+
+def on_one(path: str, paths: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """The operations on one record of the list at this path."""
+    for other, operations in paths.items():
+        if other.startswith(f"{path}/{{id}}"):
+            yield from (operation for method, operation in operations.items() if method in METHODS)
+
+
+# The documents as files
+FOLDER = Path(settings.BASE_DIR) / "docs" / "openapi"
+
+
+def written(document: Mapping[str, Any]) -> str:
+    """The document as it is committed."""
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+
+
+# The day of the examples as it is committed. A day that lies ahead must be meant, so callers are served another.
+EXAMPLE_DAY = "2027-01-16"
+SATURDAY = 5
+
+
+def example_day(today: date) -> date:
+    """A Saturday two to three weeks from now, as EXAMPLE_DAY is a Saturday."""
+    soon = today + timedelta(days=14)
+    return soon + timedelta(days=(SATURDAY - soon.weekday()) % 7)
+
+
+# A POST is refused as what it is, not for the token that pages send.
+@csrf_exempt
+def serve(
+    request: HttpRequest, name: str, living: Mapping[str, Callable[[bytes], bytes]] = MappingProxyType({})
+) -> HttpResponse:
+    """The committed document, which a test holds equal to the code, with examples that work today.
+
+    `living` adds to the document of a name what only the running product knows. Whole: a slow reader must not hold a
+    thread.
+    """
+    if refusal := error_handler.only_read(request):
+        return refusal
+    day = example_day(timezone.now().date()).isoformat()
+    content = (FOLDER / f"{name}.json").read_bytes().replace(EXAMPLE_DAY.encode(), day.encode())
+    return HttpResponse(living[name](content) if name in living else content, content_type="application/json")

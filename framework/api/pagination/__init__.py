@@ -1,0 +1,1 @@
+"""Page numbers and signed keyset cursors."""

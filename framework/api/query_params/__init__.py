@@ -1,0 +1,1 @@
+"""Typed query parameters."""

@@ -1,0 +1,1 @@
+"""PostgreSQL: backend, locks, actors, row history, read replica."""

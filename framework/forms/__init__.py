@@ -1,0 +1,1 @@
+"""Bases of forms."""

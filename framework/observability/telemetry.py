@@ -1,0 +1,146 @@
+"""Tells of errors to Sentry, and of what took how long by OpenTelemetry, where the settings name a receiver.
+
+Neither is told who a caller is or what was sent: no header, body, query string, path, address, cookie or value.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from celery.signals import before_task_publish, task_failure, task_postrun, task_prerun
+from django.conf import settings
+from django.http import HttpRequest, HttpResponseBase
+
+from framework.observability import logging, request_id
+
+NAME = "tablewire"
+
+
+def start() -> None:
+    """Begin to tell. Nothing is imported for a receiver that is not named."""
+    request_id.pass_on()
+    if settings.SENTRY_DSN:
+        tell_of_errors(settings.SENTRY_DSN)
+    if settings.OTEL_EXPORTER_OTLP_ENDPOINT:
+        tell_of_times(settings.OTEL_EXPORTER_OTLP_ENDPOINT)
+
+
+def tell_of_errors(address: str) -> None:
+    """Send what nobody has foreseen to Sentry."""
+    import sentry_sdk
+
+    sentry_sdk.init(
+        dsn=address,
+        release=settings.VERSION,
+        environment=settings.PUBLIC_BASE_URL,
+        before_send=without_callers,
+        send_default_pii=False,
+        include_local_variables=False,
+        include_source_context=False,
+        max_request_body_size="never",
+        max_breadcrumbs=0,
+        auto_session_tracking=False,
+    )
+
+
+# What of an event says what broke, and where.
+TOLD = frozenset(
+    (
+        *("event_id", "timestamp", "level", "platform", "release", "environment", "transaction", "exception"),
+        *("logger", "modules", "sdk", "tags", "contexts"),
+    )
+)
+
+
+def without_callers(event: Any, hint: Any) -> Any:
+    """The event with its kind, its place in our code and the id of the call, and without words that repeat values."""
+    told = {name: value for name, value in event.items() if name in TOLD}
+    told["tags"] = {"request_id": logging.request_id()}
+    told["contexts"] = {"runtime": (event.get("contexts") or {}).get("runtime", {})}
+    for error in (told.get("exception") or {}).get("values") or []:
+        error["value"] = ""
+    if line := event.get("logentry"):
+        # As it stands in our code, before anything is put into it.
+        told["logentry"] = {"message": line.get("message", "")}
+    return told
+
+
+def tell_of_times(address: str) -> None:
+    """Send a span for each request, and for each task one in the trace of the request that rang for it."""
+    from opentelemetry import trace
+    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+    from opentelemetry.sdk.resources import Resource
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.sdk.trace.export import BatchSpanProcessor
+
+    provider = TracerProvider(resource=Resource({"service.name": NAME, "service.version": settings.VERSION}))
+    provider.add_span_processor(
+        BatchSpanProcessor(OTLPSpanExporter(endpoint=f"{address.rstrip('/')}/v1/traces", timeout=2))
+    )
+    trace.set_tracer_provider(provider)
+    before_task_publish.connect(tell_task_of_trace, weak=False, dispatch_uid=NAME)
+    task_prerun.connect(begin_task, weak=False, dispatch_uid=NAME)
+    task_failure.connect(note_failure, weak=False, dispatch_uid=NAME)
+    task_postrun.connect(end_task, weak=False, dispatch_uid=NAME)
+
+
+class Traced:
+    """Middleware, where there is a receiver: a span for each request, named by its route."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        from opentelemetry import trace
+
+        self.get_response = get_response
+        self.tracer = trace.get_tracer(NAME)
+        self.kind = trace.SpanKind.SERVER
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        """Time the request. A trace of the caller's is not gone on with: it would be theirs to fill."""
+        with self.tracer.start_as_current_span("request", kind=self.kind) as span:
+            response = self.get_response(request)
+            route = request.resolver_match.route if request.resolver_match else ""
+            span.update_name(f"{request.method} /{route}")
+            span.set_attribute("http.request.method", request.method or "")
+            span.set_attribute("http.route", f"/{route}")
+            span.set_attribute("http.response.status_code", response.status_code)
+            span.set_attribute("tablewire.request_id", logging.request_id())
+            return response
+
+
+def tell_task_of_trace(*, headers: dict[str, Any] | None = None, **rest: Any) -> None:
+    """Put the trace of the request on the message of a task."""
+    from opentelemetry.propagate import inject
+
+    if headers is not None:
+        inject(headers)
+
+
+# By the ids of tasks: what runs in this process, and what to put back when it is over.
+running: dict[str, tuple[Any, Any]] = {}
+
+
+def begin_task(*, task_id: str, task: Any, **rest: Any) -> None:
+    """Begin the span of a task."""
+    from opentelemetry import context, propagate, trace
+
+    above = propagate.extract({"traceparent": task.request.get("traceparent") or ""})
+    span = trace.get_tracer(NAME).start_span(task.name, context=above, kind=trace.SpanKind.CONSUMER)
+    span.set_attribute("tablewire.request_id", logging.request_id())
+    running[task_id] = (span, context.attach(trace.set_span_in_context(span)))
+
+
+def note_failure(*, task_id: str, exception: BaseException, **rest: Any) -> None:
+    """Say of a task's span that it failed, and by what kind of error."""
+    from opentelemetry.trace import StatusCode
+
+    if task_id in running:
+        running[task_id][0].set_status(StatusCode.ERROR, type(exception).__name__)
+
+
+def end_task(*, task_id: str, **rest: Any) -> None:
+    """End the span of a task."""
+    from opentelemetry import context
+
+    if task_id in running:
+        span, former = running.pop(task_id)
+        context.detach(former)
+        span.end()

@@ -1,0 +1,1 @@
+"""Enqueueing Celery tasks."""

@@ -1,0 +1,1 @@
+"""The orders endpoints of the management API."""

@@ -1,0 +1,16 @@
+"""Query parameters of the order list."""
+
+from django_filters import rest_framework as filters
+
+from framework.api.filters import OneOf
+from orders.models import Order
+
+
+class OrderFilter(filters.FilterSet):
+    """`status` keeps one of the three."""
+
+    status = OneOf(choices=Order.Status.choices, label="Only orders of this status")
+
+    class Meta:
+        model = Order
+        fields: list[str] = []

@@ -1,0 +1,129 @@
+"""The shapes of an order on the wire."""
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from accounts.models.venues import PAYMENT_LABEL
+from framework.api.fields import Choice, Constant, Integer, Metadata, PublicId, Shape, Shapes, Text
+from orders import pricing
+from orders.models import Order, OrderItem
+
+AMOUNT = r"^\d+(\.\d+)?$"
+
+
+class NewOrderItem(Shape):
+    """A line to order."""
+
+    menu_item_id = Text(
+        min_length=1,
+        max_length=64,
+        help_text="Identifies an item of the venue's menu; any id where it publishes none.",
+    )
+    quantity = Integer(min_value=1, max_value=999, help_text="Count of that item.")
+    notes = Text(
+        max_length=500, required=False, default="", allow_blank=True, lines=True, help_text="Free text for the line."
+    )
+
+
+class NewOrder(Shape):
+    """What is needed to place an order."""
+
+    customer_id = Text(min_length=1, max_length=64, help_text="Identifies the customer; opaque to us.")
+    items = Shapes(child=NewOrderItem(), min_length=1, max_length=100, help_text="The lines.")
+    delivery_address = Text(
+        max_length=500,
+        required=False,
+        allow_null=True,
+        allow_blank=True,
+        lines=True,
+        help_text="Left out, null or empty: pick-up.",
+    )
+    payment_method = Text(
+        pattern=PAYMENT_LABEL,
+        min_length=1,
+        max_length=40,
+        hint="This must be a label of small letters, digits, _ and -, beginning with a letter: `card`.",
+        help_text="A label, never a charge. Well-known: cash, card, credit_card, debit_card, online, wallet,"
+        " bank_transfer, voucher, usdc. A venue may take some of them only.",
+    )
+    metadata = Metadata(required=False, help_text="Your own notes on the order.")
+
+    def validate_delivery_address(self, address: str | None) -> str | None:
+        """One word for pick-up: null."""
+        return address if address and address.strip() else None
+
+
+class NewStatus(Shape):
+    """Where an order is to move."""
+
+    status = Choice(choices=Order.Status.choices, help_text="`completed` and `cancelled` are final.")
+
+
+@extend_schema_field({"type": "string", "pattern": AMOUNT})
+class Money(serializers.Field[Any, Any, str, Any]):
+    """An amount of the row, with exactly the digits of the row's currency; null where nothing was priced."""
+
+    def __init__(self) -> None:
+        super().__init__(read_only=True, allow_null=True)
+
+    def get_attribute(self, instance: Any) -> str | None:
+        """Read the amount together with its currency."""
+        amount = super().get_attribute(instance)
+        return None if amount is None else pricing.written(amount, instance.currency)
+
+    def to_representation(self, value: str) -> str:
+        """Return the amount as text: a JSON number would be read as a float."""
+        return value
+
+
+class OrderItemRecord(serializers.ModelSerializer[OrderItem]):
+    """A line of an order; name and money are null where the venue has no menu."""
+
+    unit_price = Money()
+    line_total = Money()
+
+    class Meta:
+        model = OrderItem
+        fields = ["menu_item_id", "name", "quantity", "notes", "unit_price", "line_total"]
+        read_only_fields = fields
+
+
+class OrderRecord(serializers.ModelSerializer[Order]):
+    """An order, the same from POST, PUT, GET and events. Moments are RFC 3339 in UTC; money is a decimal string with
+    the digits of its currency, null where the venue has no menu.
+    """
+
+    id = PublicId("ord")
+    object = Constant("order")
+    items = OrderItemRecord(many=True, read_only=True)
+    subtotal = Money()
+    tax = Money()
+    total = Money()
+    metadata = Metadata(read_only=True)
+
+    class Meta:
+        model = Order
+        fields = [
+            "id",
+            "object",
+            "number",
+            "business_date",
+            "status",
+            "customer_id",
+            "items",
+            "delivery_address",
+            "payment_method",
+            "currency",
+            "subtotal",
+            "tax",
+            "total",
+            "metadata",
+            "version",
+            "created_at",
+            "updated_at",
+            "completed_at",
+            "cancelled_at",
+        ]
+        read_only_fields = fields

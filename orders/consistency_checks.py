@@ -1,0 +1,59 @@
+"""Holds the orders against themselves: their numbers, what they come to, their tallies, events and kept answers."""
+
+from datetime import datetime
+
+from accounts import consistency_checks
+from accounts.consistency_checks import Checks
+from accounts.models.venues import PREFIX as VENUE
+from orders.models import Order
+from orders.models.orders import PREFIX
+
+# A number is given once (a constraint), so where as many orders are there as the highest says, none is missing. Of a
+# closed account the orders are deleted piece by piece.
+NUMBERS = """
+    SELECT venue_id, business_date || ': ' || count(placed.id) || ' orders, the highest number is '
+        || coalesce(max(placed.number), 0) || ', ' || coalesce(max(counted.last), 0) || ' were given'
+    FROM orders_order AS placed
+    FULL JOIN orders_ordernumber AS counted USING (venue_id, business_date)
+    JOIN accounts_venue AS venue ON venue.id = venue_id
+    JOIN accounts_account AS account ON account.id = venue.account_id AND account.closed_at IS NULL
+    GROUP BY venue_id, business_date
+    HAVING count(placed.id) <> coalesce(max(counted.last), 0) OR coalesce(max(placed.number), 0) <> count(placed.id)
+    ORDER BY venue_id, business_date
+"""
+# Whether its prices held tax is not written on an order: its lines are the total or the subtotal.
+TOTALS = """
+    SELECT placed.id, CASE
+        WHEN lines = 0 THEN 'it has no lines'
+        WHEN is_wrong THEN 'a line is not its price times its quantity'
+        WHEN placed.total IS NULL THEN 'it has no total, and a priced line or another sum'
+        WHEN priced < lines THEN 'it has a total, and a line without a price'
+        WHEN placed.subtotal + placed.tax IS DISTINCT FROM placed.total
+            THEN concat('subtotal ', placed.subtotal, ' and tax ', placed.tax, ' are not the total ', placed.total)
+        ELSE concat('its lines come to ', amount, ', it says ', placed.subtotal, ' and ', placed.total)
+    END
+    FROM orders_order AS placed
+    CROSS JOIN LATERAL (
+        SELECT count(*) AS lines, count(line_total) AS priced, sum(line_total) AS amount,
+            coalesce(bool_or(line_total IS DISTINCT FROM unit_price * quantity), false) AS is_wrong
+        FROM orders_orderitem WHERE order_id = placed.id
+    ) AS of_lines
+    WHERE lines = 0 OR is_wrong
+        OR placed.total IS NULL AND (priced > 0 OR placed.subtotal IS NOT NULL OR placed.tax IS NOT NULL)
+        OR placed.total IS NOT NULL AND (
+            priced < lines OR placed.subtotal + placed.tax IS DISTINCT FROM placed.total
+            OR amount NOT IN (placed.subtotal, placed.total)
+        )
+    ORDER BY placed.id
+"""
+
+
+def checks(*, now: datetime) -> Checks:
+    """What has to be true of orders."""
+    return {
+        "order_numbers": consistency_checks.ask("order_numbers", VENUE, NUMBERS),
+        "order_totals": consistency_checks.ask("order_totals", PREFIX, TOTALS),
+        "order_tally": consistency_checks.tallies("order", Order),
+        "order_event": consistency_checks.events("order", Order, prefix=PREFIX, now=now),
+        "order_replay": consistency_checks.replays("order", Order, prefix=PREFIX),
+    }

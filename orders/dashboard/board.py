@@ -1,0 +1,183 @@
+"""The order board: what is to be made, open all day on a screen in the kitchen."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+
+from accounts.dashboard.decorators import PageRequest, page
+from accounts.models import Event
+from accounts.models.venues import PREFIX
+from accounts.tenancy.permissions import RIGHTS_OF, Right
+from framework.public_ids import decode
+from orders import board, commands, pricing
+from orders.dashboard.cancellation_form import REASONS, ReasonForm
+from orders.models import IllegalMove, Order
+
+# Minutes after which an order that waits is shown in another colour.
+LATE_MIN, VERY_LATE_MIN = 10, 20
+UNCHANGED = 204
+SIGNED_OUT = 401
+ROLES = tuple(role.value for role, rights in RIGHTS_OF.items() if Right.ORDERS in rights)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Card:
+    """An order as the board shows it."""
+
+    order: Order
+    waited: timedelta
+
+    @property
+    def age(self) -> str:
+        """How long it has waited: `12 min`, `3 h 05 min`, `2 days`. board.js writes it the same way."""
+        minutes = self.minutes
+        if minutes < 60:
+            return f"{minutes} min"
+        hours, rest = divmod(minutes, 60)
+        if hours < 24:
+            return f"{hours} h {rest:02} min"
+        return f"{hours // 24} day{'s' if hours >= 48 else ''}"
+
+    @property
+    def minutes(self) -> int:
+        """Whole minutes that it has waited."""
+        return max(0, int(self.waited.total_seconds()) // 60)
+
+    @property
+    def lateness(self) -> str:
+        """The class of its colour."""
+        return "very-late" if self.minutes >= VERY_LATE_MIN else "late" if self.minutes >= LATE_MIN else ""
+
+    @property
+    def total(self) -> str | None:
+        """What the customer pays, None where nothing is priced."""
+        return money(self.order.total, self.order.currency)
+
+
+def money(amount: Any, currency: str) -> str | None:
+    """An amount as people read it: `19.00 EUR`."""
+    return None if amount is None else f"{pricing.written(amount, currency)} {currency}"
+
+
+def cards(orders: Iterable[Order], *, now: datetime) -> list[Card]:
+    """How these orders are shown."""
+    return [Card(order=order, waited=now - order.created_at) for order in orders]
+
+
+def columns(request: PageRequest) -> dict[str, Any]:
+    """What the three columns need."""
+    now = timezone.now()
+    venue = request.access.venue
+    found = board.board(venue, now=now)
+    return {
+        "board": found,
+        "waiting": cards(found.waiting.orders, now=now),
+        "completed": cards(found.completed.orders, now=now),
+        "cancelled": cards(found.cancelled.orders, now=now),
+        "today": board.midnight(venue.timezone, now=now).date(),
+        "venue": venue,
+    }
+
+
+@page(Right.ORDERS, section="board")
+def show(request: PageRequest) -> HttpResponse:
+    """The whole page."""
+    return render(
+        request,
+        "orders/board.html",
+        columns(request)
+        | {
+            "reasons": REASONS,
+            "late_min": LATE_MIN,
+            "very_late_min": VERY_LATE_MIN,
+            "most_waiting": board.MOST_WAITING,
+        },
+    )
+
+
+@never_cache
+def look(request: HttpRequest, *, venue: str) -> HttpResponse:
+    """The columns, or 204 when nothing has changed since they were last fetched: `seen` is their stamp.
+
+    Every board asks this every two seconds. Unchanged it costs three queries: the session, its user, and one that
+    asks whether they work here together with the stamp. All else goes through the doorway.
+    """
+    if not request.user.is_authenticated:
+        # The page that asks stays as it is, and says so.
+        return HttpResponse(status=SIGNED_OUT)
+    key = decode(PREFIX, venue)
+    seen = request.GET.get("seen")
+    if key and seen and seen == board.stamp_for(request.user.pk, key, roles=ROLES, now=timezone.now()):
+        return HttpResponse(status=UNCHANGED)
+    return look_anew(request, venue=venue)
+
+
+@page(Right.ORDERS, section="board")
+def look_anew(request: PageRequest) -> HttpResponse:
+    """The columns as they are now; 204 for our own staff too when they are the same."""
+    seen = request.GET.get("seen")
+    if seen and seen == board.stamp(request.access.venue, now=timezone.now()):
+        return HttpResponse(status=UNCHANGED)
+    return render(request, "orders/board_columns.html", columns(request))
+
+
+@page(Right.ORDERS, section="board", methods=("POST",))
+def move(request: PageRequest) -> HttpResponse:
+    """Complete, cancel or reopen one order, by a tap: `complete`, `cancel` or `reopen` is its id.
+
+    A page that fetches only its parts gets the columns and what to say; others are sent back to the board.
+    """
+    for verb in ("complete", "cancel", "reopen"):
+        if verb in request.POST:
+            break
+    else:
+        raise Http404
+    found = Order.objects.of(request.access.venue).known_as(request.POST[verb]).with_items().first()
+    if found is None:
+        raise Http404
+    form = ReasonForm(request.POST)
+    if verb == "cancel" and not form.is_valid():
+        words = " ".join(str(message) for errors in form.errors.values() for message in errors)
+        return HttpResponse(words, status=400, content_type="text/plain; charset=utf-8")
+    found.venue = request.access.venue
+    is_good, told = carry_out(
+        found, verb, actor=request.access.actor, because=form.because if verb == "cancel" else ""
+    )
+    if getattr(request, "htmx", None):
+        undo = found if is_good and verb == "complete" else None
+        context = columns(request) | {"told": told, "is_good": is_good, "undo": undo}
+        return render(request, "orders/board_moved.html", context)
+    messages.add_message(request, messages.SUCCESS if is_good else messages.WARNING, told)
+    return redirect("order-board", venue=request.access.venue.public_id)
+
+
+def carry_out(order: Order, verb: str, *, actor: str, because: str = "") -> tuple[bool, str]:
+    """Complete, cancel or reopen the order; whether that changed it, and what to tell the person who asked."""
+    now = timezone.now()
+    try:
+        if verb == "reopen":
+            commands.reopen(order, now=now, actor=actor)
+            return True, f"Order {order.number} is to do again."
+        to = Order.Status.COMPLETED if verb == "complete" else Order.Status.CANCELLED
+        if commands.move(order, to, now=now, actor=actor, because=because):
+            return True, f"Order {order.number} is {to.value}."
+    except IllegalMove:
+        pass
+    by = who(Event.objects.filter(subject=order.pk, venue=order.venue_id).order_by("-created_at", "-id").first())
+    state = "to do" if order.status == Order.Status.PENDING else order.status
+    return False, f"Order {order.number} is {state} already{by}."
+
+
+def who(event: Event | None) -> str:
+    """The last words of what is told: who did it."""
+    if event is None or event.actor == "system":
+        return ""
+    kind, _, name = event.actor.partition(":")
+    return f", by {name}" if kind == "staff" else ", by the API" if kind == "key" else ""

@@ -1,0 +1,103 @@
+"""Forms of a dish and of a category, and pages that ask before one goes."""
+
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.db import IntegrityError, transaction
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+
+from accounts.dashboard.decorators import PageRequest, page
+from accounts.tenancy.permissions import Right
+from framework.errors import Refusal
+from orders.dashboard.menu import category_of, item_of
+from orders.menu import editing
+from orders.menu.forms import CategoryForm, ItemForm, last_of
+from orders.models import Menu, MenuCategory, MenuItem
+
+
+@page(Right.MENU, section="menu", methods=("GET", "HEAD", "POST"))
+def item(request: PageRequest, *, key: UUID | None = None) -> HttpResponse:
+    """Add a dish, or change one."""
+    venue = request.access.venue
+    row = item_of(request, key) if key else None
+    menu = menu_for(request)
+    if row is None and not MenuCategory.objects.filter(menu=menu).exists():
+        messages.info(request, "Dishes stand in categories: add the first one.")
+        return redirect("menu-category-new", venue=venue.public_id)
+    form = ItemForm(request.POST if request.method == "POST" else None, instance=row, menu=menu)
+    if "category" in request.GET and not form.is_bound:
+        form.initial["category"] = request.GET["category"]
+    if form.is_valid() and stored(form, MenuItem.objects.filter(category=form.cleaned_data["category"])):
+        messages.success(request, f"Saved: {form.instance.name}.")
+        return redirect("menu", venue=venue.public_id)
+    return shown(request, form, row, "item")
+
+
+@page(Right.MENU, section="menu", methods=("GET", "HEAD", "POST"))
+def category(request: PageRequest, *, key: UUID | None = None) -> HttpResponse:
+    """Add a category, or change one."""
+    venue = request.access.venue
+    row = category_of(request, key) if key else None
+    menu = menu_for(request)
+    form = CategoryForm(request.POST if request.method == "POST" else None, instance=row, menu=menu)
+    if form.is_valid() and stored(form, MenuCategory.objects.filter(menu=menu)):
+        messages.success(request, f"Saved: {form.instance.name}.")
+        return redirect("menu", venue=venue.public_id)
+    return shown(request, form, row, "category")
+
+
+def menu_for(request: PageRequest) -> Menu:
+    """The venue's menu; looking makes none."""
+    venue = request.access.venue
+    if request.method == "POST":
+        return editing.menu_of(venue)
+    return Menu.objects.select_related("venue").filter(venue=venue).first() or Menu(venue=venue)
+
+
+def stored(form: Any, fellows: Any) -> bool:
+    """Store the row, a new one behind its fellows; False where somebody else was quicker, which is told."""
+    try:
+        with transaction.atomic():
+            if form.instance._state.adding or "category" in form.changed_data:  # noqa: SLF001  # Django's documented attribute
+                form.instance.position = last_of(fellows)
+            form.save()
+            if "category" in form.changed_data:
+                form.instance.save(update_fields=["position"])
+    except IntegrityError:
+        form.add_error(None, "Somebody else has just changed the menu in the same place. Look again.")
+        return False
+    return True
+
+
+def shown(request: PageRequest, form: Any, row: Any, kind: str) -> HttpResponse:
+    """The form."""
+    told = {"form": form, "row": row, "kind": kind, "shown": form.initial.get("name", "")}
+    return render(request, "orders/menu_form.html", told, status=400 if request.method == "POST" else 200)
+
+
+@page(Right.MENU, section="menu", methods=("GET", "HEAD", "POST"))
+def remove_item(request: PageRequest, *, key: UUID) -> HttpResponse:
+    """Ask, and then take a dish off the menu."""
+    row = item_of(request, key)
+    if request.method != "POST":
+        return render(request, "orders/menu_remove.html", {"row": row, "kind": "item"})
+    MenuItem.objects.filter(pk=row.pk).delete()
+    messages.success(request, f"Removed: {row.name}.")
+    return redirect("menu", venue=request.access.venue.public_id)
+
+
+@page(Right.MENU, section="menu", methods=("GET", "HEAD", "POST"))
+def remove_category(request: PageRequest, *, key: UUID) -> HttpResponse:
+    """Ask, and then remove a category that has no dishes."""
+    row = category_of(request, key)
+    if request.method != "POST":
+        return render(request, "orders/menu_remove.html", {"row": row, "kind": "category"})
+    try:
+        editing.remove_category(row)
+    except Refusal as refusal:
+        messages.error(request, refusal.message)
+    else:
+        messages.success(request, f"Removed: {row.name}.")
+    return redirect("menu", venue=request.access.venue.public_id)

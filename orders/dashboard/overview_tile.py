@@ -1,0 +1,18 @@
+"""The orders of today in a few figures, for the overview."""
+
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+
+from accounts.dashboard.decorators import PageRequest, page
+from accounts.tenancy.permissions import Right
+from orders import board
+from orders.dashboard.board import money
+
+
+@page(Right.ORDERS)
+def tiles(request: PageRequest) -> HttpResponse:
+    """Tiles: orders of today by status, and what they come to."""
+    venue = request.access.venue
+    sums = board.of_today(venue, now=timezone.now())
+    return render(request, "orders/overview_tile.html", {"sums": sums, "revenue": money(sums.revenue, venue.currency)})

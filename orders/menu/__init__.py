@@ -1,0 +1,1 @@
+"""Menus: selection, editing, import of files."""

@@ -1,0 +1,81 @@
+"""Forms in which the people of a venue write its menu."""
+
+from decimal import Decimal
+from typing import Any
+
+from django import forms
+from django.core.exceptions import NON_FIELD_ERRORS
+from django.db.models import Max
+
+from framework.forms.optimistic_concurrency import ToldForm
+from orders import pricing
+from orders.models import Menu, MenuCategory, MenuItem
+
+CLOCK = forms.TimeInput(format="%H:%M", attrs={"type": "time"})
+
+
+class OnMenu(ToldForm):
+    """A row of one menu, which is not asked for; a new one comes last."""
+
+    def __init__(self, *args: Any, menu: Menu, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.menu = menu
+        self.instance.menu = menu
+
+    def _get_validation_exclusions(self) -> set[str]:
+        """Not the menu: ids and names are judged beside the others on it."""
+        excluded: set[str] = super()._get_validation_exclusions()  # type: ignore[misc]  # not in the stubs
+        return excluded - {"menu"}
+
+
+class CategoryForm(OnMenu):
+    """A part of the menu."""
+
+    class Meta:
+        model = MenuCategory
+        error_messages = {NON_FIELD_ERRORS: {"unique_together": "Another category has this name already."}}
+        fields = ["name", "served_from", "served_until"]
+        widgets = {"served_from": CLOCK, "served_until": CLOCK}
+        help_texts = {
+            "name": "Pizza, desserts, lunch",
+            "served_from": "Empty: at all times",
+            "served_until": "When it is over; before the start: on the next day",
+        }
+
+
+class ItemForm(OnMenu):
+    """A dish or a drink."""
+
+    class Meta:
+        model = MenuItem
+        error_messages = {NON_FIELD_ERRORS: {"unique_together": "Another dish has this id already."}}
+        fields = ["name", "ref", "category", "price", "tax_percent", "description", "is_available"]
+        widgets = {
+            "price": forms.TextInput(attrs={"inputmode": "decimal"}),
+            "tax_percent": forms.TextInput(attrs={"inputmode": "decimal"}),
+        }
+        labels = {"ref": "Id", "tax_percent": "Tax in percent", "is_available": "Available"}
+        help_texts = {
+            "ref": "By this callers order it (menu_item_id): margherita",
+            "is_available": "Off: not sold until it is switched on again",
+        }
+
+    def __init__(self, *args: Any, menu: Menu, **options: Any) -> None:
+        super().__init__(*args, menu=menu, **options)
+        currency = menu.venue.currency
+        categories: Any = self.fields["category"]
+        categories.queryset = MenuCategory.objects.filter(menu=menu).order_by("position", "name")
+        categories.empty_label = None
+        self.fields["price"].help_text = f"In {currency}, with at most {pricing.digits(currency)} decimals"
+        if not self.instance._state.adding:  # noqa: SLF001  # Django's documented attribute
+            # Decimals, as texts would not equal what the field reads from what was shown.
+            self.initial["price"] = pricing.rounded(self.instance.price, currency)
+            self.initial["tax_percent"] = Decimal(f"{self.instance.tax_percent.normalize():f}")
+        elif not self.is_bound:
+            self.initial["tax_percent"] = "0"
+
+
+def last_of(rows: Any) -> int:
+    """The position behind all of these."""
+    last = rows.aggregate(last=Max("position"))["last"]
+    return 0 if last is None else min(last + 1, 32_767)

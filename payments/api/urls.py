@@ -1,0 +1,12 @@
+"""Paths of payments, below /v1."""
+
+from framework.api.routers import BothSlashes
+from payments import api
+
+router = BothSlashes()
+router.register("auth", api.AuthViewSet, basename="auth")
+router.register("me/wallets", api.WalletViewSet, basename="wallets")
+router.register("me", api.MeViewSet, basename="me")
+router.register("payments", api.PaymentViewSet, basename="payments")
+
+urlpatterns = router.urls

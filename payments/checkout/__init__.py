@@ -1,0 +1,79 @@
+"""Collects the money for one answer, or refuses; whoever gets a Receipt from here has been paid."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from django.conf import settings
+from django.db import connection
+
+from framework.errors import Unavailable
+from payments.checkout import signed_authorization, transaction_proof
+from payments.checkout.context import Sale, TierRequired
+from payments.checkout.payment_identifier import PaymentIdentifierReused
+from payments.checkout.pending_settlement import FacilitatorUnavailable, SettlementPending
+from payments.identity.caller import Caller
+from payments.observability import counters
+from payments.pricing import price_list
+from payments.x402 import Authorization, PaymentRequired, Proof, Receipt, Sent
+from payments.x402.purchase import Purchase
+
+__all__ = [
+    "FacilitatorUnavailable",
+    "NotSetUp",
+    "PaymentIdentifierReused",
+    "Purchase",
+    "SettlementPending",
+    "TierRequired",
+    "collect",
+    "is_given",
+]
+
+
+class NotSetUp(Unavailable):
+    """This installation takes no payments."""
+
+
+def is_given(products: Sequence[str], *, caller: Caller, now: datetime) -> bool:
+    """Whether these cost the caller nothing, by a plan with the factor 0: ask before `collect`, which would sell them.
+
+    What is given is in no ledger. A plan gives only what its tier is sold. No query for who has no such plan, one
+    otherwise. Raises NotSold.
+    """
+    if caller.terms.factor or not caller.is_known:
+        return False
+    listed = price_list.listed(products, now=now)
+    return caller.tier >= listed.from_tier and not listed.quote(caller.terms).amount
+
+
+@counters.counting_sales
+def collect(
+    purchase: Purchase,
+    *,
+    products: Sequence[str],
+    caller: Caller,
+    proof: Proof | None,
+    receipt_token: str | None,
+    now: datetime,
+) -> Receipt:
+    """Take the payment for these products, once, and return its receipt.
+
+    Call it when the answer is ready, so that nothing is settled for an error, and outside of any transaction: what is
+    claimed here must be seen by others before the network is asked. An authorization costs two writes and one trip to
+    the facilitator, a transaction that was sent already one write and two trips to the chain. wire.Paid writes once
+    more when the answer is closed, and a tier that is not believed any more costs a trip and a write.
+
+    Raises PaymentRequired (402) and its kinds, TierRequired (403), PaymentIdentifierReused (409), SettlementPending,
+    FacilitatorUnavailable and others of Unavailable (503). With any of them nothing was charged, except where
+    SettlementPending says that this is not known yet, or where `refund` names what we owe.
+    """
+    if not settings.PAY_TO:
+        raise NotSetUp("This installation takes no payments: PAY_TO is not set.")
+    payer = proof.payer if isinstance(proof, Authorization) else None
+    sale = Sale(purchase=purchase, prices=price_list.listed(products, now=now), caller=caller, now=now, payer=payer)
+    if proof is None:
+        raise sale.refused(PaymentRequired, sale.asking)
+    if connection.in_atomic_block:
+        raise RuntimeError("collect() must not run inside a transaction")
+    if isinstance(proof, Sent):
+        return transaction_proof.collect(sale, proof, receipt_token=receipt_token)
+    return signed_authorization.collect(sale, proof)

@@ -1,0 +1,35 @@
+"""Paths of the payments' pages, below /dashboard."""
+
+from django.urls import path, register_converter
+
+from payments.dashboard import ledger, wallets
+
+
+class SmallAddress:
+    """An address in small letters, as wallets are kept."""
+
+    regex = "0x[0-9a-f]{40}"
+
+    def to_python(self, value: str) -> str:
+        """The address."""
+        return value
+
+    def to_url(self, value: str) -> str:
+        """The same."""
+        return value
+
+
+register_converter(SmallAddress, "wallet")
+
+urlpatterns = [
+    path("<slug:venue>/data", wallets.service, name="data-service"),
+    path("<slug:venue>/data/wallets/new", wallets.new, name="wallet-new"),
+    path("<slug:venue>/data/wallets/link", wallets.link, name="wallet-link"),
+    path("<slug:venue>/data/wallets/<wallet:address>/unlink", wallets.unlink, name="wallet-unlink"),
+    path("<slug:venue>/data/wallets/<wallet:address>/look-again", wallets.look_again, name="wallet-look-again"),
+    path("<slug:venue>/data/sessions/<uuid:session>/end", wallets.end_session, name="wallet-session-end"),
+    path("<slug:venue>/data/payments", ledger.ledger, name="data-payments"),
+    path("<slug:venue>/data/payments/file", ledger.file, name="data-payments-file"),
+    path("<slug:venue>/data/payments/<slug:payment>", ledger.payment, name="data-payment"),
+    path("<slug:venue>/data/spending", ledger.spent, name="data-spending"),
+]

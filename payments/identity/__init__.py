@@ -1,0 +1,1 @@
+"""Who calls the data API."""

@@ -1,0 +1,1 @@
+"""The ledger of payments, refunds and its audit."""

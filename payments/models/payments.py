@@ -1,0 +1,322 @@
+"""The ledger: who has paid what for which answer, what became of it, and what was sent back."""
+
+from collections.abc import Collection
+from datetime import datetime, timedelta
+from typing import ClassVar, Self
+
+from django.contrib.postgres.constraints import ExclusionConstraint
+from django.contrib.postgres.fields import ArrayField, DecimalRangeField
+from django.db import models
+from django.db.models import F, Func, Q
+
+from framework.public_ids import decode, encode, new_id
+from payments.models.choices import TIER_CHOICES, shortened
+
+PREFIX = "pay"
+
+
+class Payments(models.QuerySet["Payment"]):
+    """Lines of the ledger, narrowed."""
+
+    def of(self, payers: Collection[str]) -> Self:
+        """Those that these wallets have paid; addresses are in small letters."""
+        return self.filter(payer__in=payers)
+
+    def known_as(self, public_id: str) -> Self:
+        """Keep the one of this public id; none for an id that is malformed."""
+        key = decode(PREFIX, public_id)
+        return self.filter(pk=key) if key else self.none()
+
+    def spendable(self, *, now: datetime) -> Self:
+        """What we owe and its payer may still buy something with: money that has bought nothing yet, for a while."""
+        return self.filter(Payment.still_spendable(now), state=Payment.State.REFUND_DUE)
+
+    def to_be_sent_back(self, *, now: datetime) -> Self:
+        """What we owe and nothing can be bought with any more, of money that the chain has shown."""
+        return self.filter(~Payment.still_spendable(now), state=Payment.State.REFUND_DUE, block__isnull=False)
+
+    def owed_unseen(self) -> Self:
+        """What we would owe, of money that the chain has not shown: it may never have come."""
+        return self.filter(state=Payment.State.REFUND_DUE, block__isnull=True)
+
+    def undelivered(self, *, before: datetime) -> Self:
+        """What arrived up to this moment, was seen on the chain, and has never been answered."""
+        return self.filter(state=Payment.State.SETTLED, delivered_at=None, settled_at__lte=before, block__isnull=False)
+
+
+class Payment(models.Model):
+    """One line of the ledger: one proof of payment, and the one purchase that it pays for.
+
+    A row is written before anything is settled. `proof_key` is `3009:{asset}:{payer}:{nonce}` or `tx:{hash}:{log}`;
+    `purchase` is the SHA-256 of what was asked for. Amounts are in whole USDC.
+    """
+
+    class Form(models.TextChoices):
+        V2 = "v2", "x402 version 2"
+        V1 = "v1", "x402 version 1"
+        TX = "tx", "Transaction hash"
+
+    class State(models.TextChoices):
+        CLAIMED = "claimed", "Claimed: being settled"
+        UNKNOWN = "unknown", "Unknown: sent, outcome not known"
+        SETTLED = "settled", "Settled"
+        DELIVERED = "delivered", "Delivered"
+        EXPIRED = "expired", "Expired unsettled"
+        REFUND_DUE = "refund_due", "Refund due"
+        REFUNDED = "refunded", "Refunded"
+
+    class Door(models.TextChoices):
+        REST = "rest", "REST"
+        MCP = "mcp", "MCP"
+
+    class OwedFor(models.TextChoices):
+        GOODWILL = "goodwill", "Goodwill"
+        FAILED_JOB = "failed_job", "A job that failed"
+        NOT_DELIVERED = "not_delivered", "An answer that was never made"
+
+    # States in which the money has arrived.
+    PAID: ClassVar[tuple[str, ...]] = (State.SETTLED, State.DELIVERED, State.REFUND_DUE, State.REFUNDED)
+    # States in which it is ours, and none of it is owed back.
+    TAKEN: ClassVar[tuple[str, ...]] = (State.SETTLED, State.DELIVERED)
+
+    # How long money that has bought nothing may still buy something; it is sent back after that.
+    SPENDABLE: ClassVar[timedelta] = timedelta(minutes=15)
+    # How long an answer that was paid for is served again after it was made, and where none was made.
+    READ_AGAIN: ClassVar[timedelta] = timedelta(minutes=10)
+    READ_AT_ALL: ClassVar[timedelta] = timedelta(hours=24)
+    # Why money that arrived has bought nothing, where it may do so later. What was too old would be young again, and
+    # what was owed back after it had bought something has done so.
+    MAY_STILL_BUY: ClassVar[tuple[str, ...]] = (
+        "wrong_amount",
+        "tier_required",
+        "anonymous_proof_too_large",
+        "another_payer",
+    )
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    form = models.CharField(max_length=2, choices=Form)
+    state = models.CharField(max_length=20, choices=State)
+    network = models.CharField(max_length=40, help_text="CAIP-2")
+    asset = models.CharField(max_length=42)
+    payer = models.CharField(max_length=42)
+    pay_to = models.CharField(max_length=42)
+    # As many digits as the token has: what has arrived must not be too much to be written down.
+    amount_usdc = models.DecimalField("amount in USDC", max_digits=78, decimal_places=6)
+    proof_key = models.CharField(max_length=200)
+    deed = models.CharField(max_length=64, blank=True, help_text="SHA-256 of what was signed, with its signature")
+    payment_identifier = models.CharField(
+        max_length=128, blank=True, help_text="By which the payer knows it (x402, payment-identifier)"
+    )
+    purchase = models.CharField(max_length=64)
+    method = models.CharField(max_length=10, default="GET", db_default="GET", help_text="By which it was asked for")
+    door = models.CharField(
+        max_length=4, choices=Door, default=Door.REST, db_default="rest", help_text="Through which it was asked for"
+    )
+    resource = models.TextField(help_text="What was asked for, as an address")
+    products = ArrayField(models.CharField(max_length=40))
+    tier = models.CharField(max_length=20, choices=TIER_CHOICES, help_text="Of the payer when paying")
+    valid_before = models.DateTimeField(null=True, blank=True)
+    tx_hash = models.CharField("transaction", max_length=66, null=True, blank=True)
+    log_index = models.PositiveIntegerField(null=True, blank=True)
+    block = models.BigIntegerField(null=True, blank=True)
+    facilitator = models.CharField(max_length=200, blank=True)
+    error = models.CharField(max_length=500, blank=True)
+    looked_at = models.DateTimeField(
+        null=True, blank=True, help_text="When the chain was last asked again about an end that was written down"
+    )
+    attempts = models.PositiveIntegerField(default=0)
+    created_at = models.DateTimeField()
+    claimed_at = models.DateTimeField(help_text="When somebody last set out to settle it")
+    settled_at = models.DateTimeField(null=True, blank=True)
+    delivered_at = models.DateTimeField(null=True, blank=True)
+    refunded_at = models.DateTimeField(null=True, blank=True)
+
+    objects = Payments.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["network", "proof_key"], name="a_proof_pays_once"),
+            models.UniqueConstraint(
+                fields=["payer", "payment_identifier"],
+                name="a_payment_identifier_names_one_payment_of_its_payer",
+                condition=~Q(payment_identifier=""),
+            ),
+            models.CheckConstraint(
+                name="payment_state_is_known",
+                condition=Q(
+                    state__in=["claimed", "unknown", "settled", "delivered", "expired", "refund_due", "refunded"]
+                ),
+            ),
+            models.CheckConstraint(name="payment_is_positive", condition=Q(amount_usdc__gt=0)),
+            models.CheckConstraint(
+                name="money_that_arrived_has_its_transaction",
+                condition=~Q(state__in=["settled", "delivered", "refund_due", "refunded"])
+                | Q(tx_hash__isnull=False, settled_at__isnull=False),
+            ),
+            models.CheckConstraint(
+                name="a_refund_names_its_moment", condition=~Q(state="refunded") | Q(refunded_at__isnull=False)
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["claimed_at"], condition=Q(state__in=["claimed", "unknown"]), name="payment_open"),
+            models.Index(fields=["created_at"], condition=Q(state="expired"), name="payment_given_up"),
+            models.Index(
+                fields=["settled_at"],
+                condition=Q(state__in=["settled", "delivered", "refund_due", "refunded"], block__isnull=True),
+                name="payment_unseen",
+            ),
+            models.Index(
+                fields=["settled_at"],
+                condition=Q(state="settled", delivered_at__isnull=True),
+                name="payment_undelivered",
+            ),
+            models.Index(fields=["payer", "-created_at"], name="payment_newest_of_payer"),
+            models.Index(
+                fields=["payer", "-created_at"],
+                condition=Q(state__in=["claimed", "unknown", "settled", "expired", "refund_due", "refunded"]),
+                name="payment_undelivered_of_payer",
+            ),
+            models.Index(fields=["settled_at"], condition=Q(state="refund_due"), name="payment_owed"),
+            models.Index(fields=["settled_at", "id"], condition=Q(settled_at__isnull=False), name="payment_arrived"),
+            models.Index(fields=["tx_hash"], name="payment_by_transaction"),
+            models.Index(fields=["block"], name="payment_by_block"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.amount_usdc.normalize():f} USDC by {shortened(self.payer)}"
+
+    @property
+    def public_id(self) -> str:
+        """What it is called outside."""
+        return encode(PREFIX, self.pk)
+
+    @property
+    def readable_until(self) -> datetime | None:
+        """Until when the answer that it bought is served again for it; None where it buys no answer."""
+        if self.state not in (Payment.State.SETTLED, Payment.State.DELIVERED) or self.settled_at is None:
+            return None
+        if self.delivered_at is not None:
+            return self.delivered_at + self.READ_AGAIN
+        return self.settled_at + self.READ_AT_ALL
+
+    @classmethod
+    def still_spendable(cls, now: datetime) -> Q:
+        """The condition on which money that we owe may still buy something."""
+        return Q(settled_at__gt=now - cls.SPENDABLE, error__in=cls.MAY_STILL_BUY, delivered_at=None)
+
+    def is_to_be_sent_back(self, now: datetime) -> bool:
+        """Whether it has arrived, is owed, and nothing can be bought with it any more (Payments.to_be_sent_back)."""
+        if self.state != Payment.State.REFUND_DUE or self.settled_at is None or self.block is None:
+            return False
+        return (
+            self.settled_at <= now - self.SPENDABLE
+            or self.error not in self.MAY_STILL_BUY
+            or self.delivered_at is not None
+        )
+
+
+class PaymentEvent(models.Model):
+    """One move of a payment, written by a trigger in the transaction of the move and never changed.
+
+    `before` is empty where a line was entered, `after` where it was let go because nothing was sent: of such a
+    payment only its events are left.
+    """
+
+    payment = models.ForeignKey(
+        Payment, on_delete=models.DO_NOTHING, db_constraint=False, related_name="events", db_index=False
+    )
+    at = models.DateTimeField()
+    before = models.CharField(max_length=20, blank=True)
+    after = models.CharField(max_length=20, blank=True)
+    attempt = models.PositiveIntegerField()
+    payer = models.CharField(max_length=42)
+    amount_usdc = models.DecimalField("amount in USDC", max_digits=78, decimal_places=6)
+    tx_hash = models.CharField("transaction", max_length=66, blank=True)
+    error = models.CharField(max_length=500, blank=True)
+    actor = models.CharField(max_length=80, help_text="The product itself, or who of the staff")
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["payment", "id"], name="event_of_payment"),
+            models.Index(fields=["payer", "id"], name="event_of_payer"),
+            models.Index(fields=["at"], name="payment_event_by_age"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.before or 'new'} to {self.after or 'let go'}"
+
+
+class Refund(models.Model):
+    """Money that was sent back for a payment: noted by staff, and then seen on the chain.
+
+    One transaction may send back what is owed for several payments of a payer: each row claims its own stretch of
+    what the transaction moves to them, the one that begins at `beyond_usdc`.
+    """
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    payment = models.OneToOneField(Payment, on_delete=models.PROTECT, related_name="refund")
+    amount_usdc = models.DecimalField("amount in USDC", max_digits=78, decimal_places=6)
+    to = models.CharField(max_length=42, help_text="The payer")
+    tx_hash = models.CharField("transaction", max_length=66)
+    beyond_usdc = models.DecimalField(
+        "beyond, in USDC",
+        max_digits=78,
+        decimal_places=6,
+        default=0,
+        help_text="What other refunds claim of the same transaction and payer",
+    )
+    moved_usdc = models.DecimalField(
+        "moved, in USDC",
+        max_digits=78,
+        decimal_places=6,
+        null=True,
+        blank=True,
+        help_text="What the chain shows that the transaction has moved to the payer",
+    )
+    senders = ArrayField(
+        models.CharField(max_length=42),
+        default=list,
+        blank=True,
+        help_text="Whose USDC it was that the payer received, as the chain shows",
+    )
+    by = models.CharField(max_length=80, help_text="Who has noted it")
+    created_at = models.DateTimeField()
+    confirmed_at = models.DateTimeField(null=True, blank=True, help_text="When it was seen on the chain")
+    error = models.CharField(max_length=500, blank=True, help_text="What the chain shows instead")
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(name="refund_is_positive", condition=Q(amount_usdc__gt=0)),
+            models.CheckConstraint(name="refund_names_a_transaction", condition=Q(tx_hash__regex="^0x[0-9a-f]{64}$")),
+            models.CheckConstraint(
+                name="refunds_claim_no_more_than_was_moved",
+                condition=Q(beyond_usdc__gte=0)
+                & (Q(moved_usdc=None) | Q(moved_usdc__gte=F("beyond_usdc") + F("amount_usdc"))),
+            ),
+            models.CheckConstraint(
+                name="a_confirmed_refund_was_moved", condition=Q(confirmed_at=None) | Q(moved_usdc__isnull=False)
+            ),
+            ExclusionConstraint(
+                name="nothing_that_was_moved_is_claimed_twice",
+                expressions=[
+                    ("tx_hash", "="),
+                    ("to", "="),
+                    (
+                        Func(
+                            "beyond_usdc",
+                            F("beyond_usdc") + F("amount_usdc"),
+                            function="NUMRANGE",
+                            output_field=DecimalRangeField(),
+                        ),
+                        "&&",
+                    ),
+                ],
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["tx_hash"], name="refund_by_transaction"),
+            models.Index(fields=["created_at"], condition=Q(confirmed_at=None), name="refund_unconfirmed"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.amount_usdc.normalize():f} USDC to {shortened(self.to)}"

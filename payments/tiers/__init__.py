@@ -1,0 +1,1 @@
+"""Tiers, token holdings and plans."""

@@ -1,0 +1,1 @@
+"""Wallets linked to an account."""

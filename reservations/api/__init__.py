@@ -1,0 +1,1 @@
+"""The reservations endpoints of the management API."""

@@ -1,0 +1,1 @@
+"""Availability, booking and table assignment."""

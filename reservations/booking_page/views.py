@@ -1,0 +1,322 @@
+"""The page on which guests book a table, at its own address or in a frame on the restaurant's site.
+
+It knows nobody: it sets no cookie and reads none, so it works in a frame where browsers keep cookies from it. What
+another site has a browser send here could be sent by that site as well, so its forms need no CSRF token; what limits
+bookings is in reservations.booking_page.online_booking.
+"""
+
+import logging
+from collections.abc import Callable
+from datetime import date, timedelta
+from datetime import time as clock_time
+from functools import wraps
+from typing import Any
+
+from django import forms
+from django.db import InterfaceError, OperationalError
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.utils.dateparse import parse_date, parse_time
+from django.views.decorators.clickjacking import xframe_options_exempt
+from django.views.decorators.csrf import csrf_exempt
+
+from accounts.models import Venue
+from accounts.models.venues import PREFIX
+from framework.api.fields import Email, Phone, Text
+from framework.api.rate_limits.middleware import client_address
+from framework.errors import Refusal
+from framework.public_ids import decode
+from reservations.booking.availability import OutsideServiceHours, SlotUnavailable
+from reservations.booking.venue_time import today_of
+from reservations.booking_page import online_booking
+from reservations.dashboard.reservation_form import judged
+from reservations.mail import templates
+from reservations.models import Reservation
+from reservations.self_service import links, permissions
+
+logger = logging.getLogger("tablewire.guests")
+
+HEADERS = {
+    "Cache-Control": "no-store, private",
+    # Restaurants' own pages are to be found, and a page for each venue and day is not.
+    "X-Robots-Tag": "noindex",
+    "Referrer-Policy": "same-origin",
+    # Any site may show it in a frame: that is what it is for.
+    "Content-Security-Policy": (
+        "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none';"
+        " frame-ancestors *"
+    ),
+}
+USUAL_PARTY, MOST_GUESTS = 2, 500
+# So many days before the chosen one are shown with it.
+DAYS_BEFORE = 2
+
+BookView = Callable[..., HttpResponse]
+
+
+class BookingForm(forms.Form):
+    """Who is coming, when, and how many; judged as the API judges it."""
+
+    form = forms.CharField(required=False, max_length=400, widget=forms.HiddenInput)
+    party = forms.IntegerField(min_value=1, max_value=MOST_GUESTS, widget=forms.HiddenInput)
+    day = forms.CharField(max_length=10, widget=forms.HiddenInput)
+    time = forms.CharField(max_length=5, widget=forms.HiddenInput)
+    customer_name = forms.CharField(
+        label="Your name", max_length=200, widget=forms.TextInput({"autocomplete": "name"})
+    )
+    customer_email = forms.CharField(
+        label="E-mail",
+        required=False,
+        max_length=254,
+        widget=forms.EmailInput({"autocomplete": "email", "inputmode": "email"}),
+    )
+    customer_phone = forms.CharField(
+        label="Phone",
+        required=False,
+        max_length=40,
+        help_text="With the country's number: +39 333 555 0100.",
+        widget=forms.TextInput({"type": "tel", "autocomplete": "tel", "inputmode": "tel"}),
+    )
+    special_requests = forms.CharField(
+        label="Wishes",
+        required=False,
+        max_length=2000,
+        help_text="Allergies, a high chair, a birthday.",
+        widget=forms.Textarea({"rows": 3}),
+    )
+    # People do not see it; programs that fill in whatever they find do.
+    website = forms.CharField(
+        label="Leave this empty",
+        required=False,
+        max_length=200,
+        widget=forms.TextInput({"autocomplete": "off", "tabindex": "-1"}),
+    )
+
+    def clean_day(self) -> date:
+        """A day of the calendar."""
+        found = day_of(self.cleaned_data["day"])
+        if found is None:
+            raise forms.ValidationError("Choose a day.")
+        return found
+
+    def clean_time(self) -> clock_time:
+        """A time of the clock."""
+        found = time_of(self.cleaned_data["time"])
+        if found is None:
+            raise forms.ValidationError("Choose a time.")
+        return found
+
+    def clean_customer_name(self) -> str:
+        """One line of text."""
+        return judged(Text(min_length=1, max_length=200), self.cleaned_data["customer_name"])
+
+    def clean_customer_email(self) -> str | None:
+        """An address that mail can be sent to."""
+        address = self.cleaned_data["customer_email"]
+        return judged(Email(), address) if address else None
+
+    def clean_customer_phone(self) -> str | None:
+        """The number without what people write between its digits."""
+        number = self.cleaned_data["customer_phone"]
+        return judged(Phone(), number) if number else None
+
+    def clean_special_requests(self) -> str:
+        """Lines of text."""
+        text = self.cleaned_data["special_requests"].replace("\r\n", "\n")
+        return judged(Text(max_length=2000, allow_blank=True, lines=True), text)
+
+    def clean_website(self) -> str:
+        """Nothing."""
+        if self.cleaned_data["website"]:
+            raise forms.ValidationError("Leave this field empty: it tells programs from people.")
+        return ""
+
+    def clean(self) -> dict[str, Any]:
+        """Ask for a way to reach the guest."""
+        wanted = super().clean() or self.cleaned_data
+        reached = wanted.get("customer_email") or wanted.get("customer_phone")
+        if not reached and not {"customer_email", "customer_phone"} & set(self.errors):
+            self.add_error("customer_email", "Give an e-mail address or a phone number.")
+        return wanted
+
+    def wish(self) -> online_booking.Wish:
+        """What a form that is right asks for."""
+        names = ("customer_name", "customer_email", "customer_phone", "special_requests")
+        told = {name: self.cleaned_data[name] for name in names}
+        day, at, party = (self.cleaned_data[name] for name in ("day", "time", "party"))
+        return online_booking.Wish(day=day, at=at, party_size=party, **told)
+
+
+def at_venue(*methods: str) -> Callable[[BookView], BookView]:
+    """Hand the view the venue of the address, if guests may book there, and make its answer one for frames."""
+
+    def decorate(view: BookView) -> BookView:
+        @csrf_exempt
+        @xframe_options_exempt
+        @wraps(view)
+        def answer(request: HttpRequest, *, venue: str, **named: str) -> HttpResponse:
+            try:
+                response = see(request, venue, named)
+            except (OperationalError, InterfaceError) as error:
+                logger.warning("database away: %s", error)
+                response = render(request, "reservations/booking_page/unavailable.html", status=503)
+                response["Retry-After"] = "2"
+            for name, value in HEADERS.items():
+                response[name] = value
+            return response
+
+        def see(request: HttpRequest, public_id: str, named: dict[str, str]) -> HttpResponse:
+            key = decode(PREFIX, public_id)
+            its = Venue.objects.select_related("account").filter(pk=key).first() if key else None
+            if its is None or not online_booking.is_open(its):
+                return render(request, "reservations/booking_page/closed.html", status=404)
+            if request.method not in methods:
+                refused = render(request, "reservations/booking_page/closed.html", status=405)
+                refused["Allow"] = ", ".join(methods)
+                return refused
+            try:
+                return view(request, its, **named)
+            except links.NoSuchLink:
+                return render(request, "reservations/booking_page/closed.html", status=404)
+
+        return answer
+
+    return decorate
+
+
+@at_venue("GET", "HEAD", "POST")
+def book(request: HttpRequest, venue: Venue) -> HttpResponse:
+    """Choose a day and a time, say who is coming, and book."""
+    now = timezone.now()
+    if request.method != "POST":
+        return shown(request, venue, asked=request.GET, form=None)
+    sent = request.POST.copy()
+    if instead := request.POST.get("instead"):
+        # One of the other times that were offered when the first was gone.
+        sent["time"] = instead
+    form = BookingForm(sent, label_suffix="")
+    if not form.is_valid():
+        return shown(request, venue, asked=sent, form=form, status=400)
+    try:
+        made = online_booking.book(
+            venue, form.wish(), form=form.cleaned_data["form"], address=client_address(request), now=now
+        )
+    except (SlotUnavailable, OutsideServiceHours) as refusal:
+        return shown(request, venue, asked=sent, form=form, refusal=refusal, status=409)
+    except Refusal as refusal:
+        if refusal.param in ("customer_email", "customer_phone", "customer_name"):
+            form.add_error(refusal.param, refusal.message)
+            return shown(request, venue, asked=sent, form=form, status=400)
+        return shown(request, venue, asked=sent, form=form, refusal=refusal, status=409)
+    return redirect("book-done", venue=venue.public_id, receipt=online_booking.receipt_of(made))
+
+
+@at_venue("GET", "HEAD")
+def done(request: HttpRequest, venue: Venue, *, receipt: str) -> HttpResponse:
+    """What is booked, and what happens next."""
+    found = online_booking.booked(receipt, venue=venue)
+    context = {
+        "venue": venue,
+        "reservation": found,
+        "standing": permissions.standing(found, now=timezone.now()),
+        "day": templates.day_in_words(found.date),
+        "until": templates.hour_of(found.prove_by, venue.timezone) if found.prove_by else "",
+        "manage": online_booking.manage_link(found),
+        "is_mailed": is_mailed(found),
+    }
+    return render(request, "reservations/booking_page/done.html", context)
+
+
+def shown(
+    request: HttpRequest,
+    venue: Venue,
+    *,
+    asked: QueryDict,
+    form: BookingForm | None,
+    refusal: Refusal | None = None,
+    status: int = 200,
+) -> HttpResponse:
+    """The page for what is asked; what cannot be read is told, and the usual shown instead."""
+    now = timezone.now()
+    today = today_of(venue, now=now)
+    last = today + timedelta(days=venue.max_days_ahead)
+    notes = []
+    party = party_of(asked.get("party", ""))
+    if party is None:
+        party = USUAL_PARTY
+        if asked.get("party"):
+            notes.append(f"The number of guests is 1 to {MOST_GUESTS}. These are the times for {party}.")
+    day = day_of(asked.get("day", ""))
+    if asked.get("day") and (day is None or not today <= day <= last):
+        notes.append(f"Choose a day from {templates.day_in_words(today)} to {templates.day_in_words(last)}.")
+        day = None
+    first = today if day is None else max(today, min(day - timedelta(days=DAYS_BEFORE), last))
+    week = online_booking.days(venue, first, party_size=party, now=now)
+    chosen = next((its for its in week if its.day == day), None) or next(
+        (its for its in week if its.state in ("free", "asked")), week[0]
+    )
+    at = time_of(asked.get("time", ""))
+    if at and form is None and day is not None:
+        form = BookingForm(label_suffix="")
+    choice = next((its for its in chosen.choices if its.time == at), None)
+    context = {
+        "venue": venue,
+        "party": party,
+        "week": week,
+        "chosen": chosen,
+        "day_in_words": templates.day_in_words(chosen.day),
+        "today": today,
+        "last": last,
+        "earlier": max(today, first - timedelta(days=online_booking.DAYS_SHOWN - DAYS_BEFORE))
+        if first > today
+        else None,
+        "later": week[-1].day + timedelta(days=1 + DAYS_BEFORE)
+        if week[-1].day + timedelta(days=1 + DAYS_BEFORE) <= last
+        else None,
+        "at": at,
+        "answer": choice.answer if choice else "",
+        "form": form if at and chosen.day == day else None,
+        # A form that was refused books nothing any more under its own key.
+        "form_key": fresh_key(venue, form, refusal),
+        "refusal": refusal,
+        "alternatives": (refusal.extra or {}).get("alternatives", []) if refusal else [],
+        "notes": notes,
+    }
+    return render(request, "reservations/booking_page/form.html", context, status=status)
+
+
+def fresh_key(venue: Venue, form: BookingForm | None, refusal: Refusal | None) -> str:
+    """The key of the form that is shown: that which it came with, unless that is what was wrong."""
+    kept = str(form.data.get("form", "")) if form is not None and form.is_bound else ""
+    if kept and len(kept) <= 400 and not isinstance(refusal, online_booking.StaleBookingForm):
+        return kept
+    return online_booking.new_form(venue, now=timezone.now())
+
+
+def is_mailed(reservation: Reservation) -> bool:
+    """Whether this guest is sent mail."""
+    return bool(reservation.customer_email and reservation.venue.mails_guests)
+
+
+# What stands in addresses
+def party_of(text: str) -> int | None:
+    """How many guests, or None."""
+    is_a_number = text.isascii() and text.isdigit() and len(text) <= len(str(MOST_GUESTS))
+    return int(text) if is_a_number and 1 <= int(text) <= MOST_GUESTS else None
+
+
+def day_of(text: str) -> date | None:
+    """A day as 2026-11-28, or None."""
+    try:
+        return parse_date(text) if len(text) == len("2026-11-28") and text.isascii() else None
+    except ValueError:
+        return None
+
+
+def time_of(text: str) -> clock_time | None:
+    """A time as 19:30, or None."""
+    try:
+        return parse_time(text) if len(text) == len("19:30") and text.isascii() else None
+    except ValueError:
+        return None

@@ -1,0 +1,82 @@
+"""Where staff take reservations on the phone, and parties at the door."""
+
+from django import forms
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+
+from accounts.dashboard.decorators import PageRequest, page
+from accounts.tenancy.permissions import Right
+from framework.errors import Refusal
+from reservations.booking import commands
+from reservations.booking.service_day import Work, working_day_of
+from reservations.dashboard.reservation_form import NewStaffReservationForm
+from reservations.dashboard.url_params import address_of, address_of_day, day_of
+from reservations.mail.templates import hour_of
+from reservations.models import Reservation, Table
+from reservations.service import walk_ins
+
+Status = Reservation.Status
+
+
+@page(Right.RESERVATIONS, section="day", methods=("GET", "HEAD", "POST"))
+def new(request: PageRequest) -> HttpResponse:
+    """Write a reservation down: at any time, at the tables that are named or the best that is free."""
+    venue, now = request.access.venue, timezone.now()
+    names = list(Table.objects.filter(venue=venue, is_active=True).order_by("name").values_list("name", flat=True))
+    shown = day_of(request.GET.get("day")) or working_day_of(venue, at=now)
+    made = Reservation(venue=venue)
+    form = NewStaffReservationForm(
+        request.POST or None, instance=made, tables=names, initial={"date": shown, "is_confirmed": True}
+    )
+    if request.method == "POST" and form.is_valid():
+        status = Status.CONFIRMED if form.cleaned_data["is_confirmed"] else Status.PENDING
+        try:
+            commands.write_down(made, status=status, now=now, actor=request.access.actor)
+        except Refusal as refusal:
+            form.blame(refusal)
+        else:
+            tell_of(request, made, has_tables=bool(names))
+            return redirect(address_of(request, made))
+    known = {"form": form, "day": shown, "slots": Work.of(venue, shown).slots}
+    return render(request, "reservations/reservation_new.html", known, status=400 if form.errors else 200)
+
+
+def tell_of(request: PageRequest, made: Reservation, *, has_tables: bool) -> None:
+    """What was written down."""
+    if made.status == Status.PENDING:
+        messages.success(request, f"{made.customer_name} is written down, and waits for your word.")
+    elif made.tables or not has_tables:
+        where = f" at {', '.join(made.tables)}" if made.tables else ""
+        messages.success(request, f"{made.customer_name} is confirmed{where}.")
+    else:
+        messages.warning(request, f"{made.customer_name} is confirmed, and no table is free: choose one for them.")
+
+
+class WalkInForm(forms.Form):
+    """How many stand at the door."""
+
+    party_size = forms.IntegerField(label="Guests", min_value=1, max_value=walk_ins.MOST)
+
+
+@page(Right.RESERVATIONS, section="day", methods=("POST",))
+def walk_in(request: PageRequest) -> HttpResponse:
+    """Seat a party that stands at the door, now, at the best table that is free."""
+    venue, now = request.access.venue, timezone.now()
+    form = WalkInForm(request.POST)
+    if not form.is_valid():
+        messages.error(request, f"Say how many guests there are: 1 to {walk_ins.MOST}.")
+    else:
+        try:
+            party_size = form.cleaned_data["party_size"]
+            made = walk_ins.seat(venue, party_size=party_size, now=now, actor=request.access.actor)
+        except Refusal as refusal:
+            messages.error(request, refusal.message)
+        else:
+            where = f" at {', '.join(made.tables)}" if made.tables else ""
+            messages.success(
+                request,
+                f"A party of {made.party_size} is seated{where}, until {hour_of(made.ends_at, venue.timezone)}.",
+            )
+    return redirect(address_of_day(request, working_day_of(venue, at=now)))

@@ -1,0 +1,22 @@
+"""The tiles of today's reservations, for the first page of the venue."""
+
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+
+from accounts.dashboard.decorators import PageRequest, page
+from accounts.tenancy.permissions import Right
+from reservations.booking.service_day import at_work
+from reservations.dashboard.day_sheet import Sheet
+
+NEXT = 3
+
+
+@page(Right.RESERVATIONS)
+def covers_today(request: PageRequest) -> HttpResponse:
+    """Covers of today, who comes next, and who waits: a part of a page."""
+    venue, now = request.access.venue, timezone.now()
+    work, _ = at_work(venue, None, now=now)
+    sheet = Sheet.of(work, now=now)
+    known = {"sheet": sheet, "soon": sheet.next_to_come[:NEXT], "venue": venue}
+    return render(request, "reservations/overview_tile.html", known)

@@ -1,0 +1,207 @@
+"""Moves a reservation to another time or table, by a form or by dragging: both end in the booking rule."""
+
+import json
+from datetime import UTC, date, datetime, time
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from django import forms
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+
+from accounts.dashboard.decorators import PageRequest, page
+from accounts.tenancy.permissions import Right
+from framework.errors import Refusal
+from reservations.booking import commands, table_assignment
+from reservations.booking.free_tables import openings
+from reservations.booking.service_day import Work, working_day_of
+from reservations.dashboard.url_params import FIRST_YEAR, LAST_YEAR, address_of_day, reservation_of
+from reservations.models import Reservation
+
+# Seconds of the epoch, to the end of the last year that pages know.
+LAST_MOMENT = int(datetime(LAST_YEAR + 1, 1, 1, tzinfo=UTC).timestamp()) - 1
+MOST_TABLES = 50
+MOVED = "reservation_moved"
+# Within the forms `time` is a field.
+Clock = time
+
+
+class WhenForm(forms.Form):
+    """A day and a time by the venue's clock."""
+
+    day = forms.DateField(input_formats=["%Y-%m-%d"], widget=forms.DateInput({"type": "date"}, format="%Y-%m-%d"))
+    time = forms.TimeField(
+        input_formats=["%H:%M", "%H:%M:%S"],
+        widget=forms.TimeInput({"type": "time", "list": "slots"}, format="%H:%M"),
+        help_text="By the clock of the venue",
+    )
+
+    def clean_day(self) -> date:
+        """A day that pages know."""
+        day: date = self.cleaned_data["day"]
+        if not FIRST_YEAR <= day.year <= LAST_YEAR:
+            raise forms.ValidationError(f"Give a day of the years {FIRST_YEAR} to {LAST_YEAR}.")
+        return day
+
+    def clean_time(self) -> Clock:
+        """Hours and minutes."""
+        at: Clock = self.cleaned_data["time"]
+        return at.replace(second=0, microsecond=0)
+
+
+class MoveForm(WhenForm):
+    """Where it goes: a day and a time, or the moment onto which it was dragged; and to which tables."""
+
+    version = forms.IntegerField(min_value=1, max_value=2**31 - 1, widget=forms.HiddenInput)
+    tables = forms.CharField(required=False, max_length=2000)
+    moment = forms.IntegerField(required=False, min_value=0, max_value=LAST_MOMENT)
+
+    def __init__(self, *args: Any, zone: str, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.zone = ZoneInfo(zone)
+        if self.data.get("moment"):
+            self.fields["day"].required = self.fields["time"].required = False
+
+    def clean_day(self) -> date:
+        """A day that pages know; none where the moment says it."""
+        day: date | None = self.cleaned_data["day"]
+        return super().clean_day() if day else date.min
+
+    def clean_time(self) -> Clock:
+        """Hours and minutes; midnight where the moment says it."""
+        return super().clean_time() if self.cleaned_data["time"] else time()
+
+    def clean_tables(self) -> list[str] | None:
+        """Names in a JSON array; None where it keeps its own or gets the best that is free."""
+        written = self.cleaned_data["tables"]
+        if not written:
+            return None
+        try:
+            names = json.loads(written)
+        except (ValueError, RecursionError):
+            names = None
+        if not isinstance(names, list) or len(names) > MOST_TABLES or not all(isinstance(one, str) for one in names):
+            raise forms.ValidationError("Choose from the list.")
+        return names
+
+    def clean(self) -> dict[str, Any]:
+        """Read the moment by the clock of the venue."""
+        wanted: dict[str, Any] = super().clean() or self.cleaned_data
+        moment = wanted.get("moment")
+        if moment is not None:
+            wall = datetime.fromtimestamp(moment, self.zone)
+            wanted |= {"day": wall.date(), "time": wall.time().replace(second=0)}
+        return wanted
+
+
+@page(Right.RESERVATIONS, section="day", methods=("GET", "HEAD", "POST"))
+def move(request: PageRequest, *, reservation: str) -> HttpResponse:
+    """Choose a time and see what is free then (GET); move (POST), unless somebody else has changed it meanwhile."""
+    found = reservation_of(request, reservation)
+    if request.method == "POST":
+        return moved(request, found)
+    when = WhenForm(request.GET) if "day" in request.GET or "time" in request.GET else None
+    return choose(request, found, when=when)
+
+
+def choose(
+    request: PageRequest, found: Reservation, *, when: forms.Form | None, refused: str = "", status: int = 200
+) -> HttpResponse:
+    """The form, with what is free at the time that is chosen."""
+    free = None
+    day, at = found.date, found.time
+    if when is None:
+        when = WhenForm(initial={"day": day, "time": at})
+    elif when.is_valid():
+        day, at = when.cleaned_data["day"], when.cleaned_data["time"]
+    else:
+        status = 400
+    try:
+        free = openings(found, day=day, at=at) if status == 200 or refused else None
+    except Refusal as refusal:
+        status, refused = 400, refusal.message
+    offered = [{"its": place, "value": json.dumps(place.names)} for place in free.places] if free else []
+    known = {
+        "reservation": found,
+        "when": when,
+        "free": free,
+        "places": [place for place in offered if place["its"].fits],  # type: ignore[attr-defined]
+        "others": [place for place in offered if not place["its"].fits],  # type: ignore[attr-defined]
+        "day": day,
+        "at": at,
+        "slots": Work.of(found.venue, day).slots,
+        "has_tables": table_assignment.has_tables(found.venue_id),
+        "refused": refused,
+        "version": found.version,
+    }
+    return render(request, "reservations/reservation_move.html", known, status=status)
+
+
+def moved(request: PageRequest, found: Reservation) -> HttpResponse:
+    """Move it, say so, and offer to take that back; or say why not."""
+    form = MoveForm(request.POST, zone=found.venue.timezone)
+    if not form.is_valid():
+        return refuse(request, found, " ".join(str(message) for errors in form.errors.values() for message in errors))
+    wanted, now = form.cleaned_data, timezone.now()
+    before = {
+        "day": f"{found.date}",
+        "time": f"{found.time:%H:%M}",
+        "tables": json.dumps(found.tables),
+    }
+    try:
+        commands.change(
+            found,
+            day=wanted["day"],
+            at=wanted["time"],
+            tables=wanted["tables"],
+            version=wanted["version"],
+            now=now,
+            actor=request.access.actor,
+        )
+    except Refusal as refusal:
+        return refuse(request, found, refusal.message)
+    undo = None
+    if found.version != wanted["version"]:
+        undo = before | {"reservation": found.public_id, "version": found.version}
+    said = words_of(found, is_undone="undo" in request.POST, is_same=undo is None)
+    if request.htmx:  # type: ignore[attr-defined]
+        known = {"said": said, "undo": undo and undo | {"said": said}, "venue": found.venue}
+        response = render(request, "reservations/day_flash.html", known)
+        response["HX-Trigger"] = "sheet-changed"
+        return response
+    if undo and "undo" not in request.POST:
+        request.session[MOVED] = undo | {"said": said}
+    else:
+        messages.success(request, said)
+    return redirect(address_of_day(request, working_day_of(found.venue, at=found.starts_at)))
+
+
+def refuse(request: PageRequest, found: Reservation, why: str) -> HttpResponse:
+    """Say why it stays where it is."""
+    if request.htmx:  # type: ignore[attr-defined]
+        response = render(request, "reservations/day_flash.html", {"refused": why}, status=400)
+        response["HX-Trigger"] = "sheet-changed"
+        return response
+    found.refresh_from_db()
+    found.venue = request.access.venue
+    if "undo" in request.POST:
+        messages.error(request, why)
+        return redirect(address_of_day(request, working_day_of(found.venue, at=found.starts_at)))
+    return choose(request, found, when=WhenForm(request.POST), refused=why, status=400)
+
+
+def words_of(found: Reservation, *, is_undone: bool, is_same: bool) -> str:
+    """What came of it."""
+    tables = f" at {', '.join(found.tables)}" if found.tables else ", without a table"
+    where = f"{found.time:%H:%M} on {found.date:%A %d %B}{tables}"
+    if is_same:
+        return f"{found.customer_name} stays at {where}."
+    return f"{found.customer_name} is {'back' if is_undone else 'moved to'} {'at ' if is_undone else ''}{where}."
+
+
+def undo_of(request: PageRequest) -> dict[str, Any] | None:
+    """The move that was made a moment ago, told once."""
+    undo: dict[str, Any] | None = request.session.pop(MOVED, None) if MOVED in request.session else None
+    return undo

@@ -1,0 +1,171 @@
+"""The page of a reservation: what is known of it, and every step that may follow."""
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any, cast
+
+from django.contrib import messages
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+
+from accounts.dashboard.decorators import PageRequest, page
+from accounts.models import Event
+from accounts.tenancy.permissions import Right
+from framework.errors import Refusal
+from reservations.booking import commands, waitlist
+from reservations.booking.service_day import working_day_of
+from reservations.dashboard.reservation_form import StaffReservationForm
+from reservations.dashboard.url_params import address_of, back, reservation_of, say
+from reservations.mail.templates import hour_of
+from reservations.models import Reservation, Table
+from reservations.service import check_in
+from reservations.service.display_status import LOOKS, Stage, stage_of, steps_of
+
+Arrival, Status = Reservation.Arrival, Reservation.Status
+# The newest lines of the history and of the mail.
+MOST_LINES = 50
+WORDS = {
+    "reservation.created": "Booked",
+    "reservation.updated": "Changed",
+    "reservation.confirmed": "Confirmed",
+    "reservation.cancelled": "Cancelled",
+}
+DONE = {
+    "arrived": "{name} has arrived.",
+    "seated": "{name} is seated.",
+    "finished": "{name} has left; the table is free.",
+    "no-show": "{name} did not come; the table is free.",
+    "confirm": "{name} is confirmed.",
+    "cancel": "The reservation of {name} is cancelled.",
+    "offer": "{name} is offered a table.",
+    "accept": "{name} is confirmed.",
+    "decline": "{name} is off the list.",
+}
+
+
+@page(Right.RESERVATIONS, section="day")
+def reservation(request: PageRequest, *, reservation: str) -> HttpResponse:
+    """What is known of it; within the page of the day it is asked for by itself."""
+    found = reservation_of(request, reservation)
+    is_part = bool(request.htmx)  # type: ignore[attr-defined]
+    template = "reservations/reservation_card.html" if is_part else "reservations/reservation.html"
+    return render(request, template, known_of(request, found, now=timezone.now()) | {"is_part": is_part})
+
+
+def known_of(request: PageRequest, found: Reservation, *, now: datetime) -> dict[str, Any]:
+    """What its templates show. Four queries."""
+    stage = stage_of(found, now=now)
+    return {
+        "reservation": found,
+        "venue": found.venue,
+        "look": LOOKS[stage],
+        "stage": stage,
+        "steps": steps_of(found, now=now),
+        "held_until": {Stage.OFFERED: waitlist.held_until(found), Stage.UNPROVEN: found.prove_by}.get(stage),
+        "events": lines_of(found),
+        "notices": list(found.notices.order_by("-created_at", "-id")[:MOST_LINES]),
+        "work_day": working_day_of(found.venue, at=found.starts_at),
+        "may_change": found.status != Status.CANCELLED,
+        "sees_guests": request.access.may(Right.GUESTS) and found.erased_at is None,
+    }
+
+
+def lines_of(found: Reservation) -> list[dict[str, Any]]:
+    """What has happened to it, newest first, and who did it. One query."""
+    events = list(Event.objects.filter(subject=found.pk).order_by("-created_at", "-id")[:MOST_LINES])
+    return [
+        {
+            "at": event.created_at,
+            "word": WORDS.get(event.type, event.type),
+            "actor": event.actor.removeprefix("staff:").replace("key:", "API key "),
+        }
+        for event in events
+    ]
+
+
+@page(Right.RESERVATIONS, section="day", methods=("GET", "HEAD", "POST"))
+def step(request: PageRequest, *, reservation: str, name: str) -> HttpResponse:
+    """Take a step (POST); before one that hurts a page asks (GET)."""
+    found = reservation_of(request, reservation)
+    verb = VERBS.get(name)
+    if verb is None:
+        raise Http404
+    if request.method != "POST":
+        known = {"reservation": found, "name": name, "back": request.GET.get("back", "")}
+        return render(request, "reservations/confirm_action.html", known)
+    now, actor = timezone.now(), request.access.actor
+    done = DONE[name].format(name=found.customer_name)
+    if say(request, lambda: verb(found, now=now, actor=actor), done) and name == "offer":
+        tell_of_offer(request, found)
+    return back(request, found)
+
+
+def tell_of_offer(request: PageRequest, found: Reservation) -> None:
+    """Until when it is held, and who tells the guest."""
+    until = hour_of(found.offered_until or found.starts_at, found.venue.timezone)
+    told = "They get a mail." if waitlist.is_mailed_offers(found) else "Call them: no mail is sent."
+    messages.info(request, f"{', '.join(found.tables)} is held until {until}. {told}")
+
+
+def marks(arrival: Reservation.Arrival) -> Callable[..., Any]:
+    """The verb that writes this down."""
+
+    def mark(found: Reservation, *, now: datetime, actor: str) -> None:
+        check_in.mark(found, arrival, now=now, actor=actor)
+
+    return mark
+
+
+def moves(status: Reservation.Status) -> Callable[..., Any]:
+    """The verb that moves it there."""
+
+    def move(found: Reservation, *, now: datetime, actor: str) -> None:
+        commands.move(found, status, now=now, actor=actor)
+
+    return move
+
+
+VERBS: dict[str, Callable[..., Any]] = {
+    "arrived": marks(Arrival.ARRIVED),
+    "seated": marks(Arrival.SEATED),
+    "finished": marks(Arrival.FINISHED),
+    "no-show": marks(Arrival.NO_SHOW),
+    "confirm": moves(Status.CONFIRMED),
+    "cancel": moves(Status.CANCELLED),
+    "offer": waitlist.offer,
+    "accept": waitlist.accept,
+    "decline": waitlist.decline,
+}
+
+
+@page(Right.RESERVATIONS, section="day", methods=("GET", "HEAD", "POST"))
+def edit(request: PageRequest, *, reservation: str) -> HttpResponse:
+    """Change who comes, when, with how many, and where they sit."""
+    found = reservation_of(request, reservation)
+    names = list(
+        Table.objects.filter(venue=found.venue_id, is_active=True).order_by("name").values_list("name", flat=True)
+    )
+    form = StaffReservationForm(request.POST or None, instance=found, tables=names)
+    if request.method == "POST" and form.is_valid():
+        new = {name: form.cleaned_data[name] for name in form.changed_data}
+        # The form has written onto the row that it holds; the rule reads what is stored.
+        fresh = reservation_of(request, reservation)
+        try:
+            commands.change(
+                fresh,
+                day=new.pop("date", None),
+                at=new.pop("time", None),
+                party_size=new.pop("party_size", None),
+                tables=new.pop("tables", None),
+                guest=cast("commands.Guest", new),
+                now=timezone.now(),
+                actor=request.access.actor,
+            )
+        except Refusal as refusal:
+            form.blame(refusal)
+        else:
+            messages.success(request, f"The reservation of {fresh.customer_name} is changed.")
+            return redirect(address_of(request, fresh))
+    known = {"form": form, "reservation": reservation_of(request, reservation)}
+    return render(request, "reservations/reservation_edit.html", known, status=400 if form.errors else 200)

@@ -1,0 +1,1 @@
+"""Setting up tables and service hours."""

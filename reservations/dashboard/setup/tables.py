@@ -1,0 +1,50 @@
+"""The tables of a venue, the areas they stand in, and what can be pushed together."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.db.models import Count
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+
+from accounts.dashboard.decorators import PageRequest, page
+from accounts.tenancy.permissions import Right
+from framework.errors import Refusal
+from reservations.dashboard.setup.forms import RowForm
+from reservations.floor import tables as floor_tables
+from reservations.models import Area, Combination, Table
+
+# A venue has dozens; what is beyond this is told.
+MOST_SHOWN = 500
+
+
+@page(Right.VENUE, section="venue", methods=("GET", "HEAD", "POST"))
+def tables(request: PageRequest) -> HttpResponse:
+    """All of them; a POST adds a row of tables. Five queries beside those of the frame."""
+    venue = request.access.venue
+    form = RowForm(request.POST if request.method == "POST" else None, venue=venue)
+    if form.is_valid():
+        try:
+            number = floor_tables.add_row(venue, **form.cleaned_data)
+        except Refusal as refusal:
+            form.add_error(refusal.param or None, refusal.message)
+        else:
+            messages.success(request, f"{number} table{'s' if number > 1 else ''} added.")
+            return redirect("setup-tables", venue=venue.public_id)
+    rows: list[Any] = list(
+        Table.objects.filter(venue=venue)
+        .select_related("area")
+        .order_by("area__position", "area__name", "name")[:MOST_SHOWN]
+    )
+    seats = sum(table.seats_max for table in rows if table.is_active)
+    told = {
+        "form": form,
+        "tables": rows,
+        "seats": seats,
+        "areas": Area.objects.filter(venue=venue).annotate(number=Count("tables")).order_by("position", "name"),
+        "combinations": Combination.objects.filter(venue=venue)
+        .prefetch_related("tables")
+        .order_by("name")[:MOST_SHOWN],
+        "most": MOST_SHOWN,
+    }
+    return render(request, "reservations/setup_tables.html", told, status=400 if form.errors else 200)

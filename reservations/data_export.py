@@ -1,0 +1,16 @@
+"""What of the reservations an account takes with it."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from accounts.lifecycle import data_export
+from accounts.models import Account
+from reservations.api.serializers import ReservationRecord
+from reservations.models import Reservation
+
+
+def reservations_of(account: Account) -> Iterator[dict[str, Any]]:
+    """Its reservations, as the API answers them, with their venue."""
+    rows = Reservation.objects.filter(venue__account=account).select_related("venue")
+    for reservation in data_export.by_key(rows):
+        yield {"venue": reservation.venue.public_id, **ReservationRecord(reservation).data}

@@ -1,0 +1,1 @@
+"""Guest profiles: search, retention, erasure."""

@@ -1,0 +1,104 @@
+"""When a venue takes guests."""
+
+from datetime import time, timedelta
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import F, Q
+
+from accounts.models import Venue
+from framework.db.row_history import kept
+from framework.public_ids import new_id
+
+
+@kept()
+class ServicePeriod(models.Model):
+    """Lunch, dinner: from the first to the last seating, on some days of the week.
+
+    A last seating before the first one is on the next day: dinner from 22:00 to 01:00.
+    """
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    venue = models.ForeignKey(Venue, on_delete=models.CASCADE, related_name="service_periods")
+    name = models.CharField(max_length=100)
+    weekdays = ArrayField(models.PositiveSmallIntegerField(), help_text="0 is Monday, 6 is Sunday")
+    first_seating = models.TimeField(help_text="By the venue's clock")
+    last_seating = models.TimeField(help_text="By the venue's clock; before the first: on the next day")
+    slot_min = models.PositiveSmallIntegerField(default=15, help_text="Minutes from one seating to the next")
+    pacing_covers = models.PositiveSmallIntegerField(
+        null=True, blank=True, help_text="So many guests may begin at one time; empty: as many as have room"
+    )
+    turn_2_min = models.PositiveSmallIntegerField(default=90, help_text="Minutes that up to 2 guests stay")
+    turn_4_min = models.PositiveSmallIntegerField(default=105, help_text="Up to 4")
+    turn_6_min = models.PositiveSmallIntegerField(default=120, help_text="Up to 6")
+    turn_more_min = models.PositiveSmallIntegerField(default=150, help_text="More than 6")
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                name="service_period_has_weekdays",
+                condition=Q(weekdays__contained_by=[0, 1, 2, 3, 4, 5, 6], weekdays__len__gte=1),
+                violation_error_message="Weekdays are numbers from 0 (Monday) to 6 (Sunday).",
+            ),
+            models.CheckConstraint(
+                name="service_period_slots_of_5_to_240_minutes", condition=Q(slot_min__gte=5, slot_min__lte=240)
+            ),
+            models.CheckConstraint(
+                name="service_period_paces_someone", condition=Q(pacing_covers__isnull=True) | Q(pacing_covers__gte=1)
+            ),
+            models.CheckConstraint(
+                name="service_period_turns_of_15_to_720_minutes",
+                condition=Q(
+                    turn_2_min__range=(15, 720),
+                    turn_4_min__range=(15, 720),
+                    turn_6_min__range=(15, 720),
+                    turn_more_min__range=(15, 720),
+                ),
+                violation_error_message="Guests stay 15 to 720 minutes.",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.name}, {self.first_seating:%H:%M} to {self.last_seating:%H:%M}"
+
+    @property
+    def is_overnight(self) -> bool:
+        """Whether its last seating is on the day after its first."""
+        return self.last_seating < self.first_seating
+
+    def turn_time(self, party_size: int) -> timedelta:
+        """How long a party of this size is expected to stay."""
+        bands = ((2, self.turn_2_min), (4, self.turn_4_min), (6, self.turn_6_min))
+        return timedelta(minutes=next((turn for most, turn in bands if party_size <= most), self.turn_more_min))
+
+    def seatings(self) -> list[tuple[int, time]]:
+        """Its seatings in their order: 0 or 1 for the day they fall on after its own, and the time."""
+        first = self.first_seating.hour * 60 + self.first_seating.minute
+        last = self.last_seating.hour * 60 + self.last_seating.minute + (1440 if self.is_overnight else 0)
+        return [
+            (minute // 1440, time(minute % 1440 // 60, minute % 60))
+            for minute in range(first, last + 1, self.slot_min)
+        ]
+
+
+@kept()
+class Closure(models.Model):
+    """Days on which a venue takes nobody, whatever its service periods say."""
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    venue = models.ForeignKey(Venue, on_delete=models.CASCADE, related_name="closures")
+    first_date = models.DateField(help_text="By the venue's clock")
+    last_date = models.DateField(help_text="Included")
+    reason = models.CharField(max_length=200, blank=True, default="", help_text="Told to guests: Closed for Easter")
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                name="closure_ends_after_it_begins",
+                condition=Q(last_date__gte=F("first_date")),
+                violation_error_message="The last day is before the first.",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.first_date} to {self.last_date}"

@@ -1,0 +1,1 @@
+"""What a guest may do with a link to a reservation."""

@@ -1,0 +1,1 @@
+"""Running the service: check-in, walk-ins."""

@@ -1,0 +1,123 @@
+"""The front page of the back office: what waits for somebody, as a number that leads to it."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.contrib import admin
+from django.contrib.auth.models import Group
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from accounts.models import ApiKey
+from catalogue import insights
+from catalogue.models import Export, Insight, MatchCandidate, Report
+from framework.admin.large_tables import BoundedActions
+from framework.admin.pending_counts import Awaiting
+from payments.models import Payment
+from tests.catalogue import builders as places
+from tests.support import builders, users
+
+pytestmark = pytest.mark.django_db
+
+
+def tiles(*models: Any) -> list[tuple[str, str]]:
+    """What these tell on the front page."""
+    told: list[Awaiting] = []
+    for model in models:
+        part: Any = admin.site.get_model_admin(model)
+        told.extend(part.awaiting(None))
+    return [(each.label, each.shown) for each in told]
+
+
+def a_failed_export(days: int) -> Export:
+    """One that failed so many days ago."""
+    at = timezone.now() - timedelta(days=days)
+    return Export.objects.create(
+        dataset="restaurants",
+        format="csv",
+        fingerprint=f"{days}",
+        queue="free",
+        created_at=at,
+        status="failed",
+        error="x",
+    )
+
+
+def test_the_front_page_costs_the_same_whatever_waits() -> None:
+    browser = builders.staff()
+    with CaptureQueriesContext(
+        connection,
+    ) as empty:
+        assert browser.get("/admin/").status_code == 200
+    a_failed_export(1)
+    Report.objects.create(restaurant=places.restaurant(), kind="other", reporter="x", created_at=timezone.now())
+    with CaptureQueriesContext(connection) as filled:
+        text = browser.get("/admin/").content.decode()
+    assert (len(filled), len(filled) <= 14) == (len(empty), True)
+    assert "<b>1</b> <span>exports failed in 7 days</span>" in text
+    assert "<b>1</b> <span>open reports</span>" in text
+
+
+def test_nothing_waits_at_first() -> None:
+    assert tiles(Export, Payment, Report, MatchCandidate, Insight) == [
+        ("exports failed in 7 days", "0"),
+        ("refunds owed", "0"),
+        ("open reports", "0"),
+        ("possible duplicates", "0"),
+    ]
+
+
+def test_an_export_that_failed_long_ago_waits_for_nobody_and_the_list_shows_the_same() -> None:
+    late, _ = a_failed_export(1), a_failed_export(30)
+    part: Any = admin.site.get_model_admin(Export)
+    (tile,) = part.awaiting(None)
+    page = builders.staff().get(tile.address)
+    assert (tile.shown, page.status_code) == ("1", 200)
+    assert list(page.context["cl"].queryset) == [late]
+
+
+@pytest.mark.parametrize(("approval", "shown"), [("all", "1"), ("models", "0")])
+def test_insights_wait_where_staff_approve_them(settings: Any, approval: str, shown: str) -> None:
+    made = places.restaurant()
+    for number in range(5):
+        places.review(made, f"The gyoza was good & the staff kind, I am number {number} <3")
+    insights.refresh(now=timezone.now(), at_most=100)
+    settings.INSIGHT_APPROVAL = approval
+    assert tiles(Insight) == [("insights to approve", shown)]
+    Insight.objects.update(provider="openai")
+    assert tiles(Insight) == [("insights to approve", "1")]
+    Insight.objects.update(approved_at=timezone.now())
+    assert tiles(Insight) == [("insights to approve", "0")]
+
+
+def test_who_may_not_see_payments_is_not_told_what_is_owed() -> None:
+    person = users.user(is_staff=True)
+    person.groups.add(Group.objects.get_or_create(name="Data editor")[0])
+    text = users.signed_in(person).get("/admin/").content.decode()
+    assert ("refunds owed" in text, "open reports" in text) == (False, True)
+
+
+def test_more_rows_than_one_request_can_act_on_are_refused_with_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(BoundedActions, "MOST_AT_ONCE", 2)
+    venue, browser = builders.venue(), builders.staff()
+    keys = [ApiKey.issue(venue, name="till").row for _ in range(3)]
+    chosen = {"action": "revoke", "_selected_action": [str(keys[0].pk)], "select_across": "1"}
+    for more in ({}, {"confirmed": "yes"}):
+        answer = browser.post("/admin/accounts/apikey/?q=till", {**chosen, **more})
+        assert (answer.status_code, answer["Location"]) == (302, "/admin/accounts/apikey/?q=till")
+        assert builders.messages_of(answer)[-1] == (
+            "These are more than 2, which is the most at once, so nothing was done."
+            " Narrow the list by a filter or a search first."
+        )
+    assert ApiKey.objects.filter(revoked_at=None).count() == 3
+    keys[0].delete()
+    browser.post("/admin/accounts/apikey/?q=till", {**chosen, "confirmed": "yes"})
+    assert ApiKey.objects.filter(revoked_at=None).count() == 0
+
+
+def test_every_list_with_actions_of_its_own_bounds_them() -> None:
+    parts = {str(part.opts.label) for part in admin.site._registry.values() if part.actions}  # noqa: SLF001
+    bounded = {str(part.opts.label) for part in admin.site._registry.values() if isinstance(part, BoundedActions)}  # noqa: SLF001
+    assert parts - bounded == set()

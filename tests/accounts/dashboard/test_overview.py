@@ -1,0 +1,132 @@
+"""The overview of a venue: calls, what happened, and what is still to be done."""
+
+from datetime import UTC, datetime, timedelta
+
+from django.test import Client
+from django.utils import timezone
+
+from accounts.dashboard.overview import calls
+from accounts.models import ApiHour, Venue
+from framework import charts
+from orders import commands
+from tests.support import builders, users
+from tests.support.query_counts import costing
+
+
+def page_of(venue: Venue, role: str = "owner") -> str:
+    """What somebody with this role sees."""
+    return users.member(venue, role).get(f"/dashboard/{venue.public_id}").content.decode()
+
+
+def test_the_overview_costs_a_handful_of_queries(venue: Venue) -> None:
+    owner = users.member(venue)
+    for _ in range(3):
+        builders.order(venue)
+    builders.key(venue)
+    # The frame's five, the endpoints, the events and the hours; and what other apps ask for their first steps.
+    with costing(10):
+        owner.get(f"/dashboard/{venue.public_id}")
+
+
+def test_hours_and_days_are_those_of_the_venues_clock(venue: Venue) -> None:
+    now = datetime(2026, 11, 22, 0, 30, tzinfo=UTC)
+    for hour, amounts in (
+        (datetime(2026, 11, 21, 22, tzinfo=UTC), (5, 1, 0)),
+        (datetime(2026, 11, 21, 23, tzinfo=UTC), (7, 0, 2)),
+        (datetime(2026, 10, 23, 22, tzinfo=UTC), (3, 0, 0)),
+        (datetime(2026, 10, 23, 21, tzinfo=UTC), (9, 0, 0)),
+    ):
+        counted = dict(zip(("calls", "refused", "broken"), amounts, strict=True))
+        ApiHour.objects.create(venue=venue, hour=hour, **counted)
+    day, month = calls(venue, now=now)
+    assert [bar.amounts.told for bar in day.bars if bar.amounts.calls] == [
+        "2026-11-21 23:00: 5 calls, 1 refused (4xx), 0 failed (5xx)",
+        "2026-11-22 00:00: 7 calls, 0 refused (4xx), 2 failed (5xx)",
+    ]
+    assert (day.total, day.refused, day.broken, len(day.bars)) == (12, 1, 2, 24)
+    # Rome's 24 October begins at 22:00 UTC; what came before is of the day before.
+    assert [bar.amounts.told for bar in month.bars if bar.amounts.calls] == [
+        "2026-10-24: 3 calls",
+        "2026-11-21: 5 calls, 1 refused (4xx), 0 failed (5xx)",
+        "2026-11-22: 7 calls, 0 refused (4xx), 2 failed (5xx)",
+    ]
+
+
+def test_bars_stand_upon_each_other_within_the_chart() -> None:
+    chart = charts.bars("x", [charts.Amounts("a", "a", 100, 30, 20), charts.Amounts("b", "b")])
+    parts = chart.bars[0].parts
+    assert [part.style for part in parts] == ["a", "c", "b"]
+    assert sum(part.height for part in parts) == 150
+    assert parts[-1].y == 8
+    assert [tick.number for tick in chart.ticks] == [0, 50, 100]
+    assert [charts.round_up(number) for number in (0, 4, 5, 11, 101, 401)] == [4, 4, 10, 20, 200, 1000]
+    assert charts.bars("nothing", []).total == 0
+
+
+def test_calls_of_this_hour_stand_beside_the_allowance_and_looking_counts_none(venue: Venue) -> None:
+    api = builders.client(venue, allowance=10)
+    for _ in range(9):
+        api.get("/api/v1/orders")
+    for _ in range(2):
+        page = page_of(venue)
+        assert "9 of 10" in page
+        assert "nearly used up" in page
+    assert api.get("/api/v1/orders").headers["X-RateLimit-Remaining"] == "0"
+    assert "used up" in page_of(venue)
+
+
+def test_what_happened_is_told_in_words_to_whom_it_concerns(venue: Venue) -> None:
+    order = builders.order(venue)
+    commands.move(order, "completed", now=timezone.now(), actor="staff:chef@example.com")
+    reservation = builders.reservation(venue)
+    page = page_of(venue)
+    assert f"Order {order.number}</a> was placed" in page
+    assert f"Order {order.number}</a> was completed" in page
+    assert "by chef@example.com" in page
+    assert f"Reservation {reservation.code} for 4</a> was made" in page
+    assert "Lovelace" not in page
+    kitchen = page_of(venue, "kitchen")
+    assert f"Order {order.number}</a> was placed" in kitchen
+    assert reservation.code not in kitchen
+
+
+def test_what_happens_elsewhere_is_not_told(venue: Venue, other_venue: Venue) -> None:
+    builders.order(other_venue)
+    assert "Nothing yet." in page_of(venue)
+
+
+def test_first_steps_go_away_when_they_are_done(venue: Venue) -> None:
+    page = page_of(venue)
+    assert "Make the first call" in page
+    assert "Add a webhook" in page
+    assert "Publish your menu" in page
+    assert "Add your tables" in page
+    builders.key(venue)
+    builders.menu(venue)
+    builders.table(venue)
+    venue.webhook_endpoints.create(url="https://hooks.example.com", secret=b"x")
+    page = page_of(venue)
+    assert "Make the first call" not in page
+    assert "Add a webhook" not in page
+    assert "First steps" not in page
+
+
+def test_what_is_for_trying_out_needs_neither_menu_nor_tables(db: None) -> None:
+    page = page_of(builders.venue(is_sandbox=True))
+    assert "Make the first call" in page
+    assert "Publish your menu" not in page
+    assert "Add your tables" not in page
+
+
+def test_who_has_no_part_in_keys_sees_no_calls(venue: Venue) -> None:
+    ApiHour.objects.create(venue=venue, hour=timezone.now() - timedelta(hours=1), calls=5)
+    page = page_of(venue, "kitchen")
+    assert "Calls this hour" not in page
+    assert "Make the first call" not in page
+
+
+def test_a_stranger_is_sent_to_sign_in_and_another_venues_owner_finds_nothing(
+    venue: Venue, other_venue: Venue
+) -> None:
+    assert "/account/login/" in Client().get(f"/dashboard/{venue.public_id}").headers["Location"]
+    assert users.member(other_venue).get(f"/dashboard/{venue.public_id}").status_code == 404

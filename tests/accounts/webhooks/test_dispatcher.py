@@ -1,0 +1,209 @@
+"""The pump: receivers that are slow, strange or many hold nobody up, and what came of a try is not lost."""
+
+import threading
+import time
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+from pytest_django import Settings
+
+from accounts.models import Venue, WebhookDelivery
+from accounts.webhooks import dispatcher, endpoints
+from tests.accounts.webhook_receivers import Answer, Received, receiving
+from tests.support import builders
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture(autouse=True)
+def _to_loopback(settings: Settings) -> None:
+    """The receivers are here."""
+    settings.WEBHOOKS_TO_LOOPBACK = True
+
+
+def pumped(takes_s: float = dispatcher.TAKES_S, timeout_s: float = 15.0) -> None:
+    """A pump in a thread of its own."""
+    try:
+        dispatcher.run(clock=timezone.now, takes_s=takes_s, timeout_s=timeout_s)
+    finally:
+        connection.close()
+
+
+def test_a_slow_receiver_holds_up_nobody_else(venue: Venue, other_venue: Venue) -> None:
+    """It answers only when all that was sent elsewhere has arrived."""
+    all_there = threading.Event()
+    held = []
+
+    def slowly(_: Received, before: int) -> Answer:
+        all_there.wait(10)
+        return Answer(200)
+
+    def quickly(_: Received, before: int) -> Answer:
+        if before == 14:
+            held.append(len(slow.received))
+            all_there.set()
+        return Answer(200)
+
+    with receiving(slowly) as slow, receiving(quickly) as quick:
+        endpoints.create(venue, url=slow.url)
+        endpoints.create(other_venue, url=quick.url)
+        builders.event(venue, times=10, now=timezone.now() - timedelta(hours=1))
+        builders.event(other_venue, times=15)
+        dispatcher.run(clock=timezone.now, takes_s=8.0, timeout_s=15.0)
+        assert (len(quick.received), len(slow.received)) == (15, 10)
+    assert held == [4]
+    assert WebhookDelivery.objects.filter(state="delivered").count() == 25
+
+
+def test_forty_receivers_that_hang_hold_up_nobody_else(venue: Venue, other_venue: Venue) -> None:
+    """With ten events each, from the first try on and while they are tried again."""
+    over = threading.Event()
+
+    def hangs(_: Received, before: int) -> Answer:
+        over.wait(10)
+        return Answer(200)
+
+    with receiving(hangs) as hanging, receiving() as quick:
+        for number in range(40):
+            endpoints.create(venue, url=f"{hanging.url}&number={number}")
+        well, _ = endpoints.create(other_venue, url=quick.url)
+        builders.event(venue, times=10, now=timezone.now() - timedelta(hours=1))
+        pumping = threading.Thread(target=pumped, kwargs={"takes_s": 6.5, "timeout_s": 2.5})
+        pumping.start()
+        try:
+            for _ in range(12):
+                builders.event(other_venue)
+                time.sleep(0.5)
+        finally:
+            over.set()
+            pumping.join()
+    waits = [
+        (row.delivered_at - row.created_at).total_seconds()
+        for row in WebhookDelivery.objects.filter(endpoint=well)
+        if row.delivered_at is not None
+    ]
+    assert len(waits) == 12
+    assert max(waits) < 2
+
+
+def test_what_comes_while_a_slow_try_is_under_way_is_sent_at_once_also_after_the_pump_takes_no_more_slow_ones(
+    venue: Venue, other_venue: Venue
+) -> None:
+    over = threading.Event()
+
+    def hangs(_: Received, before: int) -> Answer:
+        over.wait(10)
+        return Answer(200)
+
+    with receiving(hangs) as hanging, receiving() as quick:
+        endpoints.create(venue, url=hanging.url)
+        endpoints.create(other_venue, url=quick.url)
+        builders.event(venue)
+        pumping = threading.Thread(target=pumped, kwargs={"takes_s": 0.1})
+        pumping.start()
+        time.sleep(1.0)
+        builders.event(other_venue)
+        builders.event(venue)
+        time.sleep(1.0)
+        assert (len(hanging.received), len(quick.received)) == (1, 1)
+        over.set()
+        pumping.join()
+
+
+def test_one_pump_runs_at_a_time_and_a_worker_that_finds_it_is_free_at_once(venue: Venue) -> None:
+    over = threading.Event()
+
+    def hangs(_: Received, before: int) -> Answer:
+        over.wait(10)
+        return Answer(200)
+
+    with receiving(hangs) as hanging:
+        endpoints.create(venue, url=hanging.url)
+        builders.event(venue)
+        pumping = threading.Thread(target=pumped)
+        pumping.start()
+        while not hanging.received:
+            time.sleep(0.01)
+        builders.event(venue)
+        begun = time.monotonic()
+        assert dispatcher.run(clock=timezone.now) is False
+        assert time.monotonic() - begun < 0.5
+        over.set()
+        pumping.join()
+        assert len(hanging.received) == 2
+
+
+def bomb(_: Received, before: int) -> Answer:
+    """A date in no year that there is."""
+    return Answer(503, headers=(("Retry-After", "Mon, 01 Jan 99999999999999 00:00:00 GMT"),))
+
+
+def test_a_receiver_with_a_strange_header_harms_nobody_but_itself(venue: Venue, other_venue: Venue) -> None:
+    with receiving(bomb) as strange, receiving() as well:
+        endpoint, _ = endpoints.create(venue, url=strange.url)
+        endpoints.create(other_venue, url=well.url)
+        builders.event(venue)
+        builders.event(other_venue, times=5)
+        dispatcher.run(clock=timezone.now, takes_s=0.5)
+        assert len(well.received) == 5
+    assert (endpoint.deliveries.get().last_status, endpoint.deliveries.get().leased_until) == (503, None)
+    assert WebhookDelivery.objects.filter(state="delivered").count() == 5
+
+
+def test_a_try_that_ends_as_nobody_foresaw_is_a_failed_try_of_that_delivery_alone(
+    venue: Venue, other_venue: Venue, caplog: pytest.LogCaptureFixture
+) -> None:
+    def resolver(host: str, port: int) -> list[str]:
+        return ["no address"] if host == "strange.example.com" else ["127.0.0.1"]
+
+    with receiving() as well:
+        endpoint, _ = endpoints.create(venue, url="https://strange.example.com/")
+        endpoints.create(other_venue, url=f"http://well.example.com:{well.server_port}/")
+        builders.event(venue)
+        builders.event(other_venue, times=5)
+        dispatcher.run(clock=timezone.now, takes_s=0.5, resolver=resolver)
+        assert len(well.received) == 5
+    delivery = endpoint.deliveries.get()
+    assert (delivery.state, delivery.tries, delivery.leased_until) == ("pending", 1, None)
+    assert delivery.last_error == "something of ours went wrong in the middle of the try"
+    assert "could not be sent" in caplog.text
+    assert WebhookDelivery.objects.filter(state="delivered").count() == 5
+
+
+def test_what_came_of_tries_is_kept_where_the_database_goes_away_in_the_middle(venue: Venue) -> None:
+    """Every connection of this database is ended while the answers are under way."""
+    all_there = threading.Event()
+    ended = threading.Event()
+
+    def after_it(_: Received, before: int) -> Answer:
+        if before == 3:
+            all_there.set()
+        ended.wait(10)
+        return Answer(200)
+
+    with receiving(after_it) as receiver:
+        endpoints.create(venue, url=receiver.url)
+        builders.event(venue, times=4)
+        pumping = threading.Thread(target=pumped)
+        pumping.start()
+        assert all_there.wait(10)
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+            )
+        ended.set()
+        pumping.join()
+    assert len(receiver.received) == 4
+    assert WebhookDelivery.objects.filter(state="delivered").count() == 4
+
+
+def test_a_pump_that_ends_before_all_is_taken_says_so(venue: Venue) -> None:
+    with receiving() as receiver:
+        endpoints.create(venue, url=receiver.url)
+        builders.event(venue, times=3)
+        assert dispatcher.run(clock=timezone.now, takes_s=0) is True
+        assert dispatcher.run(clock=timezone.now, takes_s=1) is False
+        assert len(receiver.received) == 3

@@ -1,0 +1,138 @@
+"""Events: written in the transaction of what happens, told of after it, and deleted when their time is over."""
+
+import threading
+from datetime import timedelta
+from uuid import UUID, uuid4
+
+import pytest
+import redis
+from django.conf import settings
+from django.db import DatabaseError, connection, transaction
+from django.utils import timezone
+from pytest_django import DjangoAssertNumQueries, DjangoCaptureOnCommitCallbacks, Settings
+
+from accounts.models import Event, EventType, Venue, WebhookDelivery, WebhookEndpoint
+from accounts.webhooks import endpoints, outbox, retention
+from tests.support import builders
+
+URL = "https://hooks.example.com/"
+
+
+def happens(venue: Venue, kind: EventType = EventType.ORDER_CREATED, *, days_ago: int = 0) -> UUID:
+    """Something happens at the venue."""
+    now = timezone.now() - timedelta(days=days_ago)
+    return outbox.record(venue, kind, record={"id": "ord_1"}, subject=uuid4(), actor="system", now=now)
+
+
+def bells() -> int:
+    """How often the workers that deliver were rung for and have not heard it; in tests nobody hears."""
+    with redis.Redis.from_url(settings.CELERY_BROKER_URL) as broker:
+        return int(broker.llen("webhooks"))
+
+
+@pytest.mark.parametrize("wanted", [0, 1, 5])
+def test_an_event_costs_one_statement_however_many_endpoints_hear_of_it(
+    venue: Venue,
+    wanted: int,
+    django_assert_num_queries: DjangoAssertNumQueries,
+    django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
+) -> None:
+    for _ in range(wanted):
+        endpoints.create(venue, url=URL)
+    with django_assert_num_queries(1), django_capture_on_commit_callbacks() as rung:
+        happens(venue)
+    assert WebhookDelivery.objects.filter(state="pending", tries=0).count() == wanted
+    assert len(rung) == (1 if wanted else 0)
+
+
+def test_an_endpoint_that_is_off_or_wants_other_types_or_is_of_another_venue_hears_nothing(
+    venue: Venue, other_venue: Venue, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
+) -> None:
+    off, _ = endpoints.create(venue, url=URL)
+    endpoints.disable(off, now=timezone.now())
+    endpoints.create(venue, url=URL, types=["reservation.created"])
+    endpoints.create(other_venue, url=URL)
+    with django_capture_on_commit_callbacks() as rung:
+        happens(venue)
+    assert (WebhookDelivery.objects.count(), rung) == (0, [])
+
+
+def test_what_is_rolled_back_did_not_happen_and_rings_nobody(
+    venue: Venue, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
+) -> None:
+    endpoints.create(venue, url=URL)
+
+    def undone() -> None:
+        with transaction.atomic():
+            happens(venue)
+            raise DatabaseError
+
+    before = bells()
+    with django_capture_on_commit_callbacks() as rung, pytest.raises(DatabaseError):
+        undone()
+    assert (Event.objects.count(), WebhookDelivery.objects.count(), rung) == (0, 0, [])
+    assert bells() == before
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_order_does_not_wait_for_an_endpoint_that_is_being_deleted_and_does_not_fail_by_it(venue: Venue) -> None:
+    gone, _ = endpoints.create(venue, url=URL)
+    stays, _ = endpoints.create(venue, url=URL)
+    locked, placed = threading.Event(), threading.Event()
+
+    def delete() -> None:
+        with transaction.atomic():
+            WebhookEndpoint.objects.select_for_update().get(pk=gone.pk)
+            locked.set()
+            placed.wait(10)
+            endpoints.remove(gone)
+        connection.close()
+
+    deleting = threading.Thread(target=delete)
+    deleting.start()
+    assert locked.wait(10)
+    builders.order(venue)
+    placed.set()
+    deleting.join()
+    assert [row.endpoint_id for row in WebhookDelivery.objects.all()] == [stays.pk]
+    assert WebhookEndpoint.objects.get() == stays
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_endpoint_cannot_go_between_an_event_and_its_commit(venue: Venue) -> None:
+    endpoint, _ = endpoints.create(venue, url=URL)
+
+    def delete() -> None:
+        endpoints.remove(endpoint)
+        connection.close()
+
+    with transaction.atomic():
+        happens(venue)
+        deleting = threading.Thread(target=delete)
+        deleting.start()
+        deleting.join(0.2)
+        assert deleting.is_alive()
+    deleting.join()
+    assert (Event.objects.count(), WebhookDelivery.objects.count(), WebhookEndpoint.objects.count()) == (1, 0, 0)
+
+
+def test_events_are_deleted_after_their_days_with_their_deliveries_unless_they_are_on_their_way(
+    venue: Venue, settings: Settings
+) -> None:
+    endpoint, _ = endpoints.create(venue, url=URL, types=["order.created"])
+    old = happens(venue, days_ago=91)
+    WebhookDelivery.objects.update(state="failed", next_try_at=None)
+    on_its_way = happens(venue, days_ago=91)
+    quiet = [happens(venue, EventType.ORDER_COMPLETED, days_ago=days) for days in (91, 92, 400)]
+    young = happens(venue, days_ago=89)
+    assert retention.sweep(now=timezone.now(), batch=2) == 4
+    assert set(Event.objects.values_list("pk", flat=True)) == {on_its_way, young}
+    assert set(WebhookDelivery.objects.values_list("event", flat=True)) == {on_its_way, young}
+    assert old not in {on_its_way, young}
+    assert len(quiet) == 3
+    settings.EVENTS_KEPT_DAYS = 0
+    assert retention.sweep(now=timezone.now() + timedelta(days=9999)) == 0
+    settings.EVENTS_KEPT_DAYS = 30
+    WebhookDelivery.objects.filter(event=young).update(state="failed", next_try_at=None)
+    assert retention.sweep(now=timezone.now()) == 1
+    assert endpoint.deliveries.count() == 1

@@ -1,0 +1,95 @@
+"""Joining in a real browser: from the sign-up page to the first order, and back in by a passkey."""
+
+import re
+import shlex
+import subprocess
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import psycopg
+import pytest
+
+from tests.support.browser import PASSWORD, PHONE, offences, overflows, sign_in, sign_up
+from tests.support.live_stack import Up
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+pytestmark = pytest.mark.browser
+
+
+def test_the_first_order_is_a_minute_away(visit: Callable[..., "Page"]) -> None:
+    page = visit()
+    began = time.monotonic()
+    key = sign_up(page, email="first@example.com", restaurant="First <b>bite</b>", zone="Europe/Rome")
+    line = page.locator("#first-call").inner_text()
+    said = subprocess.run(shlex.split(line), capture_output=True, text=True, check=True).stdout
+    took_s = time.monotonic() - began
+    assert said.startswith("HTTP/1.1 201")
+    assert took_s < 60
+    assert key.startswith("rk_test_")
+    assert offences(page) == []
+    page.reload()
+    assert page.locator("#first-key").count() == 0
+
+
+def test_the_browser_says_which_zone_it_is_in(visit: Callable[..., "Page"]) -> None:
+    page = visit(PHONE, timezone_id="Asia/Tokyo")
+    page.goto("/account/signup/")
+    assert page.get_by_label("Time zone").input_value() == "Asia/Tokyo"
+    assert offences(page) == []
+    assert not overflows(page)
+
+
+def test_a_passkey_signs_one_in(visit: Callable[..., "Page"], site: Up) -> None:
+    page = visit()
+    sign_up(page, email="keys@example.com", restaurant="Keys")
+    # As if the mailed link had been followed: a passkey needs an address that is confirmed.
+    with psycopg.connect(site.record["database_url"]) as database:
+        database.execute("UPDATE account_emailaddress SET verified = true WHERE email = 'keys@example.com'")
+    page.context.clear_cookies()
+    device = page.context.new_cdp_session(page)
+    device.send("WebAuthn.enable")
+    device.send(
+        "WebAuthn.addVirtualAuthenticator",
+        {
+            "options": {
+                "protocol": "ctap2",
+                "transport": "internal",
+                "hasResidentKey": True,
+                "hasUserVerification": True,
+                "isUserVerified": True,
+                "automaticPresenceSimulation": True,
+            }
+        },
+    )
+    # Passkeys work on https or on localhost, not at an address of numbers.
+    home = re.sub(r"127\.0\.0\.1", "localhost", page.url.partition("/dashboard")[0])
+    page.goto(f"{home}/account/login/?next=/account/2fa/webauthn/add/")
+    page.get_by_label("Email").fill("keys@example.com")
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Sign in", exact=True).click()
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Confirm").click()
+    page.get_by_role("button", name="Add").click()
+    page.wait_for_url("**/account/2fa/**")
+    page.get_by_text("The passkey is added.").wait_for()
+    assert offences(page) == []
+    page.context.clear_cookies()
+    page.goto(f"{home}/account/login/")
+    page.get_by_role("button", name="Sign in with a passkey").click()
+    page.wait_for_url("**/dashboard/ven_*")
+
+
+def test_the_pages_about_team_and_account_have_nothing_against_them(visit: Callable[..., "Page"]) -> None:
+    page = visit(PHONE)
+    sign_up(page, email="tidy@example.com", restaurant="Tidy")
+    venue = page.url.rpartition("/welcome")[0]
+    for path in (f"{venue}/team", f"{venue}/account", "/dashboard/you", "/account/2fa/", "/account/sessions/"):
+        page.goto(path)
+        assert (path, offences(page), overflows(page)) == (path, [], False)
+    other = visit()
+    sign_in(other, email="tidy@example.com")
+    other.goto("/account/email/")
+    assert offences(other) == []

@@ -1,0 +1,169 @@
+"""Who is not signed in, in a browser: a guest books, a newcomer reads the landing page, a developer tries the API."""
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+from typing import TYPE_CHECKING, Any
+
+import httpx
+import pytest
+
+from tests.support.browser import PHONE, offences, overflows
+from tests.support.live_stack import Up
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+pytestmark = pytest.mark.browser
+Visit = Callable[..., "Page"]
+
+
+@contextmanager
+def site_of_a_restaurant(base: str, page: str) -> Iterator[str]:
+    """A restaurant's own site, of another origin, with the booking page in a frame."""
+    text = (
+        '<!doctype html><html lang="en"><title>Osteria</title><h1>Osteria</h1>'
+        f'<iframe src="{base}{page}" title="Book a table" width="100%" height="300"></iframe>'
+        f'<script src="{base}/static/reservations/embed.js" async></script>'
+    )
+
+    class Own(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            """The page."""
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html; charset=utf-8")
+            self.end_headers()
+            self.wfile.write(text.encode() if self.path == "/" else b"")
+
+        def log_message(self, *_: Any) -> None:
+            """Nothing."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Own)
+    Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        # Browsers take the two names of this machine for two sites.
+        yield f"http://localhost:{server.server_port}/"
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def demo(site: Up) -> str:
+    """The path of the demo's booking page."""
+    text = httpx.get(site.record["base_url"] + "/").text
+    return text.partition('href="/book/')[2].partition('"')[0].join(("/book/", ""))
+
+
+def day(ahead: int) -> str:
+    """So many days from now."""
+    return (datetime.now(tz=UTC) + timedelta(days=ahead)).date().isoformat()
+
+
+def test_a_guest_books_by_keyboard_on_a_phone_in_a_frame_of_another_site(visit: Visit, site: Up) -> None:
+    page = visit(PHONE)
+    with site_of_a_restaurant(site.record["base_url"], demo(site)) as own:
+        page.goto(own)
+        frame = page.frame_locator("iframe")
+        frame.get_by_label("Day", exact=True).fill(day(20))
+        frame.get_by_label("Day", exact=True).press("Enter")
+        frame.get_by_role("link", name="19:30").press("Enter")
+        name = frame.get_by_label("Your name")
+        name.fill("Ada Lovelace")
+        frame.get_by_label("E-mail").fill("ada.phone@example.com")
+        page.wait_for_timeout(2100)
+        frame.get_by_role("button", name="Book 19:30").press("Enter")
+        frame.get_by_role("heading", name="Your table is booked").wait_for()
+        assert page.context.cookies() == []
+        assert page.url == own
+        inside = page.frames[1]
+        height = inside.evaluate("Math.ceil(document.documentElement.getBoundingClientRect().height)")
+        page.wait_for_function(f"Math.abs(document.querySelector('iframe').height - {height}) <= 1")
+
+
+def test_the_last_table_goes_to_the_api_and_the_guest_takes_another_time(visit: Visit, site: Up) -> None:
+    page = visit()
+    path, party = demo(site), 8
+    page.goto(f"{path}?party={party}&day={day(30)}&time=20:00")
+    page.get_by_label("Your name").fill("Grace Hopper")
+    page.get_by_label("E-mail").fill("grace@example.com")
+    page.get_by_label("Wishes").fill("A window")
+    assert offences(page) == []
+    page.wait_for_timeout(2100)
+    key = site.record["management"]["menu_api_key"]
+    for number in range(12):
+        body = {"customer_name": "Rival", "customer_email": f"rival{number}@example.com", "party_size": party}
+        answer = httpx.post(
+            f"{site.record['base_url']}/api/v1/reservations",
+            headers={"Authorization": f"Bearer {key}"},
+            json=body | {"date": day(30), "time": "20:00"},
+        )
+        if answer.status_code == 400:
+            assert answer.json()["error"]["code"] == "slot_unavailable"
+            break
+    page.get_by_role("button", name="Book 20:00").click()
+    page.get_by_role("alert").wait_for()
+    assert page.get_by_label("Wishes").input_value() == "A window"
+    assert offences(page) == []
+    page.get_by_role("button", name="instead").first.click()
+    page.get_by_role("heading", name="Your table is booked").wait_for()
+    with page.expect_popup() as opened:
+        page.get_by_role("link", name="See or cancel it").click()
+    opened.value.get_by_role("link", name="Cancel the reservation").click()
+    opened.value.get_by_role("button", name="Yes, cancel it").click()
+    opened.value.get_by_text("This reservation is cancelled.").wait_for()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_landing_page_makes_real_calls(visit: Visit, scheme: str) -> None:
+    page = visit(color_scheme=scheme)
+    page.goto("/")
+    page.get_by_role("button", name="Run").click()
+    page.get_by_text("200 in").wait_for()
+    told = json.loads(page.locator("#answer").inner_text())
+    assert told["data"]
+    page.get_by_role("button", name="Now ask for something that is sold").click()
+    page.get_by_text("402 in").wait_for()
+    assert offences(page) == []
+    page.set_viewport_size(PHONE)
+    assert not overflows(page)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_guides_are_read_and_found(visit: Visit, scheme: str) -> None:
+    page = visit(color_scheme=scheme)
+    page.goto("/docs")
+    page.get_by_role("searchbox").first.fill("webhook")
+    page.get_by_role("navigation", name="All guides", exact=True).get_by_role("link", name="Webhooks").click()
+    page.get_by_role("heading", level=1, name="Webhooks").wait_for()
+    assert offences(page) == []
+    page.goto("/docs/paying")
+    assert offences(page) == []
+    page.set_viewport_size(PHONE)
+    assert not overflows(page)
+
+
+def test_a_call_is_made_in_the_reference(visit: Visit, site: Up) -> None:
+    page = visit()
+    page.goto("/docs/api/management/try")
+    page.get_by_role("button", name="Authorize").first.click()
+    page.locator(".auth-container input").first.fill(site.record["management"]["api_key"])
+    page.locator(".auth-btn-wrapper button.authorize").first.click()
+    page.locator(".btn-done").first.click()
+    listed = page.locator(".opblock-get").filter(has_text="/api/v1/orders").first
+    listed.locator(".opblock-summary-control").click()
+    listed.get_by_role("button", name="Execute").click()
+    listed.locator(".live-responses-table .response-col_status").filter(has_text="200").first.wait_for()
+
+
+def test_the_reference_is_read_without_another_site(visit: Visit) -> None:
+    page = visit()
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto("/docs/api/data")
+    page.get_by_role("heading", name="Tablewire").first.wait_for()
+    page.wait_for_timeout(500)
+    base = page.url.partition("/docs")[0]
+    assert [url for url in asked if not url.startswith((base, "data:", "blob:"))] == []

@@ -1,0 +1,133 @@
+"""The dictionaries in the back office, and what follows from a change there."""
+
+from datetime import date
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from pytest_django import DjangoCaptureOnCommitCallbacks
+
+from catalogue import reference_data
+from catalogue.models import Attribute, Cuisine, Holiday, Market, Record, Restaurant, SearchRow, Source
+from catalogue.tasks import render_again
+from tests.catalogue import builders
+from tests.catalogue.html import address
+from tests.support import builders as accounts
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def staff(db: None) -> Client:
+    return accounts.staff()
+
+
+def save(staff: Client, row: Any, **changes: Any) -> None:
+    """Save the form of a row with these changes."""
+    page = address(type(row), "change", row.pk)
+    form = staff.get(page).context["adminform"].form
+    values = {name: "" if value is None else value for name, value in form.initial.items()} | changes
+    values = {name: value for name, value in values.items() if value is not False}
+    values |= {"labels": "{}"} if "labels" in values else {}
+    response = staff.post(page, values)
+    assert response.status_code == 302, response.context["adminform"].form.errors
+
+
+def test_a_new_attribution_is_shown_by_the_records_of_the_source(
+    staff: Client, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
+) -> None:
+    place = builders.restaurant()
+    builders.listed(place, "osm")
+    with django_capture_on_commit_callbacks() as rung:
+        save(staff, Source.objects.get(key="osm"), attribution="Mapped by many")
+
+    assert len(rung) == 1
+    assert "Mapped by many" not in Record.objects.get(pk=place.pk).after
+    render_again(source="osm")
+    assert "Mapped by many" in Record.objects.get(pk=place.pk).after
+
+
+def test_a_new_label_is_shown_by_the_restaurants_of_the_cuisine(
+    staff: Client, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
+) -> None:
+    place = builders.restaurant(cuisines=["seafood"])
+    version = place.version
+    with django_capture_on_commit_callbacks() as rung:
+        save(staff, Cuisine.objects.get(slug="seafood"), label="Fish and more")
+
+    assert len(rung) == 1
+    render_again(cuisine="seafood", later="words")
+    assert '"Fish and more"' in SearchRow.objects.get(pk=place.pk).card
+    assert '"Fish and more"' in Record.objects.get(pk=place.pk).before
+    assert Restaurant.objects.get(pk=place.pk).version == version
+
+
+def test_a_change_that_nobody_shows_renders_nothing(
+    staff: Client, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
+) -> None:
+    builders.restaurant()
+    with django_capture_on_commit_callbacks() as rung:
+        save(staff, Market.objects.get(slug="copenhagen"), radius_m=30_000)
+
+    assert rung == []
+
+
+def test_rendering_again_goes_in_slices_and_leaves_others_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("catalogue.reference_data.SLICE", 2)
+    places = [builders.restaurant() for _ in range(5)]
+    other = builders.restaurant(cuisines=["pizza"])
+    Cuisine.objects.update(label="New")
+    with CaptureQueriesContext(connection) as queries:
+        assert reference_data.render_again(cuisine="seafood") == 5
+
+    assert len(queries) == 4 + 3
+    assert all('"New"' in row.card for row in SearchRow.objects.filter(pk__in=[place.pk for place in places]))
+    assert '"New"' not in SearchRow.objects.get(pk=other.pk).card
+    assert reference_data.render_again(market="copenhagen") == 6
+    assert reference_data.render_again(source="nobody") == 0
+    assert reference_data.render_again() == 0
+
+
+def test_staff_strike_a_holiday_in_the_list_of_a_market_and_a_year(
+    staff: Client, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
+) -> None:
+    market = builders.market("copenhagen")
+    christmas = builders.holiday(market, date(2026, 12, 25), "Christmas")
+    builders.holiday(market, date(2027, 1, 1), "New Year")
+    builders.holiday(builders.market("berlin"), date(2026, 10, 3), "Unity")
+    holidays = address(Holiday, "changelist")
+
+    page = staff.get(holidays, {"market__slug__exact": "copenhagen", "year": "2026"})
+    assert [row.name for row in page.context["cl"].result_list] == ["Christmas"]
+    with django_capture_on_commit_callbacks() as rung:
+        staff.post(
+            f"{holidays}?market__slug__exact=copenhagen&year=2026",
+            {
+                "form-TOTAL_FORMS": "1",
+                "form-INITIAL_FORMS": "1",
+                "form-0-id": str(christmas.pk),
+                "form-0-is_struck": "on",
+                "_save": "Save",
+            },
+        )
+
+    assert Holiday.objects.filter(is_struck=True).get() == christmas
+    assert len(rung) == 1
+
+
+@pytest.mark.parametrize("model", [Attribute, Cuisine, Holiday, Market, Source])
+def test_every_dictionary_has_a_list_and_a_form(staff: Client, model: Any) -> None:
+    reference_data.load()
+    builders.holiday(Market.objects.get(slug="copenhagen"), date(2026, 12, 25))
+
+    assert staff.get(address(model, "changelist")).status_code == 200
+    assert staff.get(address(model, "change", model.objects.all()[0].pk)).status_code == 200
+
+
+@pytest.mark.parametrize("year", ["x", "99999", "-1", "0000"])
+def test_a_year_that_is_none_breaks_no_page(staff: Client, year: str) -> None:
+    builders.holiday(builders.market(), date(2026, 12, 25))
+
+    assert staff.get(address(Holiday, "changelist"), {"year": year}).status_code == 200

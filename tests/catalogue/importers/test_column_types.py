@@ -1,0 +1,68 @@
+"""Parquet files with columns of other types than their sources write: a row is refused, nothing breaks."""
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from catalogue import reference_data
+from catalogue.importers.runner import Totals
+from catalogue.importers.sources import foursquare
+from catalogue.importers.sources.overture import COLUMNS, Overture
+from catalogue.importers.upsert import Reader
+from tests.catalogue.importers.import_runs import import_restaurants
+from tests.catalogue.importers.test_overture import place
+
+STRANGE: dict[str, list[Any]] = {
+    "nulls": [None, None],
+    "numbers": [5, None],
+    "halves": [0.5, None],
+    "lists": [[1], []],
+    "lists of lists": [[["x"]], None],
+    "lists of objects": [[{"x": 1}], [None]],
+    "objects": [{"primary": 5, "common": 5, "freeform": 5, "wikidata": 5}, None],
+    "nested objects": [{"primary": {"x": [1]}, "hierarchy": [{"x": 1}], "alternate": {"x": 1}}, None],
+    "bytes": [b"\xff", b""],
+    "flags": [True, False],
+}
+
+
+@pytest.fixture(autouse=True)
+def _markets(db: None) -> None:
+    reference_data.load()
+
+
+def take(reader: Reader, rows: list[dict[str, Any]], path: Path, column: str, values: list[Any]) -> Totals:
+    """Import rows of which one column holds these values instead."""
+    columns = {name: [row.get(name) for row in rows] for name in {*rows[0], column}} | {column: values}
+    pq.write_table(pa.table(columns), path / "a.parquet")
+    return import_restaurants(path / "a.parquet", reader=reader, complete=False, dry_run=True)
+
+
+@pytest.mark.parametrize("column", sorted(COLUMNS))
+def test_a_strange_column_of_overture_costs_no_more_than_its_rows(tmp_path: Path, column: str) -> None:
+    for kind, values in STRANGE.items():
+        totals = take(Overture(), [place(1), place(2)], tmp_path, column, values)
+        assert totals.read == totals.created + totals.merged + totals.skipped + totals.refused == 2, kind
+
+
+@pytest.mark.parametrize("column", sorted(foursquare.COLUMNS))
+def test_a_strange_column_of_foursquare_costs_no_more_than_its_rows(tmp_path: Path, column: str) -> None:
+    row = {
+        "name": "Noma",
+        "address": "Gade 1",
+        "locality": "København",
+        "region": None,
+        "postcode": "1620",
+        "country": "DK",
+        "tel": "+4532155656",
+        "website": "https://example.com",
+        "fsq_category_labels": ["Dining and Drinking > Restaurant"],
+        "date_closed": None,
+    }
+    rows = [row | {"fsq_place_id": str(each), "latitude": 55.66 + each / 100, "longitude": 12.5} for each in range(2)]
+    for kind, values in STRANGE.items():
+        totals = take(foursquare, rows, tmp_path, column, values)
+        assert totals.read == totals.created + totals.merged + totals.skipped + totals.refused == 2, kind

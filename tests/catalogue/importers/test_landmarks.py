@@ -1,0 +1,161 @@
+"""Landmarks of Wikidata: new ones, those of the own table, and broken lines."""
+
+import codecs
+from pathlib import Path
+
+import pytest
+
+from catalogue import reference_data
+from catalogue.importers.row_errors import UnreadableFileError
+from catalogue.models import Landmark, LandmarkName
+from tests.catalogue import builders
+from tests.catalogue.importers.import_runs import counts, import_landmarks, landmarks_csv, rejected
+from tests.catalogue.query_plans import planned, unseen
+
+DAVID = "Q536499,David Collection,museum,55.68429,12.58225"
+
+
+@pytest.fixture
+def _markets(db: None) -> None:
+    reference_data.load()
+
+
+pytestmark = pytest.mark.usefixtures("_markets")
+
+
+def names(landmark: Landmark) -> set[str]:
+    return set(LandmarkName.objects.filter(landmark=landmark).values_list("name", flat=True))
+
+
+def test_a_new_landmark_is_found_by_its_name_and_lies_in_its_market(tmp_path: Path) -> None:
+    file = landmarks_csv(tmp_path / "a.csv", DAVID, "Q3329659,Ōtsuka Museum of Art,museum,34.2324,134.638")
+    assert counts(import_landmarks(file)) == {"created": 2}
+    david = Landmark.objects.get(wikidata="Q536499")
+    assert (david.name, david.kind, david.market_id, david.source_id) == (
+        "David Collection", "museum", "copenhagen", "wikidata",
+    )  # fmt: skip
+    assert (david.latitude, david.longitude, david.prominence) == (55.68429, 12.58225, 0)
+    assert names(david) == {"David Collection"}
+    assert Landmark.objects.get(wikidata="Q3329659").market is None
+
+
+def test_the_same_file_again_changes_nothing(tmp_path: Path) -> None:
+    file = landmarks_csv(tmp_path / "a.csv", DAVID, "Q243,Eiffel Tower,attraction,48.8584,2.2945")
+    import_landmarks(file)
+    before = set(Landmark.objects.values_list("pk", "name", "wikidata", "source"))
+    assert counts(import_landmarks(file)) == {"unchanged": 2}
+    assert set(Landmark.objects.values_list("pk", "name", "wikidata", "source")) == before
+
+
+def test_a_renamed_landmark_keeps_its_old_name_too(tmp_path: Path) -> None:
+    import_landmarks(landmarks_csv(tmp_path / "a.csv", DAVID))
+    totals = import_landmarks(landmarks_csv(tmp_path / "b.csv", "Q536499,Davids Samling,museum,55.6843,12.5822"))
+    assert counts(totals) == {"changed": 1}
+    david = Landmark.objects.get(wikidata="Q536499")
+    assert (david.name, david.latitude) == ("Davids Samling", 55.6843)
+    assert names(david) == {"David Collection", "Davids Samling"}
+
+
+def test_an_item_of_the_own_table_gets_its_name_and_no_second_landmark(tmp_path: Path) -> None:
+    own = Landmark.objects.get(wikidata="Q3022270")
+    file = landmarks_csv(tmp_path / "a.csv", "Q3022270,The Free Exhibition,museum,55.7,12.6")
+    assert counts(import_landmarks(file)) == {"changed": 1}
+    assert counts(import_landmarks(file)) == {"unchanged": 1}
+    again = Landmark.objects.get(wikidata="Q3022270")
+    assert (again.pk, again.name, again.latitude, again.source_id) == (own.pk, own.name, own.latitude, "tablewire")
+    assert names(own) == {"Den Frie", "Den Frie Udstilling", "Den Frie Udstillingsbygning", "The Free Exhibition"}
+
+
+def test_the_same_name_within_150_m_is_the_own_landmark(tmp_path: Path) -> None:
+    own = Landmark.objects.get(name="Tivoli Gardens")
+    near = f"Q1,TIVOLI HAVE,attraction,{own.latitude + 0.0013},{own.longitude}"
+    far = f"Q2,Tivoli,attraction,{own.latitude + 0.0015},{own.longitude}"
+    assert counts(import_landmarks(landmarks_csv(tmp_path / "a.csv", near, far))) == {"created": 1, "unchanged": 1}
+    assert not Landmark.objects.filter(wikidata="Q1").exists()
+    assert Landmark.objects.get(wikidata="Q2").name == "Tivoli"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_own_landmarks_are_looked_for_once_a_line_while_the_database_does_not_know_yet_that_there_are_any(
+    tmp_path: Path,
+) -> None:
+    Landmark.objects.all().delete()
+    with unseen():
+        for number in range(40):
+            builders.landmark(f"Fountain {number}", at=(55.6 + number / 100, 12.5))
+    file = landmarks_csv(
+        tmp_path / "a.csv", *(f"Q{n + 1},Fountain {n},monument,{55.6 + n / 100},12.5" for n in range(40))
+    )
+
+    with planned("AS wanted (number, name") as parts:
+        totals = import_landmarks(file)
+
+    assert counts(totals) == {"unchanged": 40}
+    assert {one["Actual Loops"] for one in parts if one.get("Relation Name") == "catalogue_landmark"} == {40}
+
+
+def test_a_market_takes_its_own_landmarks_only(tmp_path: Path) -> None:
+    file = landmarks_csv(tmp_path / "a.csv", DAVID, "Q3329659,Ōtsuka Museum of Art,museum,34.2324,134.638")
+    assert counts(import_landmarks(file, market="copenhagen")) == {"created": 1, "skipped": 1}
+
+
+def test_broken_lines_are_refused_with_the_reason(tmp_path: Path) -> None:
+    file = landmarks_csv(
+        tmp_path / "a.csv",
+        "12,No id,museum,55.6,12.5",
+        "Q10,,museum,55.6,12.5",
+        "Q11,Odd,volcano,55.6,12.5",
+        "Q12,Nowhere,museum,north,12.5",
+        "Q13,Pole,museum,90,12.5",
+        "Q14,Short,museum",
+        "Q15,Long,museum,55.6,12.5,extra",
+        DAVID,
+        DAVID,
+    )
+    assert counts(import_landmarks(file)) == {"created": 1, "refused": 8}
+    kinds = ", ".join(
+        sorted(["attraction", "gallery", "garden", "monument", "skyscraper", "station", *Landmark.Kind.values])
+    )
+    assert [(line["number"], line["reason"]) for line in rejected(file)] == [
+        (1, "qid: '12' is not a Wikidata id such as Q42."),
+        (2, "name: 1 to 200 characters are expected."),
+        (3, f"kind: 'volcano' is none of {kinds}."),
+        (4, "The coordinates are not two numbers."),
+        (5, "Latitude 90.0, longitude 12.5 is not a place on our map."),
+        (6, "The line has not as many fields as the header."),
+        (7, "The line has not as many fields as the header."),
+        (9, "Row 8 is Q536499 already."),
+    ]
+
+
+def test_bytes_that_are_no_utf_8_cost_their_line_only(tmp_path: Path) -> None:
+    file = tmp_path / "a.csv"
+    file.write_bytes(f"qid,name,kind,latitude,longitude\nQ1,Mus\xe9e,museum,55.6,12.5\n{DAVID}\n".encode("latin-1"))
+    assert counts(import_landmarks(file)) == {"created": 1, "refused": 1}
+
+
+def test_a_csv_of_something_else_is_unreadable(tmp_path: Path) -> None:
+    file = tmp_path / "a.csv"
+    file.write_text("qid,label\nQ1,x\n")
+    with pytest.raises(
+        UnreadableFileError, match=r"^This is no CSV of landmarks: it has no column name, kind, latitude, "
+    ):
+        import_landmarks(file)
+
+
+def test_a_field_without_an_end_costs_its_line_only(tmp_path: Path) -> None:
+    file = landmarks_csv(tmp_path / "a.csv", f"Q1,{'x' * 200_000},museum,55.6,12.5", DAVID)
+    assert counts(import_landmarks(file)) == {"created": 1, "refused": 1}
+    assert rejected(file)[0]["reason"] == "The line is no CSV: field larger than field limit (131072)."
+
+
+def test_a_name_of_two_lines_is_refused(tmp_path: Path) -> None:
+    file = landmarks_csv(tmp_path / "a.csv", 'Q1,"Den\nFrie",museum,55.6,12.5')
+    assert counts(import_landmarks(file)) == {"refused": 1}
+    assert rejected(file)[0]["reason"] == "name: 'Den\\nFrie' holds a line break or another control character."
+
+
+def test_a_byte_order_mark_is_no_part_of_the_first_column(tmp_path: Path) -> None:
+    file = landmarks_csv(tmp_path / "a.csv", DAVID)
+    file.write_bytes(codecs.BOM_UTF8 + file.read_bytes())
+    assert counts(import_landmarks(file)) == {"created": 1}

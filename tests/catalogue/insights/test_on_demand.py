@@ -1,0 +1,260 @@
+"""Insights that somebody wants to buy: written in the call, or noted for a worker; and those that wait for staff."""
+
+import threading
+import time
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any
+
+import pytest
+import redis
+from django.conf import settings as django_settings
+from django.db import connection, transaction
+from django.test import Client
+from django.utils import timezone
+
+from catalogue import field_groups, insights, responses
+from catalogue.insights.pipeline import batch_job, on_demand
+from catalogue.models import Insight, InsightDemand, Restaurant
+from payments.devchain.wallets import Wallet
+from payments.models import Product
+from tests.catalogue import builders
+from tests.catalogue.builders import NOW
+from tests.catalogue.insights.fake_llm import Model, prices
+from tests.catalogue.insights.test_refresh import HOUR, of, reviewed
+from tests.mcp.client import call
+from tests.payments.buyer import signed_by
+from tests.payments.signing import client_of
+
+Wallets = Mapping[str, Wallet]
+MINUTE = timedelta(minutes=1)
+
+
+def bells() -> int:
+    """How many tasks wait for a worker."""
+    with redis.Redis.from_url(django_settings.CELERY_BROKER_URL) as broker:
+        return int(broker.llen(django_settings.CELERY_TASK_DEFAULT_QUEUE))
+
+
+def wanted(place: Restaurant, **rest: Any) -> Any:
+    """What a buyer is told."""
+    return responses.insight(place.slug, now=rest.pop("now", NOW), is_buyer=lambda: True, **rest)
+
+
+@pytest.fixture
+def by_model(settings: Any) -> None:
+    """Insights are by a model, which nobody asks here."""
+    settings.INSIGHT_PROVIDER, settings.INSIGHT_MODEL, settings.INSIGHT_API_KEY = "anthropic", "small", "secret"
+    prices(settings)
+
+
+@pytest.fixture
+def place(prices: None) -> Restaurant:
+    """A restaurant whose insight nobody has written."""
+    return reviewed(6)
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("path", ["/v1/restaurants/{}?fields=ai_insight", "/v1/restaurants/{}/insight"])
+def test_who_could_buy_an_insight_has_it_written_before_the_price_is_said(
+    place: Restaurant, wallets: Wallets, path: str
+) -> None:
+    assert client_of(wallets["premium"]).get(path.format(place.slug)).status_code == 402
+    assert of(place).text.startswith("Guests talk most about the tonkotsu ramen")
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("tool", ["get_insight", "get_restaurant"])
+def test_a_model_that_could_buy_an_insight_has_it_written_too(place: Restaurant, wallets: Wallets, tool: str) -> None:
+    arguments: dict[str, Any] = {"slug": place.slug}
+    if tool == "get_restaurant":
+        arguments["fields"] = ["ai_insight"]
+    assert call(client_of(wallets["premium"]), tool, **arguments)["isError"] is True
+    assert of(place).text
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_payment_in_hand_makes_a_buyer(place: Restaurant, wallets: Wallets) -> None:
+    answer = Client().get(f"/v1/restaurants/{place.slug}/insight", headers=signed_by(wallets["premium"], value=5))
+    assert answer.status_code in (402, 403)
+    assert of(place).text
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("who", ["nobody", "pro", "not sold"])
+def test_for_who_could_not_buy_it_nothing_is_written_or_noted(place: Restaurant, wallets: Wallets, who: str) -> None:
+    client = Client() if who == "nobody" else client_of(wallets["pro" if who == "pro" else "premium"])
+    if who == "not sold":
+        Product.objects.filter(pk="ai_insight").update(from_tier="enterprise")
+    rung = bells()
+    answer = client.get(f"/v1/restaurants/{place.slug}/insight")
+    assert (answer.status_code, answer.json()["ai_insight_reason"]) == (200, "not_written_yet")
+    assert not Insight.objects.exists()
+    assert not InsightDemand.objects.exists()
+    assert bells() == rung
+
+
+@pytest.mark.django_db
+def test_a_stale_insight_is_written_anew_for_a_buyer() -> None:
+    place = reviewed(6)
+    builders.insight(place, "Of the year before.", generated_at=NOW - timedelta(days=365))
+    assert b"Of the year before." not in wanted(place).body
+    assert of(place).generated_at == NOW
+
+
+@pytest.mark.django_db
+def test_a_large_restaurant_is_left_to_a_worker_who_is_rung_once_a_minute(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(on_demand, "MOST_AT_ONCE", 5)
+    place = reviewed(6)
+    rung = bells()
+    for after in (timedelta(0), timedelta(seconds=59), MINUTE, timedelta(seconds=90)):
+        assert b"not_written_yet" in wanted(place, now=NOW + after).body
+    row = InsightDemand.objects.get()
+    assert (row.asked, row.first_asked_at, row.last_asked_at) == (2, NOW, NOW + MINUTE)
+    assert bells() == rung + 2
+    assert insights.refresh(now=NOW, at_most=100, demanded=True) == 1
+    assert not InsightDemand.objects.exists()
+
+
+@pytest.mark.django_db
+@pytest.mark.usefixtures("by_model")
+def test_a_model_is_never_asked_in_a_call_but_noted() -> None:
+    place = reviewed(6)
+    assert wanted(place).sold == ()
+    assert InsightDemand.objects.get().restaurant_id == place.pk
+    assert not Insight.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize(("who", "met"), [("a batch", insights.Met.NOTED), ("an erasure", insights.Met.NOTHING)])
+def test_while_somebody_else_holds_the_restaurant_nobody_waits(who: str, met: insights.Met) -> None:
+    place = reviewed(6)
+    is_held, may_go = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        try:
+            with transaction.atomic():
+                Restaurant.objects.select_for_update(no_key=who == "a batch").get(pk=place.pk)
+                is_held.set()
+                may_go.wait(20)
+        finally:
+            connection.close()
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    try:
+        assert is_held.wait(20)
+        began = time.monotonic()
+        assert insights.meet(place, now=NOW) is met
+        assert time.monotonic() - began < 2
+    finally:
+        may_go.set()
+        thread.join()
+    assert insights.meet(place, now=NOW) is insights.Met.WRITTEN
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("by_model")
+def test_what_cannot_be_noted_is_no_error() -> None:
+    place = reviewed(6)
+    with connection.cursor() as cursor:
+        cursor.execute("SET default_transaction_read_only = on")
+    try:
+        assert b"not_written_yet" in wanted(place).body
+    finally:
+        with connection.cursor() as cursor:
+            cursor.execute("SET default_transaction_read_only = off")
+    assert not InsightDemand.objects.exists()
+
+
+@pytest.mark.django_db
+def test_what_failed_today_is_neither_tried_nor_noted() -> None:
+    place = reviewed(6)
+    builders.insight(place, "", failed_at=NOW, input_hash="")
+    assert insights.meet(place, now=NOW + HOUR) is insights.Met.NOTHING
+    assert not InsightDemand.objects.exists()
+
+
+@pytest.mark.django_db
+def test_an_insight_that_is_there_costs_a_buyer_no_query_more(django_assert_num_queries: Any) -> None:
+    place = reviewed(6)
+    batch_job.write_one(place.pk, now=NOW, provider=insights.FALLBACK)
+    with django_assert_num_queries(2):
+        wanted(place)
+
+
+# What waits for staff
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("approval", "provider", "is_served"),
+    [
+        ("none", "extractive", True),
+        ("none", "anthropic", True),
+        ("models", "extractive", True),
+        ("models", "anthropic", False),
+        ("all", "extractive", False),
+        ("all", "anthropic", False),
+    ],
+)
+def test_what_waits_for_staff_is_null_free_and_says_so(
+    settings: Any, approval: str, provider: str, is_served: bool
+) -> None:
+    settings.INSIGHT_APPROVAL = approval
+    place = builders.restaurant(review_count=6)
+    builders.insight(place, "Fine.", provider=provider)
+    record = field_groups.record(place.slug, groups=["ai_insight"], now=NOW)
+    told = (record.values["ai_insight"], record.values["ai_insight_reason"], record.sold)
+    assert told == (("Fine.", None, ("ai_insight",)) if is_served else (None, "awaiting_approval", ()))
+    assert Insight.objects.filter(insights.waiting()).exists() is not is_served
+    assert insights.approve(Insight.objects.all(), by="ann@example.com", now=NOW) == 1
+    assert field_groups.record(place.slug, groups=["ai_insight"], now=NOW).values["ai_insight"] == "Fine."
+    assert not Insight.objects.filter(insights.waiting()).exists()
+
+
+@pytest.mark.django_db
+def test_another_text_has_to_be_approved_again_and_the_same_one_has_not(settings: Any) -> None:
+    settings.INSIGHT_APPROVAL = "all"
+    prices(settings)
+    place = reviewed(6)
+    insights.refresh(now=NOW, at_most=100, provider=Model())
+    insights.approve(Insight.objects.all(), by="ann@example.com", now=NOW)
+    insights.forget(Insight.objects.all())
+    insights.refresh(now=NOW + HOUR, at_most=100, provider=Model())
+    assert (of(place).approved_at, of(place).approved_by) == (NOW, "ann@example.com")
+    for _ in range(6):
+        builders.review(place, "And the gyoza.")
+    Restaurant.objects.filter(pk=place.pk).update(review_count=12)
+    insights.refresh(now=NOW + 2 * HOUR, at_most=100, provider=Model())
+    assert (of(place).text, of(place).approved_at) == ("A model has read 12 reviews.", None)
+    assert of(place).approved_by == ""
+
+
+@pytest.mark.django_db
+def test_the_same_words_and_claims_stay_approved() -> None:
+    place = reviewed(6)
+    builders.rule(place)
+    insights.refresh(now=NOW, at_most=100)
+    assert of(place).detail["dishes"]
+    insights.approve(Insight.objects.all(), by="ann@example.com", now=NOW)
+    insights.forget(Insight.objects.all())
+    insights.refresh(now=NOW + HOUR, at_most=100)
+    assert (of(place).generated_at, of(place).approved_at) == (NOW + HOUR, NOW)
+
+
+@pytest.mark.django_db
+def test_staff_approve_only_what_they_have_read() -> None:
+    place = builders.restaurant(review_count=6)
+    builders.insight(place, "Fine.")
+    row = Insight.objects.filter(pk=place.pk)
+    assert insights.approve(row, by="ann@example.com", now=NOW, generated_at=NOW - HOUR) == 0
+    assert insights.approve(row, by="ann@example.com", now=NOW, generated_at=NOW) == 1
+
+
+@pytest.mark.django_db
+def test_an_insight_without_a_text_waits_for_nobody(settings: Any) -> None:
+    settings.INSIGHT_APPROVAL = "all"
+    place = builders.restaurant(review_count=6)
+    builders.insight(place, "")
+    record = field_groups.record(place.slug, groups=["ai_insight"], now=NOW)
+    assert record.values["ai_insight_reason"] == "nothing_to_say"
+    assert insights.approve(Insight.objects.all(), by="ann@example.com", now=timezone.now()) == 0

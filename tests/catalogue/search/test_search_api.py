@@ -1,0 +1,263 @@
+"""Searches and look-ups over HTTP, to the letter; and that the document describes what is written."""
+
+from collections.abc import Iterator, Mapping
+from datetime import date, datetime, time, timedelta
+from typing import Any
+
+import orjson
+import pytest
+import time_machine
+from django.test import Client
+
+from catalogue import search
+from catalogue.hours import open_spans
+from catalogue.models import Restaurant
+from catalogue.search import Facet, Query
+from catalogue.serializers import BatchAnswer, SearchAnswer
+from framework.public_ids import encode
+from payments.devchain.wallets import Wallet
+from tests.catalogue import builders
+from tests.catalogue.builders import NOW, TIVOLI
+from tests.payments.signing import client_of
+from tests.support.query_counts import costing
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def _saturday_evening() -> Iterator[None]:
+    """The clock stands at NOW."""
+    with time_machine.travel(NOW, tick=False):
+        yield
+
+
+def fiskebar() -> Restaurant:
+    """The restaurant of the contract's example, a walk of eight minutes from Tivoli."""
+    place = builders.restaurant(
+        slug="kodbyens-fiskebar",
+        name="Kødbyens Fiskebar",
+        neighborhood="Vesterbro",
+        rating="4.5",
+        review_count=812,
+        price_level=3,
+        cuisines=["seafood", "danish"],
+        phone="+4532155656",
+        hours=builders.week("17:30", "23:00"),
+        latitude=TIVOLI[0] + 0.0044247,
+    )
+    builders.listing(place)
+    builders.listed(place)
+    open_spans.refresh(now=NOW)
+    return place
+
+
+@pytest.mark.usefixtures("_saturday_evening")
+def test_a_search_answers_in_the_documented_shape(client: Client) -> None:
+    park = builders.landmark("Tivoli Gardens", "Tivoli", kind="park", market="copenhagen")
+    slot = builders.slot(fiskebar(), starts_at=NOW + timedelta(hours=1), seats=6)
+
+    response = client.get("/v1/restaurants", {"near": "tivoli", "open": "now"})
+
+    assert response.status_code == 200
+    assert response["Content-Type"] == "application/json"
+    assert response.json() == {
+        "data": [
+            {
+                "slug": "kodbyens-fiskebar",
+                "name": "Kødbyens Fiskebar",
+                "neighborhood": "Vesterbro",
+                "market": "copenhagen",
+                "rating": 4.5,
+                "review_count": 812,
+                "price_level": 3,
+                "cuisine": "Seafood",
+                "cuisines": ["seafood", "danish"],
+                "phone": "+4532155656",
+                "walking_distance_m": 640,
+                "walking_minutes": 8,
+                "distance_m": 492,
+                "open_now": True,
+                "next_change": "2026-11-21T23:00:00+01:00",
+                "flow_offer": {
+                    "percent": 30,
+                    "time": "20:00",
+                    "id": encode("fo", slot.pk),
+                    "date": "2026-11-21",
+                    "seats_left": 6,
+                },
+                "location": {"lat": TIVOLI[0] + 0.0044247, "lng": 12.5681},
+            }
+        ],
+        "pagination": {"limit": 20, "next_cursor": None, "has_more": False, "as_of": "2026-11-21T18:00:00Z"},
+        "query": {
+            "near": "tivoli",
+            "resolved": {
+                "id": encode("lm", park.pk),
+                "name": "Tivoli Gardens",
+                "kind": "park",
+                "market": "copenhagen",
+                "lat": 55.6737,
+                "lng": 12.5681,
+            },
+            "alternatives": [],
+            "open_at": "2026-11-21T18:00:00Z",
+            "distance_method": "estimated",
+        },
+        "attribution": [{"source": "osm", "text": "© osm", "license": "ODbL-1.0"}],
+    }
+
+
+@pytest.mark.usefixtures("_saturday_evening")
+def test_totals_and_facets_stand_in_the_answer_where_they_were_asked_for(client: Client) -> None:
+    fiskebar()
+    answer = client.get(
+        "/v1/restaurants", {"market": "copenhagen", "include_total": "true", "facets": "price,open_now"}
+    ).json()
+    assert answer["pagination"]["total"] == {"value": 1, "relation": "eq"}
+    assert answer["facets"] == {
+        "counted": {"value": 1, "relation": "eq"},
+        "price": [{"value": "3", "label": "3", "count": 1}],
+        "open_now": [{"value": "now", "label": "Open now", "count": 1}],
+    }
+    assert "total" not in client.get("/v1/restaurants", {"include_total": "false"}).json()["pagination"]
+
+
+def as_documented(answer: Any, written: bytes) -> Any:
+    """What the document's serializer makes of an answer, with the texts of moments read where it writes them."""
+    values = orjson.loads(written)
+    for hit in values["data"]:
+        if hit["flow_offer"]:
+            hit["flow_offer"]["time"] = time.fromisoformat(hit["flow_offer"]["time"])
+            hit["flow_offer"]["date"] = date.fromisoformat(hit["flow_offer"]["date"])
+    return orjson.loads(orjson.dumps(answer(values).data))
+
+
+def test_what_is_written_has_the_keys_and_types_of_the_document() -> None:
+    builders.landmark("Tivoli", market="copenhagen")
+    builders.attribute("wheelchair")
+    builders.slot(fiskebar())
+    builders.restaurant(cuisines=[], latitude=None, longitude=None)
+    builders.restaurant(rating=5, status="temporarily_closed", attributes={"wheelchair": True})
+    for query in (
+        Query(),
+        Query(limit=1),
+        Query(near="tivoli", open="now", include_total=True, facets=tuple(Facet)),
+        Query(market="copenhagen", lang="da", facets=tuple(Facet)),
+    ):
+        written = search.find(query, now=NOW).to_json()
+        assert as_documented(SearchAnswer, written) == orjson.loads(written)
+    written = search.look_up(["kodbyens-fiskebar", "nobody"], now=NOW).to_json()
+    assert as_documented(BatchAnswer, written) == orjson.loads(written)
+
+
+def test_a_hit_is_written_to_the_letter() -> None:
+    builders.market("reykjavik", timezone="Atlantic/Reykjavik")
+    builders.slot(fiskebar(), starts_at=NOW + timedelta(hours=1))
+    builders.restaurant(hours=builders.week("17:00", "23:30"), market_id="reykjavik", latitude=TIVOLI[0] + 0.006)
+    builders.restaurant(latitude=TIVOLI[0] + 0.007)
+    builders.restaurant(status="temporarily_closed", latitude=TIVOLI[0] + 0.008)
+    open_spans.refresh(now=NOW)
+    near, utc, unknown, shut = (
+        hit.json.partition(',"walking_')[2] for hit in search.find(Query(ll=TIVOLI), now=NOW).hits
+    )
+    offer = near.partition(',"flow_offer":')[2]
+    assert near.startswith(
+        'distance_m":640,"walking_minutes":8,"distance_m":492,"open_now":true,"next_change":"2026-11-21T23:00:00+01:00",'
+    )
+    assert list(orjson.loads(offer[:-1])) == ["percent", "time", "id", "date", "seats_left"]
+    assert utc.endswith('"open_now":true,"next_change":"2026-11-21T22:30:00Z","flow_offer":null}')
+    assert unknown.endswith('"distance_m":778,"open_now":null,"next_change":null,"flow_offer":null}')
+    assert shut.endswith('"distance_m":890,"open_now":false,"next_change":null,"flow_offer":null}')
+    nowhere = search.find(Query(limit=1), now=NOW).hits[0].json
+    assert ',"walking_distance_m":null,"walking_minutes":null,"distance_m":null,"open_now":true,' in nowhere
+
+
+@pytest.mark.usefixtures("_saturday_evening")
+def test_letters_that_nobody_encoded_are_understood(client: Client) -> None:
+    builders.landmark("Kødbyen", market="copenhagen")
+    assert client.get("/v1/restaurants?near=Kødbyen").json()["query"]["resolved"]["name"] == "Kødbyen"
+
+
+@pytest.mark.usefixtures("_saturday_evening")
+def test_next_cursor_leads_through_all_pages(client: Client) -> None:
+    for _ in range(7):
+        builders.restaurant()
+    slugs: list[str] = []
+    parameters = {"limit": "3"}
+    for size, more in ((3, True), (3, True), (1, False)):
+        page = client.get("/v1/restaurants", parameters).json()
+        assert len(page["data"]) == size
+        assert page["pagination"]["has_more"] is more
+        assert (page["pagination"]["next_cursor"] is not None) is more
+        slugs += [hit["slug"] for hit in page["data"]]
+        parameters = {"limit": "3", "cursor": page["pagination"]["next_cursor"]}
+    assert len(set(slugs)) == 7
+
+
+def test_a_search_that_finds_the_same_is_304_a_moment_later(client: Client) -> None:
+    place = builders.restaurant(hours=builders.week("09:00", "23:00"))
+    builders.restaurant(hours=builders.week("09:00", "23:00"))
+    open_spans.refresh(now=NOW)
+    address = "/v1/restaurants?open=now&limit=1"
+
+    def ask(now: datetime, etag: str = "") -> Any:
+        with time_machine.travel(now, tick=False):
+            return client.get(address, headers={"if-none-match": etag})
+
+    first = ask(NOW)
+    assert first["Cache-Control"] == "public, max-age=60, stale-while-revalidate=300"
+    again = ask(NOW + timedelta(minutes=1), first["ETag"])
+    assert (again.status_code, again.content, again["ETag"]) == (304, b"", first["ETag"])
+    Restaurant.objects.filter(pk=place.pk).update(phone="+4532155656")
+    changed = ask(NOW + timedelta(minutes=1), first["ETag"])
+    assert (changed.status_code, changed["ETag"] == first["ETag"]) == (200, False)
+
+
+# Several at once
+def test_a_batch_comes_in_the_order_asked_and_says_what_has_become_of_the_rest() -> None:
+    for slug in ("a", "b", "c", "old", "gone", "double", "erased"):
+        builders.restaurant(slug=slug)
+    Restaurant.objects.filter(slug="old").update(slug="new")
+    Restaurant.objects.filter(slug="gone").update(status="permanently_closed")
+    kept = Restaurant.objects.get(slug="c")
+    Restaurant.objects.filter(slug="double").update(merged_into=kept)
+    Restaurant.objects.filter(slug="erased").update(erased_at=NOW)
+    with costing(1):
+        batch = search.look_up(["c", "nobody", "old", "gone", "a", "double", "erased", "a"], now=NOW)
+    assert [hit.slug for hit in batch.hits] == ["c", "new", "a"]
+    assert batch.missing == ["nobody", "erased"]
+    assert batch.closed == ["gone"]
+    assert batch.renamed == {"old": "new", "double": "c"}
+
+
+def test_a_batch_is_for_the_premium_tier(client: Client, wallets: Mapping[str, Wallet]) -> None:
+    builders.restaurant(slug="noma")
+    address = "/v1/restaurants?slugs=noma,nobody&fields=core&lang=da"
+    refused = client.get(address)
+    assert (refused.status_code, refused.json()["error"]["code"]) == (403, "tier_required")
+    served = client_of(wallets["premium"]).get(address)
+    assert served.status_code == 200
+    answer = served.json()
+    assert [hit["slug"] for hit in answer["data"]] == ["noma"]
+    assert {name: answer[name] for name in ("missing", "closed", "renamed", "attribution")} == {
+        "missing": ["nobody"],
+        "closed": [],
+        "renamed": {},
+        "attribution": [],
+    }
+
+
+@pytest.mark.parametrize(
+    ("query", "param"),
+    [
+        ("slugs=noma&q=noma", "q"),
+        ("slugs=noma&limit=20", "limit"),
+        ("slugs=Noma", "slugs"),
+        ("slugs=noma,", "slugs"),
+        ("slugs=" + ",".join(f"a{number}" for number in range(101)), "slugs"),
+        ("slugs=noma&fields=reviews", "fields"),
+    ],
+)
+def test_a_batch_is_refused_by_name_before_its_tier_is_asked_for(client: Client, query: str, param: str) -> None:
+    refused = client.get(f"/v1/restaurants?{query}")
+    assert (refused.status_code, refused.json()["error"]["param"]) == (400, param)

@@ -1,0 +1,42 @@
+"""The lines of sources: remembered for a moment, and never one too few."""
+
+import pytest
+from pytest_django import DjangoAssertNumQueries
+
+from catalogue import attribution
+from catalogue.models import Source
+from tests.catalogue import builders
+
+pytestmark = pytest.mark.django_db
+
+
+def test_lines_come_by_key_each_once_and_are_asked_for_once_in_half_a_minute(
+    monkeypatch: pytest.MonkeyPatch, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    builders.source("osm")
+    builders.source("demo")
+    assert attribution.lines([]) == []
+    monkeypatch.setattr(attribution._lately, "kept", None)  # noqa: SLF001  # what the process remembers
+    monkeypatch.setattr(attribution, "REMEMBERED_S", 30.0)
+    with django_assert_num_queries(1):
+        shown = attribution.lines(["osm", "demo", "osm"])
+        assert attribution.lines({"osm"}) == shown[1:]
+    demo, osm = Source.objects.get(key="demo"), Source.objects.get(key="osm")
+    assert shown == [
+        {"source": "demo", "text": demo.attribution, "license": demo.license},
+        {"source": "osm", "text": osm.attribution, "license": osm.license},
+    ]
+
+
+def test_a_source_that_was_added_is_named_at_once_though_the_others_are_remembered(
+    monkeypatch: pytest.MonkeyPatch, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    monkeypatch.setattr(attribution, "REMEMBERED_S", 30.0)
+    builders.source("demo")
+    attribution.lines(["demo"])
+    builders.source("brand-new")
+    with django_assert_num_queries(1):
+        shown = attribution.lines(["demo", "brand-new"])
+    assert [line["source"] for line in shown] == ["brand-new", "demo"]
+    with django_assert_num_queries(0):
+        attribution.lines(["demo", "brand-new"])

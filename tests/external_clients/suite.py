@@ -1,0 +1,113 @@
+"""A server of our protocol core with what the official conformance suite of MCP knows by name, as far as our core has
+it: text, refusals, questions, resources and prompts. No catalogue stands behind it, and no database.
+"""
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from django.core.handlers.wsgi import WSGIRequest
+
+from config.wsgi import application as product
+from framework.errors import InvalidRequest
+from framework.mcp.resources import Prompt, PromptArgument, Resource, Values
+from framework.mcp.responses import Result
+from framework.mcp.server import Server, in_words
+from framework.mcp.tools import Call
+from tests.mcp.server import answered, greet, paint, tool
+
+SURE = {"type": "object", "properties": {"ok": {"type": "boolean"}}, "required": ["ok"]}
+
+
+def simple(_call: Call) -> Result:
+    """The text of the suite."""
+    return Result(text="This is a simple text response for testing.")
+
+
+def fail(_call: Call) -> Result:
+    """The refusal of the suite."""
+    raise InvalidRequest("This tool intentionally returns an error for testing")
+
+
+def sure(call: Call) -> Result:
+    """Asks for a yes."""
+    call.asker.ask("confirm", "Please confirm", SURE)
+    return Result(text="state-ok")
+
+
+def templated(_request: object, **names: str) -> bytes:
+    """The resource of the suite that is filled in."""
+    return json.dumps({"id": names["id"], "templateTest": True, "data": f"Data for ID: {names['id']}"}).encode()
+
+
+def words(*_: object) -> Values:
+    """What an argument may be."""
+    return Values(["paris", "park", "party"])
+
+
+SERVER = Server(
+    name="suite",
+    title="Suite",
+    version="1.0.0",
+    description="What the official suite knows by name.",
+    website=lambda: "https://suite.example",
+    instructions="Be tested.",
+    tools=[
+        tool("test_simple_text", simple),
+        tool("test_error_handling", fail),
+        # It logs nothing, and its stream has nothing but its answer.
+        tool("test_logging_tool", simple),
+        tool("test_streaming_elicitation", greet),
+        tool("test_input_required_result_elicitation", greet),
+        tool("test_input_required_result_request_state", sure),
+        tool("test_input_required_result_tampered_state", sure),
+        tool("test_input_required_result_multi_round", paint),
+    ],
+    resources=[
+        Resource(
+            uri="test://static-text",
+            name="static-text",
+            title="Text",
+            description="The text of the suite.",
+            mime_type="text/plain",
+            read=lambda _request: b"This is the content of the static text resource.",
+        ),
+        Resource(
+            uri="test://template/{id}/data",
+            name="template",
+            title="Template",
+            description="The template of the suite.",
+            read=templated,
+        ),
+    ],
+    prompts=[
+        Prompt(
+            name="test_simple_prompt",
+            title="Simple",
+            description="The prompt of the suite.",
+            arguments=[],
+            write=lambda _given: "This is a simple prompt for testing.",
+        ),
+        Prompt(
+            name="test_prompt_with_arguments",
+            title="With arguments",
+            description="The prompt of the suite that is filled in.",
+            arguments=[
+                PromptArgument(name=name, description=name, is_required=True, complete=words)
+                for name in ("arg1", "arg2")
+            ],
+            write=lambda given: f"Prompt with arguments: arg1='{given['arg1']}', arg2='{given['arg2']}'",
+        ),
+    ],
+    refused=lambda _call, refusal: in_words(refusal, request_id="req_suite"),
+    caller=lambda _request: "suite",
+)
+
+
+def application(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
+    """The server for WSGI; what is no message for it the product answers."""
+    if environ["REQUEST_METHOD"] != "POST":
+        return product(environ, start_response)
+    answer = answered(WSGIRequest(environ), by=SERVER)
+    start_response(f"{answer.status_code} {answer.reason_phrase}", list(answer.items()))
+    return [answer.content]

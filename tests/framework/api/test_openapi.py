@@ -1,0 +1,124 @@
+"""The OpenAPI documents: what they promise of an operation is what it does, on whatever day they are read."""
+
+import json
+from datetime import UTC, date, datetime
+from typing import Any
+
+import jsonschema_rs
+import pytest
+import time_machine
+from django.test import Client
+from django.utils.dateparse import parse_date
+
+from accounts.models import Venue
+from framework.api.openapi.schema import EXAMPLE_DAY, FOLDER, SATURDAY, example_day
+from framework.errors import STATUS, Code
+from tests.support import builders, openapi_operations
+from tests.support.openapi_operations import DOCUMENT, Operation
+
+every_operation = pytest.mark.parametrize("operation", openapi_operations.ALL, ids=lambda operation: operation.name)
+
+
+def answers(operation: Operation) -> dict[str, Any]:
+    """The documented answers of an operation by status."""
+    found: dict[str, Any] = openapi_operations.documented(operation.template, operation.method)["responses"]
+    return found
+
+
+def examples(content: dict[str, Any]) -> list[Any]:
+    """The examples of an answer, with those that are referred to in place."""
+    named = DOCUMENT["components"].get("examples", {})
+    return [
+        named[example["$ref"].rpartition("/")[2]]["value"] if "$ref" in example else example["value"]
+        for example in content["application/json"]["examples"].values()
+    ]
+
+
+def judge(content: dict[str, Any]) -> jsonschema_rs.Draft202012Validator:
+    """Judges by the schema of an answer."""
+    schema = content["application/json"]["schema"] | {"components": DOCUMENT["components"]}
+    return jsonschema_rs.Draft202012Validator(schema)
+
+
+@pytest.mark.parametrize("name", ["management", "data"])
+def test_one_enum_lists_every_code(name: str) -> None:
+    document = json.loads((FOLDER / f"{name}.json").read_text())
+    assert document["openapi"].startswith("3.1")
+    schemas = document["components"]["schemas"]
+    assert schemas["ErrorCode"]["enum"] == [code.value for code in Code]
+    assert "CodeEnum" not in schemas
+
+
+@every_operation
+def test_every_example_of_an_answer_is_of_its_schema(operation: Operation) -> None:
+    for status, answer in answers(operation).items():
+        if status == "304":
+            continue
+        found = examples(answer["content"])
+        assert found
+        for example in found:
+            judge(answer["content"]).validate(example)
+
+
+@every_operation
+def test_an_operation_says_by_code_for_what_it_refuses(operation: Operation) -> None:
+    said = openapi_operations.documented(operation.template, operation.method)["x-error-codes"]
+    shown = {
+        (int(status), example["error"]["code"])
+        for status, answer in answers(operation).items()
+        if status >= "400"
+        for example in examples(answer["content"])
+    }
+    assert shown == {(STATUS[Code(code)], code) for code in said}
+    assert ("not_found" in said) == ("{id}" in operation.template)
+    assert ("slot_unavailable" in said) == (operation.name == "create_reservation")
+    assert ("invalid_transition" in said) == (operation.name == "set_order_status")
+
+
+@every_operation
+@pytest.mark.django_db
+def test_an_answer_has_what_its_example_has_and_the_headers_that_are_documented(
+    operation: Operation, api: Client, venue: Venue
+) -> None:
+    response = operation.send(api, operation.path_of(venue))
+    documented = answers(operation)[str(response.status_code)]
+    judge(documented["content"]).validate(response.json())
+    for example in examples(documented["content"]):
+        assert example.keys() == response.json().keys()
+    optional = {"Idempotent-Replayed"}
+    assert {name for name in documented["headers"] if name not in response.headers} <= optional
+
+
+@pytest.mark.parametrize("now", ["2026-11-21", "2031-12-25", "2040-02-28"])
+@pytest.mark.django_db
+def test_the_examples_of_the_served_document_work_on_any_day(client: Client, venue: Venue, now: str) -> None:
+    with time_machine.travel(datetime.fromisoformat(now).replace(tzinfo=UTC), tick=False):
+        content = client.get("/docs/openapi/management.json").content
+        assert EXAMPLE_DAY not in content.decode()
+        document = json.loads(content)
+        api = builders.client(venue)
+        for path, methods in document["paths"].items():
+            body = methods.get("post", {}).get("requestBody", {}).get("content", {}).get("application/json", {})
+            for example in body.get("examples", {}).values():
+                response = api.post(path, example["value"], content_type="application/json")
+                assert response.status_code == 201
+
+
+def test_the_day_of_the_examples_is_a_saturday_two_to_three_weeks_ahead() -> None:
+    committed = parse_date(EXAMPLE_DAY)
+    assert committed
+    assert committed.weekday() == SATURDAY
+    assert [example_day(date(2026, 11, day)) for day in (21, 22, 27, 28)] == [
+        date(2026, 12, 5),
+        date(2026, 12, 12),
+        date(2026, 12, 12),
+        date(2026, 12, 12),
+    ]
+
+
+def test_what_is_created_links_to_what_can_be_done_with_it() -> None:
+    created = answers(next(operation for operation in openapi_operations.ALL if operation.name == "create_order"))[
+        "201"
+    ]
+    assert {*created["links"]} == {operation.name for operation in openapi_operations.OF_ONE_RECORD}
+    assert {link["parameters"]["id"] for link in created["links"].values()} == {"$response.body#/id"}

@@ -1,0 +1,147 @@
+"""The protocol alone: a small server of our core, with tools that only ask, read and break, and no catalogue."""
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from django.core.handlers.wsgi import WSGIRequest
+from django.test import RequestFactory
+
+from framework.mcp import jsonrpc, responses
+from framework.mcp.jsonrpc import Fault
+from framework.mcp.resources import Prompt, PromptArgument, Resource, Values
+from framework.mcp.responses import Answer, Result
+from framework.mcp.server import Server, in_words
+from framework.mcp.tools import Call, Tool
+from tests.mcp import client
+
+NAME = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
+COLOR = {"type": "object", "properties": {"color": {"type": "string"}}, "required": ["color"]}
+
+
+def tool(name: str, run: Callable[[Call], Result]) -> Tool:
+    """A tool that takes at most a word."""
+    return Tool(
+        name=name,
+        title=name,
+        description=name,
+        # Nothing of it is used, as its one argument stands beside it.
+        operation="search_landmarks",
+        takes={"word": "Any."},
+        beside={"word": {"type": "string"}},
+        reads=None,
+        gives=lambda: {"type": "object"},
+        run=lambda call, asked: run(call),
+    )
+
+
+def echo(call: Call) -> Result:
+    """The word."""
+    return Result(json.dumps({"word": call.told.get("word", "")}).encode())
+
+
+def greet(call: Call) -> Result:
+    """Asks for a name; one that is empty it asks for again."""
+    name = call.asker.ask("user_name", "What is your name?", NAME).get("name")
+    if not name:
+        raise call.asker.again("user_name", "What is your name? It cannot be empty.", NAME)
+    return Result(text=f"Hello, {name}!")
+
+
+def paint(call: Call) -> Result:
+    """Asks twice, one after the other."""
+    name = call.asker.ask("step1", "What is your name?", NAME)["name"]
+    color = call.asker.ask("step2", "What is your favorite color?", COLOR)["color"]
+    return Result(text=f"{name} likes {color}.")
+
+
+def crash(call: Call) -> Result:
+    """Breaks in a way that nobody foresaw."""
+    raise RuntimeError(call.tool)
+
+
+def words(_request: object, typed: str, others: Mapping[str, str]) -> Values:
+    """What can be typed, and what is filled in beside it."""
+    return Values([*(word for word in ("paris", "park", "party") if word.startswith(typed)), *others.values()])
+
+
+def broken(_request: object) -> bytes:
+    """Breaks in a way that nobody foresaw."""
+    raise RuntimeError("broken")
+
+
+SERVER = Server(
+    name="small",
+    title="Small",
+    version="1.2.3",
+    description="A small server.",
+    website=lambda: "https://small.example",
+    instructions="Be small.",
+    tools=[
+        tool("echo", echo),
+        tool("greet", greet),
+        tool("paint", paint),
+        tool("crash", crash),
+    ],
+    resources=[
+        Resource(uri="small://one", name="one", title="One", description="One.", read=lambda _request: b'{"one":1}'),
+        Resource(uri="small://broken", name="broken", title="Broken", description="Broken.", read=broken),
+        Resource(
+            uri="small://word/{word}",
+            name="word",
+            title="Word",
+            description="A word.",
+            read=lambda _request, *, word: json.dumps(word).encode(),
+            completes={"word": words},
+        ),
+    ],
+    prompts=[
+        Prompt(
+            name="begin",
+            title="Begin",
+            description="Begins.",
+            arguments=[
+                PromptArgument(name="word", description="Any.", is_required=True, complete=words),
+                PromptArgument(name="more", description="More."),
+            ],
+            write=lambda given: f"Begin with {given['word']}.",
+        )
+    ],
+    refused=lambda call, refusal: in_words(refusal, request_id="req_small"),
+    caller=lambda request: request.META.get("HTTP_X_CALLER", "nobody"),
+)
+
+
+def answered(request: WSGIRequest, *, by: Server = SERVER) -> Answer:
+    """What the server says to this request."""
+    try:
+        message = jsonrpc.read(request)
+    except Fault as fault:
+        return responses.error(fault, id=fault.id)
+    return by.answer(request, message)
+
+
+def asked(
+    method: str,
+    params: Mapping[str, Any] | None = None,
+    *,
+    headers: Mapping[str, str | None] | None = None,
+    **rest: Any,
+) -> Answer:
+    """What the server says to this message. `headers` beside those of the era, without those that are None; `rest` as
+    of calling.message.
+    """
+    body, told = client.message(method, params, **rest)
+    return sent(json.dumps(body).encode(), {**told, **(headers or {})})
+
+
+def sent(body: bytes, headers: Mapping[str, str | None], **environ: Any) -> Answer:
+    """What the server says to these bytes."""
+    kept = {name: value for name, value in headers.items() if value is not None}
+    kind = kept.pop("Content-Type", "application/json")
+    return answered(RequestFactory().post("/mcp", body, content_type=kind, headers=kept, **environ))
+
+
+def told(answer: Answer) -> Any:
+    """The JSON of an answer."""
+    return json.loads(answer.content)

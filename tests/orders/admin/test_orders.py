@@ -1,0 +1,264 @@
+"""The back office of orders: the same moves as in the API, and no way to rewrite what was ordered."""
+
+import re
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from threading import Barrier
+from typing import Any
+
+import pytest
+import time_machine
+from django.contrib.contenttypes.models import ContentType
+from django.db import connection
+from django.test import Client
+from pytest_django import DjangoAssertNumQueries
+
+from accounts.models import Event, Tally, Venue
+from orders import commands
+from orders.models import IllegalMove, Order, OrderItem, OrderNumber
+from tests.support import builders
+from tests.support.html import form_of
+
+ORDERS = "/admin/orders/order/"
+NOON = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+LATER = datetime(2026, 11, 21, 13, 0, tzinfo=UTC)
+
+
+@pytest.fixture
+def staff(db: None) -> Client:
+    """A superuser in the back office."""
+    return builders.staff()
+
+
+def test_a_list_of_orders_costs_the_same_for_one_and_for_forty(
+    staff: Client, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    for number in (1, 39):
+        for _ in range(number):
+            builders.order(builders.venue(), now=NOON)
+        # Session, user, the estimate, the count, the orders, and the days of the hierarchy.
+        # With the list's own time limit, and the savepoint of the test around it.
+        with django_assert_num_queries(10):
+            assert staff.get(ORDERS).status_code == 200
+
+
+@pytest.mark.parametrize("query", ["q=cust_123", "q=trattoria", "status__exact=pending", "business_date__year=2026"])
+def test_orders_are_found(staff: Client, venue: Venue, query: str) -> None:
+    builders.order(venue, now=NOON)
+    assert "1 order" in staff.get(f"{ORDERS}?{query}").content.decode()
+
+
+def test_an_order_opens_with_its_lines(
+    staff: Client, venue: Venue, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    order = builders.order(venue, items=[{"menu_item_id": f"dish-{number}", "quantity": 1} for number in range(20)])
+    # The model's content type, which a process reads once.
+    ContentType.objects.get_for_model(Order)
+    # Session, user, the order, its venue, its lines, its events.
+    with django_assert_num_queries(6):
+        response = staff.get(f"{ORDERS}{order.pk}/change/")
+    assert response.status_code == 200
+    assert "dish-19" in response.content.decode()
+
+
+def test_actions_move_what_may_move_and_say_what_may_not(staff: Client, venue: Venue) -> None:
+    orders = [builders.order(venue, status=status, now=NOON) for status in ("pending", "completed", "cancelled")]
+    chosen = {"action": "complete", "_selected_action": [str(order.pk) for order in orders]}
+    asked = staff.post(ORDERS, chosen).content.decode()
+    assert ("1 order:" in asked, Order.objects.filter(status="completed").count()) == (True, 1)
+    response = staff.post(ORDERS, chosen | {"confirmed": "yes"})
+    assert sorted(builders.messages_of(response)) == [
+        "#1 of 2026-11-21 is completed.",
+        "#2 of 2026-11-21 is completed.",
+        "#3 of 2026-11-21: This order is cancelled, which is final.",
+    ]
+    chosen = {"action": "cancel", "_selected_action": [str(orders[0].pk)], "confirmed": "yes"}
+    assert staff.post(ORDERS, chosen).status_code == 400
+    response = staff.post(ORDERS, chosen | {"because": "The oven is broken"})
+    assert builders.messages_of(response)[-1] == "#1 of 2026-11-21: This order is completed, which is final."
+    statuses = [Order.objects.get(pk=order.pk).status for order in orders]
+    assert statuses == ["completed", "completed", "cancelled"]
+
+
+def test_an_address_that_is_mended_is_a_new_version_and_nothing_else_changes(staff: Client, venue: Venue) -> None:
+    order = builders.order(venue, now=NOON, metadata={"table": "7"})
+    before = Order.objects.values().get(pk=order.pk)
+    lines = {"items-TOTAL_FORMS": "0", "items-INITIAL_FORMS": "0"}
+    tampered = {"status": "completed", "customer_id": "x", "metadata": "[]", "number": "9", "total": "1.00"}
+    with time_machine.travel(LATER, tick=False):
+        response = staff.post(f"{ORDERS}{order.pk}/change/", lines | tampered | {"delivery_address": "2 Main St"})
+    assert response.status_code == 302
+    assert Order.objects.values().get(pk=order.pk) == before | {
+        "delivery_address": "2 Main St",
+        "version": 2,
+        "updated_at": LATER,
+    }
+    event = Event.objects.get(type="order.updated")
+    assert (event.actor, event.record["delivery_address"], event.record["version"]) == (
+        "staff:staff@example.com",
+        "2 Main St",
+        2,
+    )
+
+
+def test_saving_an_order_unchanged_is_no_new_version(staff: Client, venue: Venue) -> None:
+    order = builders.order(venue, now=NOON, delivery_address="1 Main St")
+    lines = {"items-TOTAL_FORMS": "0", "items-INITIAL_FORMS": "0"}
+    assert staff.post(f"{ORDERS}{order.pk}/change/", lines | {"delivery_address": "1 Main St"}).status_code == 302
+    order.refresh_from_db()
+    assert (order.version, order.updated_at) == (1, NOON)
+    assert not Event.objects.filter(type="order.updated").exists()
+
+
+@pytest.mark.parametrize("address", ["1 Main St\n2nd floor", " 1 Main St\r\n\r\n2nd floor", None])
+def test_an_address_of_several_lines_survives_a_save(staff: Client, venue: Venue, address: str | None) -> None:
+    order = builders.order(venue, now=NOON, delivery_address=address)
+    path = f"{ORDERS}{order.pk}/change/"
+    form = form_of(staff.get(path), "order_form")
+    assert staff.post(path, form).status_code == 302
+    order.refresh_from_db()
+    assert (order.delivery_address, order.version) == (address, 1)
+    assert staff.post(path, form | {"delivery_address": "3 Main St\r\nback door"}).status_code == 302
+    order.refresh_from_db()
+    assert (order.delivery_address, order.version) == ("3 Main St\nback door", 2)
+
+
+def test_mending_an_address_does_not_write_over_a_move_that_came_between(staff: Client, venue: Venue) -> None:
+    order = builders.order(venue, now=NOON)
+    read = Order.objects.get(pk=order.pk)
+    order.move_to("completed", now=NOON)
+    read.deliver_to("2 Main St", now=LATER)
+    stored = Order.objects.get(pk=order.pk)
+    assert (stored.status, stored.completed_at, stored.delivery_address, stored.version) == (
+        "completed",
+        NOON,
+        "2 Main St",
+        3,
+    )
+
+
+def test_orders_are_neither_added_nor_deleted_here(staff: Client, venue: Venue) -> None:
+    order = builders.order(venue)
+    assert staff.get(f"{ORDERS}add/").status_code == 403
+    assert staff.post(f"{ORDERS}{order.pk}/delete/", {"post": "yes"}).status_code == 403
+    staff.post(ORDERS, {"action": "delete_selected", "_selected_action": [str(order.pk)], "post": "yes"})
+    assert (Order.objects.count(), OrderItem.objects.count()) == (1, 1)
+
+
+def test_the_counts_of_numbers_are_for_looking_only(
+    staff: Client, venue: Venue, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    builders.order(venue, now=NOON)
+    count = OrderNumber.objects.get()
+    # Session, user, two counts, the rows.
+    with django_assert_num_queries(5):
+        assert staff.get("/admin/orders/ordernumber/").status_code == 200
+    path = f"/admin/orders/ordernumber/{count.pk}"
+    assert staff.get(f"{path}/change/").status_code == 200
+    assert staff.post(f"{path}/change/", {"last": "99"}).status_code == 403
+    assert staff.post(f"{path}/delete/", {"post": "yes"}).status_code == 403
+    assert staff.get("/admin/orders/ordernumber/add/").status_code == 403
+
+
+# Reopening
+def reopen(staff: Client, orders: list[Order], **more: str) -> Any:
+    """Run the action on these orders."""
+    return staff.post(ORDERS, {"action": "reopen", "_selected_action": [str(order.pk) for order in orders]} | more)
+
+
+def test_reopening_asks_first_and_names_what_is_completed(staff: Client, venue: Venue) -> None:
+    orders = [builders.order(venue, status=status, now=NOON) for status in ("pending", "completed", "completed")]
+    page = reopen(staff, orders).content.decode()
+    assert "2 orders:" in page
+    assert re.findall(r"<li><bdi>(#\d of 2026-11-21)</bdi>", page) == ["#3 of 2026-11-21", "#2 of 2026-11-21"]
+    assert page.count('name="_selected_action"') == 3
+    assert Order.objects.filter(status="completed").count() == 2
+    assert not Event.objects.filter(type="order.reopened").exists()
+
+
+def test_reopening_takes_a_completion_back_and_is_written_down(staff: Client, venue: Venue) -> None:
+    builders.menu(venue)
+    order = builders.order(venue, status="completed", now=NOON)
+    before = Order.objects.values().get(pk=order.pk)
+    with time_machine.travel(LATER, tick=False):
+        response = reopen(staff, [order], confirmed="Yes, reopen it")
+    assert builders.messages_of(response) == ["#1 of 2026-11-21 is pending again."]
+    assert Order.objects.values().get(pk=order.pk) == before | {
+        "status": "pending",
+        "completed_at": None,
+        "version": 3,
+        "updated_at": LATER,
+    }
+    event = Event.objects.get(type="order.reopened")
+    assert (event.subject, event.actor, event.created_at) == (order.pk, "staff:staff@example.com", LATER)
+    assert (event.record["status"], event.record["completed_at"], event.record["version"]) == ("pending", None, 3)
+    assert event.record["items"][0]["line_total"] == "19.00"
+    assert Tally.objects.count_of(venue, Tally.Noun.ORDER, status="pending") == 1
+    assert Tally.objects.count_of(venue, Tally.Noun.ORDER, status="completed") == 0
+
+
+def test_only_what_is_completed_is_reopened(staff: Client, venue: Venue) -> None:
+    orders = [builders.order(venue, status=status, now=NOON) for status in ("pending", "cancelled")]
+    before = list(Order.objects.order_by("number").values())
+    assert "None of those that you have chosen can be treated so" in reopen(staff, orders).content.decode()
+    assert sorted(builders.messages_of(reopen(staff, orders, confirmed="yes"))) == [
+        "#1 of 2026-11-21: This order is pending; only a completed one is reopened.",
+        "#2 of 2026-11-21: This order is cancelled; only a completed one is reopened.",
+    ]
+    assert list(Order.objects.order_by("number").values()) == before
+    assert not Event.objects.filter(type="order.reopened").exists()
+
+
+def test_a_reopened_order_can_be_completed_again(venue: Venue) -> None:
+    order = builders.order(venue, status="completed", now=NOON)
+    commands.reopen(order, now=LATER, actor="staff:a")
+    commands.move(order, "completed", now=LATER, actor="staff:a")
+    assert (order.status, order.completed_at, order.version) == ("completed", LATER, 4)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_two_who_reopen_an_order_one_does() -> None:
+    order = builders.order(builders.venue(), status="completed", now=NOON)
+    start = Barrier(2)
+
+    def again(actor: str) -> bool:
+        mine = Order.objects.select_related("venue").get(pk=order.pk)
+        try:
+            start.wait(timeout=10)
+            commands.reopen(mine, now=LATER, actor=actor)
+        except IllegalMove:
+            return False
+        else:
+            return True
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(2) as threads:
+        assert sorted(threads.map(again, ["staff:a", "staff:b"])) == [False, True]
+    order.refresh_from_db()
+    assert (order.status, order.version) == ("pending", 3)
+    assert Event.objects.filter(type="order.reopened").count() == 1
+
+
+def test_an_order_shows_what_has_happened_to_it_the_newest_last(staff: Client, venue: Venue) -> None:
+    order = builders.order(venue, now=NOON)
+    builders.order(venue, status="cancelled", now=NOON)
+    commands.move(order, "completed", now=LATER, actor="key:rk_live_abcd")
+    commands.reopen(order, now=LATER, actor="staff:<b>ada</b>@example.com")
+    page = staff.get(f"{ORDERS}{order.pk}/change/").content.decode()
+    assert re.findall(r"<td>(order\.\w+)</td><td>(.*?)</td><td>(\d)</td>", page) == [
+        ("order.created", "system", "1"),
+        ("order.completed", "key:rk_live_abcd", "2"),
+        ("order.reopened", "staff:&lt;b&gt;ada&lt;/b&gt;@example.com", "3"),
+    ]
+
+
+def test_an_order_shows_money_as_its_bill_does(staff: Client) -> None:
+    venue = builders.venue(currency="JPY")
+    builders.menu(venue, margherita="950")
+    order = builders.order(venue)
+    page = staff.get(f"{ORDERS}{order.pk}/change/").content.decode()
+    for amount in ("950", "1900", "1727", "173"):
+        assert f">{amount}<" in page
+    assert "1900.000" not in page
+    assert ">1900<" in staff.get(ORDERS).content.decode()

@@ -1,0 +1,230 @@
+"""The menu on the dashboard: written, sold out for today, published."""
+
+import re
+from collections.abc import Callable
+from datetime import date
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from accounts.models import Venue
+from orders.models import Menu, MenuCategory, MenuItem
+from tests.support import builders, users
+
+NASTY = "<script>alert(1)</script>"
+
+
+def root(venue: Venue) -> str:
+    """Where the menu is."""
+    return f"/dashboard/{venue.public_id}/menu"
+
+
+def text(response: Any) -> str:
+    """The page."""
+    content: str = response.content.decode()
+    return content
+
+
+def refs(client: Client, venue: Venue) -> list[str]:
+    """The ids on the page, in their order."""
+    return re.findall(r'<code class="quiet">([^<]+)</code>', text(client.get(root(venue))))
+
+
+def today(venue: Venue) -> date:
+    """The day that it is at the venue."""
+    return timezone.now().astimezone(ZoneInfo(venue.timezone)).date()
+
+
+@pytest.fixture
+def manager(venue: Venue) -> Client:
+    """Somebody who writes the menu."""
+    return users.member(venue, "manager")
+
+
+def test_the_menu_costs_the_same_for_one_dish_and_for_many(manager: Client, venue: Venue) -> None:
+    menu = builders.menu(venue)
+    for number in (0, 30):
+        for more in range(number):
+            builders.dish(menu, f"dish{more}")
+        with CaptureQueriesContext(connection) as captured:
+            assert manager.get(root(venue)).status_code == 200
+        # Session, user, venue, part; menu, categories, dishes; other venues.
+        assert len(captured) == 8
+
+
+def test_looking_makes_no_menu(manager: Client, venue: Venue) -> None:
+    assert "Nothing on the menu yet" in text(manager.get(root(venue)))
+    assert manager.get(f"{root(venue)}/categories/new").status_code == 200
+    assert "Dishes stand in categories: add the first one." in text(
+        manager.get(f"{root(venue)}/items/new", follow=True)
+    )
+    assert not Menu.objects.exists()
+
+
+def test_a_menu_is_written_published_and_ordered_from(manager: Client, venue: Venue) -> None:
+    assert manager.post(f"{root(venue)}/publish", {"to": "published"}, follow=True).status_code == 200
+    assert not Menu.objects.filter(is_published=True).exists()
+    assert manager.post(f"{root(venue)}/categories/new", {"name": NASTY}).status_code == 302
+    category = MenuCategory.objects.get()
+    dish = {"name": NASTY, "ref": "margherita", "category": category.pk, "price": "9.50", "tax_percent": "10"}
+    assert manager.post(f"{root(venue)}/items/new", dish | {"is_available": "on"}).status_code == 302
+    page = text(manager.get(root(venue)))
+    assert NASTY not in page
+    assert "9.50 EUR" in page
+    told = text(manager.post(f"{root(venue)}/publish", {"to": "published"}, follow=True))
+    assert "The menu is published: orders follow it, and are priced by it." in told
+    answer = builders.client(venue).post("/api/v1/orders", builders.order_body(), content_type="application/json")
+    assert (answer.status_code, answer.json()["total"]) == (201, "19.00")
+    told = text(manager.post(f"{root(venue)}/publish", {"to": "withdrawn"}, follow=True))
+    assert "The menu is withdrawn: orders may hold any id again." in told
+
+
+def test_an_empty_menu_is_not_published(manager: Client, venue: Venue) -> None:
+    told = text(manager.post(f"{root(venue)}/publish", {"to": "published"}, follow=True))
+    assert "Nothing is on the menu yet, so every order would be refused. Add a dish first." in told
+    assert not Menu.objects.filter(is_published=True).exists()
+
+
+@pytest.mark.parametrize(
+    ("fields", "told"),
+    [
+        ({"price": "9.505"}, "A price in EUR has at most 2 decimals."),
+        ({"price": "9,50"}, "Enter a number."),
+        ({"price": "-1"}, "Constraint “menu_item_price_not_negative” is violated."),
+        ({"price": "1e400"}, "Ensure that there are no more than"),
+        ({"tax_percent": "101"}, "Constraint “menu_item_tax_from_0_to_100_percent” is violated."),
+        ({"ref": "margherita"}, "Another dish has this id already."),
+        ({"ref": "\0"}, "Null characters are not allowed."),
+        ({"category": "nonsense"}, "not a valid"),
+    ],
+    ids=["decimals", "comma", "negative", "infinite", "tax", "twice", "nul", "category"],
+)
+def test_a_dish_is_refused_by_the_rules_of_the_model(
+    manager: Client, venue: Venue, fields: dict[str, str], told: str
+) -> None:
+    menu = builders.menu(venue)
+    dish = {
+        "name": "Bufala",
+        "ref": "bufala",
+        "category": menu.categories.get().pk,
+        "price": "12",
+        "tax_percent": "10",
+    }
+    answer = manager.post(f"{root(venue)}/items/new", dish | fields)
+    assert answer.status_code == 400
+    assert told in text(answer)
+    assert 'value="Bufala"' in text(answer)
+    assert menu.items.count() == 1
+
+
+def test_the_kitchen_sells_out_and_nothing_else(venue: Venue) -> None:
+    menu = builders.menu(venue)
+    item = menu.items.get()
+    kitchen = users.member(venue, "kitchen")
+    page = text(kitchen.get(root(venue)))
+    assert "Sold out" in page
+    assert "Add a dish" not in page
+    assert "Switch off" not in page
+    path = f"{root(venue)}/items/{item.pk}"
+    part = text(kitchen.post(f"{path}/sold-out", {"to": "out"}, headers={"hx-request": "true"}))
+    assert "Margherita is sold out for today." in part
+    assert "<html" not in part
+    item.refresh_from_db()
+    assert (item.sold_out_on, item.is_available) == (today(venue), True)
+    assert "Margherita is back." in text(kitchen.post(f"{path}/sold-out", {"to": "back"}, follow=True))
+    item.refresh_from_db()
+    assert item.sold_out_on is None
+    for tail in ("", "/remove"):
+        assert kitchen.get(f"{path}{tail}").status_code == 403
+    for tail in ("/switch", "/move", "/remove", ""):
+        assert kitchen.post(f"{path}{tail}", {"to": "off"}).status_code == 403
+    for tail in ("upload", "menu.csv", "preview", "template.csv", "categories/new"):
+        assert kitchen.get(f"{root(venue)}/{tail}").status_code == 403
+    assert kitchen.post(f"{root(venue)}/publish", {"to": "withdrawn"}).status_code == 403
+    menu.refresh_from_db()
+    assert (menu.is_published, menu.items.get().is_available) == (True, True)
+
+
+def test_back_on_leaves_switched_off_what_the_manager_switched_off(manager: Client, venue: Venue) -> None:
+    item = builders.menu(venue).items.get()
+    path = f"{root(venue)}/items/{item.pk}"
+    assert "Margherita is not available." in text(manager.post(f"{path}/switch", {"to": "off"}, follow=True))
+    manager.post(f"{path}/sold-out", {"to": "out"})
+    manager.post(f"{path}/sold-out", {"to": "back"})
+    item.refresh_from_db()
+    assert (item.is_available, item.sold_out_on) == (False, None)
+
+
+def test_dishes_and_categories_are_moved(manager: Client, venue: Venue) -> None:
+    menu = builders.menu(venue, bufala="12", capricciosa="11")
+    assert refs(manager, venue) == ["bufala", "capricciosa", "margherita"]
+    last = menu.items.get(ref="margherita")
+    path = f"{root(venue)}/items/{last.pk}/move"
+    assert "Margherita moved up." in text(manager.post(path, {"to": "up"}, follow=True))
+    assert refs(manager, venue) == ["bufala", "margherita", "capricciosa"]
+    manager.post(path, {"to": "up"})
+    assert "Margherita is the first already." in text(manager.post(path, {"to": "up"}, follow=True))
+    assert refs(manager, venue) == ["margherita", "bufala", "capricciosa"]
+    drinks = menu.categories.create(name="Drinks", position=1)
+    builders.dish(menu, "water", category=drinks)
+    told = text(manager.post(f"{root(venue)}/categories/{drinks.pk}/move", {"to": "up"}, follow=True))
+    assert "Drinks moved up." in told
+    assert refs(manager, venue)[0] == "water"
+
+
+def test_a_category_with_dishes_is_kept(manager: Client, venue: Venue) -> None:
+    menu = builders.menu(venue)
+    path = f"{root(venue)}/categories/{menu.categories.get().pk}/remove"
+    told = text(manager.post(path, follow=True))
+    assert "Dishes has 1 dish: move or remove them first." in told
+    manager.post(f"{root(venue)}/items/{menu.items.get().pk}/remove")
+    assert "Removed: Dishes." in text(manager.post(path, follow=True))
+    assert not menu.categories.exists()
+
+
+def test_two_who_change_one_price_are_told_of_each_other(manager: Client, venue: Venue) -> None:
+    item = builders.menu(venue).items.get()
+    shown = {
+        "initial-name": item.name,
+        "initial-ref": item.ref,
+        "initial-category": str(item.category_id),
+        "initial-price": "9.50",
+        "initial-tax_percent": "10",
+        "initial-description": "",
+        "initial-is_available": "True",
+    }
+    mine = {"name": item.name, "ref": item.ref, "category": str(item.category_id), "price": "11.00",
+            "tax_percent": "10", "is_available": "on"}  # fmt: skip
+    MenuItem.objects.update(price="10.00", name="Pizza Margherita")
+    answer = manager.post(f"{root(venue)}/items/{item.pk}", shown | mine)
+    assert answer.status_code == 400
+    assert "Somebody else has changed this to “10.00”. Save again to have yours." in text(answer)
+    again = manager.post(f"{root(venue)}/items/{item.pk}", shown | mine | {"initial-price": "10.00"})
+    assert again.status_code == 302, again.context["form"].errors
+    item.refresh_from_db()
+    assert (str(item.price), item.name) == ("11.000", "Pizza Margherita")
+
+
+def test_another_venues_menu_is_not_there(manager: Client, venue: Venue, other_venue: Venue) -> None:
+    menu = builders.menu(other_venue)
+    item, category = menu.items.get(), menu.categories.get()
+    for path in (f"items/{item.pk}", f"items/{item.pk}/remove", f"categories/{category.pk}"):
+        for whose in (venue, other_venue):
+            assert manager.get(f"{root(whose)}/{path}").status_code == 404
+    acts: list[Callable[[], Any]] = [
+        lambda: manager.post(f"{root(venue)}/items/{item.pk}/sold-out", {"to": "out"}),
+        lambda: manager.post(f"{root(venue)}/items/{item.pk}/switch", {"to": "off"}),
+        lambda: manager.post(f"{root(venue)}/items/{item.pk}/move", {"to": "up"}),
+        lambda: manager.post(f"{root(venue)}/items/{item.pk}/remove"),
+        lambda: manager.post(f"{root(venue)}/categories/{category.pk}/remove"),
+        lambda: manager.post(f"{root(other_venue)}/publish", {"to": "withdrawn"}),
+    ]
+    assert [act().status_code for act in acts] == [404] * 6
+    menu.refresh_from_db()
+    item.refresh_from_db()
+    assert (menu.is_published, item.is_available, item.sold_out_on) == (True, True, None)

@@ -1,0 +1,220 @@
+"""All orders of a venue, one of them, and their table for a spreadsheet."""
+
+import csv
+import io
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+import time_machine
+from django.test import Client
+from pytest_django import DjangoAssertNumQueries
+
+from accounts.models import Event, Venue
+from orders.models import Order
+from tests.support import builders, users
+
+NOON = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+
+
+@pytest.fixture(autouse=True)
+def _noon() -> Any:
+    with time_machine.travel(NOON, tick=False):
+        yield
+
+
+@pytest.fixture
+def host(venue: Venue) -> Client:
+    """Somebody at the door."""
+    return users.member(venue, "host", person=users.user("host@example.com"))
+
+
+def at(venue: Venue, rest: str = "") -> str:
+    """The address of the list, or of what is below it."""
+    return f"/dashboard/{venue.public_id}/orders{rest}"
+
+
+def numbers_of(page: Any) -> list[int]:
+    """The orders of the list, as it shows them."""
+    rows = page.content.decode().split('data-label="Order"')[1:]
+    return [int(row.split("<b>")[1].split("<")[0]) for row in rows]
+
+
+def test_the_list_costs_the_same_queries_for_one_order_and_for_fifty(
+    venue: Venue, host: Client, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    for _ in range(51):
+        builders.order(venue)
+    # Session, user, venue, part; the orders, their lines; the other venues.
+    with django_assert_num_queries(7):
+        assert len(numbers_of(host.get(at(venue)))) == 50
+
+
+def test_pages_go_on_from_an_order_and_back(venue: Venue, host: Client) -> None:
+    for number in range(120):
+        builders.order(venue, now=NOON + timedelta(seconds=number // 2))
+    pages, address = [], at(venue)
+    while True:
+        answer = host.get(address)
+        pages.append(numbers_of(answer))
+        text = answer.content.decode()
+        if 'rel="next"' not in text:
+            break
+        address = at(venue) + text.split('" rel="next"')[0].rsplit('href="', 1)[1]
+    assert [len(page) for page in pages] == [50, 50, 20]
+    assert [number for page in pages for number in page] == list(range(120, 0, -1))
+    back = at(venue) + text.split('" rel="prev"')[0].rsplit('href="', 1)[1]
+    assert numbers_of(host.get(back)) == pages[1]
+
+
+def test_orders_are_found_by_what_people_remember(venue: Venue, host: Client) -> None:
+    builders.menu(venue, tiramisu="6.50")
+    pizza = builders.order(venue, now=NOON - timedelta(days=3), customer_id="cust_7")
+    cake = builders.order(
+        venue, items=[{"menu_item_id": "tiramisu", "quantity": 1, "notes": "two spoons"}], status="completed"
+    )
+    home = builders.order(venue, delivery_address="Via Appia 9", status="cancelled")
+    week = {"first": "2026-11-15", "last": "2026-11-21"}
+    for asked, found in (
+        ({"status": "cancelled"}, [home]),
+        ({"customer": "cust_7"}, [pizza]),
+        ({"first": "2026-11-18", "last": "2026-11-18"}, [pizza]),
+        ({"first": "2026-11-19"}, [home, cake]),
+        ({"number": "2"}, [home]),
+        ({"text": "TIRAM", **week}, [cake]),
+        ({"text": "spoons", **week}, [cake]),
+        ({"text": "appia", **week}, [home]),
+        ({"text": "100%", **week}, []),
+    ):
+        assert numbers_of(host.get(at(venue), asked)) == [order.number for order in found]
+
+
+def test_few_days_are_summed_up(venue: Venue, host: Client) -> None:
+    builders.menu(venue)
+    for status in ("pending", "completed", "cancelled"):
+        builders.order(venue, status=status)
+    text = host.get(at(venue), {"first": "2026-11-21", "last": "2026-11-21"}).content.decode()
+    assert [part.split("<")[0] for part in text.split('class="value">')[1:]] == ["3", "1", "1", "1", "38.00 EUR"]
+    assert 'class="value">' not in host.get(at(venue), {"first": "2020-11-21", "last": "2026-11-21"}).content.decode()
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ({"status": "eaten"}, "Select a valid choice. eaten is not one of the available choices."),
+        ({"first": "yesterday"}, "Enter a valid date."),
+        ({"first": "2026-11-21", "last": "2026-11-20"}, "This day is before the first one."),
+        ({"number": "1e400"}, "Enter a whole number."),
+        ({"number": "9" * 40}, "Ensure this value is less than or equal to 2147483647."),
+        ({"customer": "a\0"}, "Null characters are not allowed."),
+        ({"text": "pizza"}, "Text is looked for in at most 92 days: say from when to when."),
+    ],
+)
+def test_a_filter_that_is_wrong_says_so_at_its_field(
+    venue: Venue, host: Client, asked: dict[str, str], words: str
+) -> None:
+    builders.order(venue)
+    for path in ("", ".csv"):
+        answer = host.get(at(venue, path), asked)
+        assert (answer.status_code, numbers_of(answer)) == (400, [])
+        assert words in answer.content.decode()
+
+
+def test_a_page_that_goes_on_from_nowhere_is_the_first(venue: Venue, host: Client) -> None:
+    builders.order(venue)
+    for mark in ("ord_\0", "x", "ord_" + "7" * 26):
+        assert numbers_of(host.get(at(venue), {"before": mark})) == [1]
+
+
+def test_the_csv_has_all_filtered_orders_and_no_formula(venue: Venue, host: Client) -> None:
+    builders.menu(venue)
+    lines = [{"menu_item_id": "margherita", "quantity": 2, "notes": "no basil"}]
+    order = builders.order(venue, customer_id="=1+1", delivery_address="@home", items=lines)
+    builders.order(venue, status="completed")
+    answer = host.get(at(venue, ".csv"), {"status": "pending"})
+    assert answer.headers["Content-Type"] == "text/csv; charset=utf-8"
+    (row,) = csv.DictReader(io.StringIO(b"".join(answer).decode()))
+    assert row == {
+        "order": order.public_id,
+        "number": "1",
+        "business_date": "2026-11-21",
+        "status": "pending",
+        "created_at": "2026-11-21T12:00:00+00:00",
+        "completed_at": "",
+        "cancelled_at": "",
+        "cancelled_because": "",
+        "customer_id": "'=1+1",
+        "payment_method": "card",
+        "delivery_address": "'@home",
+        "items": "2 x Margherita (no basil)",
+        "currency": "EUR",
+        "subtotal": "17.27",
+        "tax": "1.73",
+        "total": "19.00",
+    }
+
+
+def test_an_order_shows_its_lines_its_money_and_who_did_what(
+    venue: Venue, host: Client, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    builders.menu(venue)
+    order = builders.order(venue, metadata={"table": "7"})
+    host.post(at(venue, f"/{order.public_id}/move"), {"to": "complete"})
+    # Session, user, venue, part; the order, its lines, its events; the other venues; the message that is shown.
+    with django_assert_num_queries(8):
+        text = host.get(at(venue, f"/{order.public_id}")).content.decode()
+    for words in ("Margherita", "9.50 EUR", "19.00 EUR", "17.27 EUR", "1.73 EUR", "Pick-up"):
+        assert words in text
+    assert "<b>Placed</b>" in text
+    assert '<b>Completed</b> <span class="quiet">2026-11-21 13:00:00, by <bdi>host@example.com</bdi></span>' in text
+
+
+def test_an_order_is_completed_reopened_and_cancelled_with_a_reason(venue: Venue, host: Client) -> None:
+    order = builders.order(venue)
+    address = at(venue, f"/{order.public_id}")
+    for to, status in (("complete", "completed"), ("reopen", "pending")):
+        assert host.post(f"{address}/move", {"to": to}).headers["Location"] == address
+        order.refresh_from_db()
+        assert order.status == status
+    refused = host.post(f"{address}/cancel", {"reason": "Other", "words": ""})
+    assert refused.status_code == 400
+    assert "Say it in your words." in refused.content.decode()
+    host.post(f"{address}/cancel", {"reason": "Too busy", "words": ""})
+    order.refresh_from_db()
+    assert (order.status, order.cancelled_because) == ("cancelled", "Too busy")
+    text = host.post(f"{address}/move", {"to": "reopen"}, follow=True).content.decode()
+    assert "Order 1 is cancelled already, by host@example.com." in text
+    assert "Cancelled: <bdi>Too busy</bdi>" in text
+    assert host.post(f"{address}/move", {"to": "eat"}).status_code == 404
+
+
+def test_a_changed_address_is_an_event_and_the_same_address_is_none(venue: Venue, host: Client) -> None:
+    order = builders.order(venue)
+    address = at(venue, f"/{order.public_id}/address")
+    for text in ("Via Appia 9\r\nRoma", "Via Appia 9\r\nRoma"):
+        assert host.post(address, {"delivery_address": text}).status_code == 302
+    order.refresh_from_db()
+    assert (order.delivery_address, order.version) == ("Via Appia 9\nRoma", 2)
+    assert Event.objects.filter(subject=order.pk, type="order.updated").count() == 1
+    refused = host.post(address, {"delivery_address": "x" * 501})
+    assert refused.status_code == 400
+    assert "x" * 501 in refused.content.decode()
+    assert host.post(address, {"delivery_address": " "}).status_code == 302
+    order.refresh_from_db()
+    assert order.delivery_address is None
+
+
+def test_orders_of_another_venue_are_not_there(venue: Venue, other_venue: Venue, host: Client) -> None:
+    theirs = builders.order(other_venue, customer_id="theirs")
+    assert host.get(at(other_venue)).status_code == 404
+    assert "theirs" not in host.get(at(venue)).content.decode()
+    for rest in ("", "/ticket", "/cancel"):
+        assert host.get(at(venue, f"/{theirs.public_id}{rest}")).status_code == 404
+    for rest in ("/move", "/cancel", "/address"):
+        assert host.post(at(venue, f"/{theirs.public_id}{rest}"), {"to": "complete"}).status_code == 404
+    assert Order.objects.get(pk=theirs.pk).version == 1
+
+
+@pytest.mark.parametrize("rest", ["", ".csv", "/today", "/new", "/ord_1"])
+def test_a_stranger_is_sent_to_sign_in(venue: Venue, client: Client, rest: str) -> None:
+    assert client.get(at(venue, rest)).headers["Location"].startswith("/account/login/")

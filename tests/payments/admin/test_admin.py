@@ -1,0 +1,292 @@
+"""The back office of payments: prices that are added to, sessions that are revoked, money that was sent back."""
+
+from collections.abc import Mapping
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import Permission
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+from pytest_django import DjangoAssertNumQueries
+
+from accounts.models import User
+from payments.devchain.wallets import Wallet as ChainWallet
+from payments.ledger import transitions
+from payments.models import Payment, PaymentEvent, Product, Refund, Wallet, WalletSession
+from payments.pricing import default_products
+from tests.payments.ledger_builders import NOW, PAYER, owed, payment
+from tests.support import builders
+from tests.support.wallets import transfer_usdc
+
+PAYMENTS = "/admin/payments/payment/"
+HASH = "0x" + "5a" * 32
+State = Payment.State
+
+
+@pytest.fixture
+def staff(db: None) -> Client:
+    """A superuser in the back office."""
+    return builders.staff()
+
+
+def session() -> WalletSession:
+    """A session of a wallet."""
+    wallet, _ = Wallet.objects.get_or_create(address=PAYER)
+    return WalletSession.objects.create(
+        wallet=wallet, nonce="n", digest="secret-digest", created_at=NOW, expires_at=NOW + timedelta(hours=1)
+    )
+
+
+@pytest.mark.parametrize("model", ["product", "wallet", "walletsession", "payment"])
+def test_the_pages_of_a_model_open(
+    staff: Client, model: str, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    default_products.load()
+    rows = {"product": Product.objects.get(pk="reviews"), "walletsession": session(), "payment": payment()}
+    row = rows.get(model) or Wallet.objects.get()
+    listed = reverse(f"admin:payments_{model}_changelist")
+    for page in (listed, f"{listed}?q=noma", reverse(f"admin:payments_{model}_change", args=[row.pk])):
+        with django_assert_max_num_queries(10):
+            response = staff.get(page)
+        assert response.status_code == 200
+        assert "secret-digest" not in response.content.decode()
+
+
+@pytest.mark.parametrize("model", ["wallet", "walletsession", "payment"])
+def test_what_the_product_writes_is_neither_added_nor_deleted_by_hand(staff: Client, model: str) -> None:
+    row = {"walletsession": session(), "payment": payment()}.get(model) or Wallet.objects.get()
+    assert staff.get(reverse(f"admin:payments_{model}_add")).status_code == 403
+    assert staff.post(reverse(f"admin:payments_{model}_delete", args=[row.pk]), {"post": "yes"}).status_code == 403
+
+
+def test_a_list_of_payments_costs_the_same_for_one_and_for_forty(
+    staff: Client, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    for count in (range(1), range(1, 40)):
+        for number in count:
+            payment(number)
+        # Session, user, what is owed, an estimate, the count, rows; the list's time, and this test's savepoint around.
+        with django_assert_num_queries(9):
+            staff.get(PAYMENTS)
+
+
+def test_the_ledger_is_for_reading(staff: Client) -> None:
+    row = payment()
+    staff.post(f"{PAYMENTS}{row.pk}/change/", {"state": "refunded", "amount_usdc": "5", "payer": "0x"})
+    row.refresh_from_db()
+    assert (row.state, row.amount_usdc, row.payer) == (State.SETTLED, Decimal("0.002"), PAYER)
+
+
+# The ledger
+def found(client: Client, query: str) -> set[str]:
+    """The transactions that the list shows for a query."""
+    page = client.get(f"{PAYMENTS}?{query}").context["cl"]
+    return {row.tx_hash for row in page.result_list}
+
+
+def test_payments_are_found_by_what_names_them(staff: Client) -> None:
+    one = payment(1, payer="0x" + "cd" * 20, state=State.REFUND_DUE, products=["context", "reviews"])
+    payment(2, form=Payment.Form.V2)
+    default_products.load()
+    for query in (
+        f"q={one.tx_hash}",
+        f"q={'0x' + 'CD' * 20}",
+        f"q={one.public_id}",
+        "state__exact=refund_due",
+        "form__exact=tx",
+    ):
+        assert found(staff, query) == {one.tx_hash}, query
+    assert found(staff, "q=0xcd") == set()
+
+
+def refund(client: Client, *rows: Payment, tx_hash: str = HASH) -> list[str]:
+    """Note these as sent back; what the back office said."""
+    chosen = {"action": "mark_refunded", "_selected_action": [str(row.pk) for row in rows], "refund_tx_hash": tx_hash}
+    chosen["looked_at"] = tx_hash.lower()
+    return builders.messages_of(client.post(PAYMENTS, chosen | {"confirmed": "yes"}))
+
+
+def owe(client: Client, *rows: Payment, reason: str = "goodwill", words: str = "") -> Any:
+    """Owe these back; the answer."""
+    chosen = {"action": "owe_back", "_selected_action": [str(row.pk) for row in rows]}
+    return client.post(PAYMENTS, chosen | {"confirmed": "yes", "reason": reason, "words": words})
+
+
+def test_what_was_sent_back_is_noted_once_with_its_transaction(staff: Client) -> None:
+    due, settled = owed(1), payment(2)
+    said = refund(staff, due, settled, tx_hash=HASH.upper().replace("X", "x"))
+    assert said == [
+        "1 noted as sent back; the chain is asked again until it shows it.",
+        f"{settled.public_id} is not noted. Nothing is owed back.",
+    ]
+    due.refresh_from_db()
+    settled.refresh_from_db()
+    assert (due.state, due.refund.tx_hash, due.refunded_at is not None) == (State.REFUNDED, HASH, True)
+    assert (due.refund.by, due.refund.confirmed_at) == ("staff:staff@example.com", None)
+    assert (settled.state, hasattr(settled, "refund")) == (State.SETTLED, False)
+    said = refund(staff, due, tx_hash="0x" + "6b" * 32)
+    assert said[-1:] == [f"{due.public_id} is not noted. It is noted as sent back already."]
+    due.refresh_from_db()
+    assert due.refund.tx_hash == HASH
+
+
+def test_staff_are_asked_for_the_transaction_and_told_how_much_it_must_have_moved(staff: Client) -> None:
+    rows = [owed(1), owed(2), owed(3, payer="0x" + "cd" * 20), payment(4)]
+    chosen = {"action": "mark_refunded", "_selected_action": [str(row.pk) for row in rows]}
+    page = staff.post(PAYMENTS, chosen).content.decode()
+    assert "3 payments of 0.006000 USDC in all are to be sent back" in page
+    assert "<td>2</td><td>0.004000</td>" in page
+    assert not Refund.objects.exists()
+
+
+def test_staff_see_whose_money_a_transaction_has_sent_before_it_is_noted(
+    staff: Client, wallets: Mapping[str, ChainWallet]
+) -> None:
+    due = owed()
+    stranger = wallets["pro"].address
+    tx_hash = transfer_usdc(wallets["pro"], PAYER, Decimal("0.002"))
+    chosen = {"action": "mark_refunded", "_selected_action": [str(due.pk)], "confirmed": "yes"}
+    page = staff.post(PAYMENTS, chosen | {"refund_tx_hash": tx_hash.upper().replace("X", "x")})
+    told = page.content.decode()
+    assert f"<td>{PAYER}</td><td>0.002000</td>" in told
+    assert f"<td>{stranger}</td>" in told
+    assert f'name="looked_at" value="{tx_hash}"' in told
+    # Another transaction than the one that was shown is shown first.
+    page = staff.post(PAYMENTS, chosen | {"refund_tx_hash": HASH, "looked_at": tx_hash})
+    assert "The chain does not know this transaction yet." in page.content.decode()
+    assert not Refund.objects.exists()
+    assert refund(staff, due, tx_hash=tx_hash) == ["1 noted as sent back: the chain shows it."]
+    for place in ("/admin/payments/refund/", f"{PAYMENTS}{due.pk}/change/"):
+        assert f'<span title="{stranger}">' in staff.get(place).content.decode()
+
+
+def test_what_the_chain_does_not_show_is_not_owed_back_and_is_listed_apart(staff: Client) -> None:
+    unseen, lost = payment(1, block=None), owed(2, block=None, error="not_delivered")
+    assert builders.messages_of(owe(staff, unseen)) == [
+        "0 owed back.",
+        f"{unseen.public_id} stays as it is. The chain does not show that this payment has arrived: nothing is owed"
+        " back for it.",
+    ]
+    assert found(staff, "owed=unseen") == {lost.tx_hash}
+    assert found(staff, "owed=now") == set()
+    assert ", not delivered: not seen on the chain" in staff.get(PAYMENTS).content.decode()
+
+
+def test_what_may_still_be_spent_is_not_sent_back(staff: Client) -> None:
+    early = owed(1, error="wrong_amount", settled_at=timezone.now() - timedelta(minutes=14))
+    assert ": may still be spent" in staff.get(PAYMENTS).content.decode()
+    assert refund(staff, early) == [f"{early.public_id} is not noted. It may still be spent for a few minutes."]
+    early.refresh_from_db()
+    assert (early.state, hasattr(early, "refund")) == (State.REFUND_DUE, False)
+    Payment.objects.update(settled_at=timezone.now() - timedelta(minutes=15))
+    assert ": send it back" in staff.get(PAYMENTS).content.decode()
+    assert refund(staff, early)[-1].startswith("1 noted as sent back")
+
+
+@pytest.mark.parametrize("tx_hash", ["", "0x12", "5a" * 32])
+def test_a_refund_without_its_transaction_is_not_noted(staff: Client, tx_hash: str) -> None:
+    due = owed()
+    chosen = {"action": "mark_refunded", "_selected_action": [str(due.pk)], "refund_tx_hash": tx_hash}
+    page = staff.post(PAYMENTS, chosen | {"confirmed": "yes"}).content.decode()
+    assert "0x and 64 hexadecimal digits" in page
+    due.refresh_from_db()
+    assert due.state == State.REFUND_DUE
+
+
+def test_staff_owe_back_with_a_reason_and_after_they_were_asked(staff: Client) -> None:
+    served, due, pending = payment(1, state=State.DELIVERED, delivered_at=NOW), owed(2), payment(3, state="claimed")
+    page = owe(staff, served, reason="")
+    assert "1 payment of 0.002000 USDC in all will be owed back" in page.content.decode()
+    assert "This field is required" in page.content.decode()
+    served.refresh_from_db()
+    assert served.state == State.DELIVERED
+    said = builders.messages_of(owe(staff, served, due, pending, reason="goodwill", words="The photos were blurred."))
+    assert said == [
+        "1 owed back.",
+        "2 left as they are: nothing was taken, or it is owed or sent back already.",
+    ]
+    served.refresh_from_db()
+    assert (served.state, served.error) == (State.REFUND_DUE, "goodwill: The photos were blurred.")
+    assert served.events.get(after="refund_due").actor == "staff:staff@example.com"
+
+
+def test_what_is_owed_stands_above_the_list_and_in_a_table_for_the_treasury(staff: Client) -> None:
+    other = "0x" + "cd" * 20
+    first, second = owed(1), owed(2, payer=other, amount_usdc=Decimal("1000000.5"), settled_at=NOW - timedelta(days=1))
+    owed(3, error="wrong_amount", settled_at=timezone.now())
+    payment(4)
+    page = staff.get(f"{PAYMENTS}?owed=now")
+    assert "<b>1000000.502000 USDC</b> are to be sent back now:" in page.content.decode()
+    assert "2 payments of 2 wallets" in " ".join(page.content.decode().split())
+    assert found(staff, "owed=now") == {first.tx_hash, second.tx_hash}
+    assert len(found(staff, "owed=later")) == 1
+    table = staff.get(f"{PAYMENTS}owed.csv")
+    assert table["Content-Disposition"] == 'attachment; filename="owed.csv"'
+    assert table.getvalue().decode().split("\r\n") == [
+        "payer,amount_usdc,payment",
+        f"{other},1000000.500000,{second.public_id}",
+        f"{PAYER},0.002000,{first.public_id}",
+        "",
+    ]
+
+
+def test_the_page_of_a_payment_tells_what_became_of_it(staff: Client) -> None:
+    row = payment(1, state="claimed", settled_at=None, tx_hash=None)
+    transitions.settle(row, tx_hash=HASH, now=NOW)
+    transitions.deliver(row.pk, now=NOW)
+    page = staff.get(f"{PAYMENTS}{row.pk}/change/")
+    (timeline,) = [each for each in page.context["inline_admin_formsets"] if each.opts.model is PaymentEvent]
+    assert [event.after for event in timeline.formset.queryset] == ["claimed", "settled", "delivered"]
+    assert "What became of it" in page.content.decode()
+
+
+def test_what_was_let_go_is_found_by_its_payer(staff: Client) -> None:
+    gone, kept = payment(1, state="claimed", settled_at=None, tx_hash=None), payment(2, payer="0x" + "cd" * 20)
+    name = gone.public_id
+    transitions.release(gone)
+    gone.attempts = 0
+    events = "/admin/payments/paymentevent/"
+    listed = staff.get(f"{events}?q={PAYER.upper().replace('X', 'x')}&became=let_go").context["cl"].result_list
+    assert [(event.before, event.after, event.is_there) for event in listed] == [("claimed", "", False)]
+    for query in (name, kept.public_id, kept.tx_hash):
+        listed = staff.get(f"{events}?q={query}").context["cl"].result_list
+        assert [event.after for event in listed] == (["", "claimed"] if query == name else ["settled"]), query
+    page = staff.get(f"{events}{listed[0].pk}/change/")
+    assert page.status_code == 200
+    assert staff.post(f"{events}{listed[0].pk}/change/", {"error": "x"}).status_code == 403
+
+
+def test_a_note_that_the_chain_does_not_bear_out_is_red_and_is_taken_back(staff: Client) -> None:
+    wrong, right = owed(1), owed(2)
+    refund(staff, wrong, right)
+    Refund.objects.filter(payment=wrong).update(error="The transaction was reverted.")
+    Refund.objects.filter(payment=right).update(confirmed_at=NOW, moved_usdc=1)
+    refunds = "/admin/payments/refund/"
+    assert '<b class="wrong">' in staff.get(f"{refunds}?chain=otherwise").content.decode()
+    chosen = {"action": "take_back", "_selected_action": [str(row.pk) for row in Refund.objects.all()]}
+    assert "1 refund that the chain has not shown" in staff.post(refunds, chosen).content.decode()
+    assert Refund.objects.count() == 2
+    said = builders.messages_of(staff.post(refunds, chosen | {"confirmed": "yes"}))
+    assert said == ["1 owed again.", "1 left as they are: the chain has shown them."]
+    wrong.refresh_from_db()
+    right.refresh_from_db()
+    assert (wrong.state, wrong.refunded_at, right.state) == (State.REFUND_DUE, None, State.REFUNDED)
+    assert refund(staff, wrong, tx_hash="0x" + "6b" * 32)[-1].startswith("1 noted as sent back")
+
+
+def test_who_may_only_look_can_neither_refund_nor_revoke(db: None) -> None:
+    user = User.objects.create_user("looker@example.com", is_staff=True)
+    user.user_permissions.set(Permission.objects.filter(codename__in=["view_payment", "view_walletsession"]))
+    client = Client()
+    client.force_login(user)
+    due, served, signed_in = owed(1), payment(2), session()
+    refund(client, due)
+    owe(client, served)
+    client.post("/admin/payments/walletsession/", {"action": "revoke", "_selected_action": str(signed_in.pk)})
+    due.refresh_from_db()
+    signed_in.refresh_from_db()
+    served.refresh_from_db()
+    assert (due.state, served.state, signed_in.revoked_at) == (State.REFUND_DUE, State.SETTLED, None)

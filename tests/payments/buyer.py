@@ -1,0 +1,207 @@
+"""Buys at the gate itself, with payments that the official client has made."""
+
+import base64
+import json
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime, timedelta
+from threading import Barrier
+from typing import Any, TypeVar
+
+import pytest
+from django.db import connection
+from django.test import RequestFactory
+from django.utils import timezone
+from django.utils.datastructures import CaseInsensitiveMapping
+from eth_account import Account
+from x402 import x402ClientSync
+from x402.http import x402HTTPClientSync
+from x402.http.utils import encode_payment_signature_header
+from x402.mechanisms.evm import EthAccountSigner
+from x402.mechanisms.evm.exact import register_exact_evm_client
+from x402.schemas import PaymentRequired
+
+from framework.api.error_handler import answer
+from framework.errors import Refusal
+from payments import checkout, x402
+from payments.chain import evm
+from payments.chain.networks import ours
+from payments.checkout import Purchase
+from payments.checkout.context import Sale
+from payments.checkout.signed_authorization import claim, payload
+from payments.devchain.wallets import Wallet
+from payments.identity.caller import Caller
+from payments.models import Payment
+from payments.pricing import price_list
+from payments.tiers import terms
+from payments.tiers.definitions import FREE, Tier
+from payments.tiers.terms import STANDARD
+from payments.x402 import facilitator_client
+from tests.payments.transfers import authorize
+
+Found = TypeVar("Found")
+ANYBODY = Caller(bucket="somebody", terms=STANDARD)
+CONTEXT = ("context",)
+REVIEWS = ("reviews",)
+
+
+def proven(wallet: Wallet, tier: Tier) -> Caller:
+    """A caller with a session of this wallet."""
+    return Caller(
+        bucket=wallet.name, terms=terms.plain(tier), wallet=wallet.address, wallets=frozenset({wallet.address})
+    )
+
+
+def asked(slug: str = "noma", fields: str = "context") -> Purchase:
+    """What a request for these fields of a restaurant buys."""
+    return Purchase.of(RequestFactory().get(f"/v1/restaurants/{slug}?fields={fields}"))
+
+
+def buy(
+    headers: Mapping[str, str],
+    purchase: Purchase | None = None,
+    *,
+    products: Sequence[str] = CONTEXT,
+    caller: Caller = ANYBODY,
+    receipt_token: str | None = None,
+    now: datetime | None = None,
+) -> x402.Receipt:
+    """Ask with these payment headers, as a view does when the answer is ready."""
+    return checkout.collect(
+        purchase or asked(),
+        products=products,
+        caller=caller,
+        proof=x402.proof(CaseInsensitiveMapping(headers)),
+        receipt_token=receipt_token,
+        now=now or timezone.now(),
+    )
+
+
+def refused(headers: Mapping[str, str], *args: Any, **rest: Any) -> Refusal:
+    """The refusal of the same."""
+    with pytest.raises(Refusal) as caught:
+        buy(headers, *args, **rest)
+    return caught.value
+
+
+def reason(refusal: Refusal) -> Any:
+    """The `reason` in the body of a 402."""
+    assert refusal.own_body is not None
+    return refusal.own_body.get("reason")
+
+
+def client_of(wallet: Wallet) -> x402ClientSync:
+    """The official client with the key of this wallet."""
+    client = x402ClientSync()
+    register_exact_evm_client(client, EthAccountSigner(Account.from_key(wallet.private_key)))
+    return client
+
+
+def paid_by(
+    wallet: Wallet,
+    purchase: Purchase | None = None,
+    *,
+    products: Sequence[str] = CONTEXT,
+    caller: Caller = ANYBODY,
+    version: int = 2,
+) -> Mapping[str, str]:
+    """The header that pays what a request without payment is asked for."""
+    told = answer(refused({}, purchase, products=products, caller=caller), request_id="req_1")
+    read = dict(told.headers) if version == 2 else {}
+    headers, _ = x402HTTPClientSync(client_of(wallet)).handle_402_response(read, told.content, asked().url)
+    return headers
+
+
+def signed_by(wallet: Wallet, *, value: int = 2000, **asked_for: Any) -> dict[str, str]:
+    """The header that pays so many millionths, signed for a requirement that differs from ours in what is named."""
+    required = x402.requirement(ours(), value).model_copy(update=asked_for)
+    client = client_of(wallet)
+    # By default it refuses to sign much of this.
+    client.set_spend_controls(False)
+    payload = client.create_payment_payload(PaymentRequired(accepts=[required]))
+    return {"PAYMENT-SIGNATURE": encode_payment_signature_header(payload)}
+
+
+def read(headers: Mapping[str, str]) -> Any:
+    """The JSON of the payment in this header."""
+    (text,) = headers.values()
+    return json.loads(text if text.startswith("{") else base64.b64decode(text))
+
+
+def tampered(headers: Mapping[str, str], *, accepted: Mapping[str, Any] | None = None, **authorization: Any) -> Any:
+    """The same payment with other words than those that were signed."""
+    payment = read(headers)
+    payment["accepted"].update(accepted or {})
+    payment["payload"]["authorization"].update(authorization)
+    return {"PAYMENT-SIGNATURE": json.dumps(payment)}
+
+
+def signed_anew(
+    wallet: Wallet, headers: Mapping[str, str], *, value: int, to: str | None = None, valid_after: int = 0
+) -> dict[str, str]:
+    """Another payment with the nonce of this one, signed as well."""
+    payment = read(headers)
+    told = payment["payload"]["authorization"]
+    told.update({"value": str(value), "to": to or told["to"], "validAfter": str(valid_after)})
+    *_, v, r, s = authorize(
+        wallet,
+        to=told["to"].lower(),
+        value=value,
+        nonce=bytes.fromhex(told["nonce"][2:]),
+        valid_after=valid_after,
+        valid_before=int(told["validBefore"]),
+    )
+    assert isinstance(v, int)
+    payment["payload"]["signature"] = "0x" + (evm.packed(r) + evm.packed(s) + bytes([v])).hex()
+    return {"PAYMENT-SIGNATURE": json.dumps(payment)}
+
+
+def abandoned(headers: Mapping[str, str], *, ago: timedelta = timedelta(seconds=20)) -> Payment:
+    """The line of a process that claimed this payment and died before it asked the facilitator."""
+    signed = x402.proof(CaseInsensitiveMapping(headers))
+    assert isinstance(signed, x402.Authorization)
+    then = timezone.now() - ago
+    sale = Sale(
+        purchase=asked(), prices=price_list.listed(CONTEXT, now=timezone.now()), caller=ANYBODY, now=timezone.now()
+    )
+    row = claim(sale, signed, tier=FREE)
+    row.created_at = row.claimed_at = then
+    row.save(force_insert=True)
+    return row
+
+
+def sent_by_somebody(headers: Mapping[str, str]) -> str:
+    """Have the payment settled past us, and return the transaction."""
+    signed = x402.proof(headers)
+    assert isinstance(signed, x402.Authorization)
+    outcome = facilitator_client.settle(
+        payload=payload(signed),
+        requirement=x402.requirement(ours(), signed.value),
+        resource=x402.resource(asked()),
+        payer=signed.payer,
+    )
+    assert isinstance(outcome, facilitator_client.Settled)
+    return outcome.transaction
+
+
+def aged(by: timedelta = timedelta(seconds=20)) -> None:
+    """All that is open was claimed and made a while ago."""
+    then = timezone.now() - by
+    Payment.objects.update(claimed_at=then, created_at=then)
+
+
+def at_once(times: int, call: Callable[[], Found]) -> list[Found | Refusal]:
+    """What each of so many threads gets, a refusal among it, when all of them call at the same moment."""
+    ready = Barrier(times)
+
+    def run(_: int) -> Found | Refusal:
+        ready.wait()
+        try:
+            return call()
+        except Refusal as refusal:
+            return refusal
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(times) as threads:
+        return list(threads.map(run, range(times)))

@@ -1,0 +1,297 @@
+"""The client of the chain's node: what a node may answer, and what becomes of it."""
+
+import json
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from pytest_django import Settings
+
+from framework.resilience import bulkhead, deadline
+from payments.chain import rpc
+from payments.devchain.wallets import Wallet as Key
+from tests.payments.signing import client_of
+from tests.support.live_server import NOWHERE, THREADS, served
+from tests.support.live_stack import eventually
+
+Answer = Callable[[Any], tuple[int, bytes]]
+
+
+@contextmanager
+def node(answer: Answer, *, a_connection: int | None = None) -> Iterator[str]:
+    """The address of a node that answers so, and on one connection so many times: the next time it hangs up."""
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+        answered = 0
+
+        def do_POST(self) -> None:
+            if self.answered == a_connection:
+                self.close_connection = True
+                return
+            self.answered += 1
+            status, content = answer(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+            self.send_response(status)
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+
+        def log_message(self, *_: Any) -> None:
+            """Say nothing."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        # Connections are kept alive: nobody waits for their threads.
+        server.daemon_threads = True
+        server.block_on_close = False
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}"
+        finally:
+            server.shutdown()
+            thread.join()
+            rpc.connections.open().close()
+            rpc.connections.forget()
+
+
+def echo(question: Any) -> tuple[int, bytes]:
+    """Each call's result is what was asked, the last call first."""
+    calls = question if isinstance(question, list) else [question]
+    answers = [{"jsonrpc": "2.0", "id": call["id"], "result": [call["method"], call["params"]]} for call in calls]
+    return 200, json.dumps(answers[::-1] if isinstance(question, list) else answers[0]).encode()
+
+
+def always(content: Any, *, status: int = 200) -> Answer:
+    """A node that says the same to everything."""
+    return lambda _: (status, content if isinstance(content, bytes) else json.dumps(content).encode())
+
+
+# What is asked
+def test_a_call_is_answered_by_its_result(settings: Settings) -> None:
+    with node(echo) as settings.RPC_URL:
+        assert rpc.call("eth_call", {"to": "0x00"}, "latest") == ["eth_call", [{"to": "0x00"}, "latest"]]
+
+
+def test_the_results_of_a_batch_stand_in_the_order_of_its_calls(settings: Settings) -> None:
+    with node(echo) as settings.RPC_URL:
+        assert rpc.batch([("one", ()), ("two", (2,)), ("three", (3, 3))]) == [
+            ["one", []],
+            ["two", [2]],
+            ["three", [3, 3]],
+        ]
+
+
+def test_eight_threads_get_the_answers_to_their_own_questions(settings: Settings) -> None:
+    with node(echo) as settings.RPC_URL, ThreadPoolExecutor(8) as threads:
+        answers = list(threads.map(lambda number: rpc.call("ask", number), range(200)))
+    assert answers == [["ask", [number]] for number in range(200)]
+
+
+def test_a_forked_process_has_connections_of_its_own(settings: Settings) -> None:
+    with node(echo) as settings.RPC_URL:
+        rpc.call("before")
+        mine = rpc.connections.open()
+        child = os.fork()
+        if child == 0:
+            is_fresh = rpc.connections.client is None
+            os._exit(0 if is_fresh and rpc.call("inside") == ["inside", []] else 1)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        assert rpc.connections.open() is mine
+        assert rpc.call("after") == ["after", []]
+
+
+# A node that is away or will not
+def test_a_node_that_is_away_is_a_503_with_its_moment_to_try_again(settings: Settings) -> None:
+    settings.RPC_URL = f"http://{NOWHERE}"
+    with pytest.raises(rpc.RpcUnavailable) as caught:
+        rpc.call("eth_chainId")
+    refusal = caught.value
+    assert (refusal.code, refusal.status, refusal.headers) == ("service_unavailable", 503, {"Retry-After": "5"})
+
+
+def test_a_node_that_is_away_is_left_alone_for_a_while_and_its_address_not_logged(
+    settings: Settings, caplog: pytest.LogCaptureFixture
+) -> None:
+    settings.RPC_URL = f"http://{NOWHERE}/v2/a-secret-key"
+    for _ in range(3):
+        with pytest.raises(rpc.RpcUnavailable):
+            rpc.call("eth_chainId")
+    assert [record.getMessage() for record in caplog.records] == ["the chain's node is away: ConnectError"]
+
+
+def test_a_node_that_was_away_is_asked_again(settings: Settings) -> None:
+    with node(echo) as address:
+        settings.RPC_URL = address
+        rpc.breaker_of(address).note(answered=False)
+        with pytest.raises(rpc.RpcUnavailable):
+            rpc.call("eth_chainId")
+        rpc.breaker_of(address).resting_until = time.monotonic()
+        assert rpc.call("eth_chainId") == ["eth_chainId", []]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        always(b"<html>"),
+        always(b""),
+        always(b"\xff\xfe"),
+        always(b"rate limited", status=429),
+        always([]),
+        always("words"),
+        always({"jsonrpc": "2.0", "id": 7, "result": "0x1"}),
+        always({"jsonrpc": "2.0", "id": 0}),
+    ],
+)
+def test_a_node_that_answers_nonsense_cannot_be_read(settings: Settings, answer: Answer) -> None:
+    with node(answer) as settings.RPC_URL, pytest.raises(rpc.RpcUnavailable):
+        rpc.call("eth_chainId")
+
+
+def test_a_refused_call_tells_us_why_and_the_caller_only_that_it_is_so(settings: Settings) -> None:
+    error = {"code": 3, "message": "execution reverted"}
+    answer = always({"jsonrpc": "2.0", "id": 0, "error": error})
+    with node(answer) as settings.RPC_URL, pytest.raises(rpc.RpcError) as caught:
+        rpc.call("eth_call")
+    assert caught.value.reason == f"eth_call: {error}"
+    assert caught.value.message == "The chain cannot be read for a moment. Try again."
+
+
+def test_a_batch_fails_as_a_whole_where_the_node_takes_none(settings: Settings) -> None:
+    refusal = {"jsonrpc": "2.0", "id": None, "error": {"code": -32600, "message": "no batches"}}
+    with node(always(refusal)) as settings.RPC_URL, pytest.raises(rpc.RpcError, match="chain cannot be read"):
+        rpc.batch([("one", ()), ("two", ())])
+
+
+def test_a_connection_that_the_node_closes_just_then_is_replaced(settings: Settings) -> None:
+    with node(echo, a_connection=1) as address:
+        settings.RPC_URL = address
+        assert [rpc.call("eth_chainId") for _ in range(3)] == [["eth_chainId", []]] * 3
+
+
+# A node that hangs
+@contextmanager
+def hanging() -> Iterator[tuple[str, list[Any], threading.Event]]:
+    """The address of a node that answers nothing until the event, and what it was asked."""
+    asked: list[Any] = []
+    over = threading.Event()
+
+    def answer(question: Any) -> tuple[int, bytes]:
+        asked.append(question)
+        over.wait(30)
+        return echo(question)
+
+    with node(answer) as address:
+        try:
+            yield address, asked, over
+        finally:
+            over.set()
+
+
+def waited(_: int = 0) -> float:
+    """How long an answer to somebody waits for a node that gives none, in seconds."""
+    began_at = time.monotonic()
+    with deadline.one_answer(), pytest.raises(rpc.RpcUnavailable):
+        rpc.call("eth_chainId")
+    return time.monotonic() - began_at
+
+
+def test_all_threads_but_one_wait_for_a_node_that_hangs_and_then_one_tries_it_for_all(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rpc, "WAITED_FOR_S", 1.0)
+    monkeypatch.setattr(rpc, "REST_S", 0.5)
+    most = bulkhead.THREADS - 1
+    with hanging() as (address, asked, over), ThreadPoolExecutor(16) as threads:
+        settings.RPC_URL = address
+        took = sorted(threads.map(waited, range(16)))
+        assert len(asked) == most
+        # Whether it hangs is not known at first: so long it may be slow.
+        assert took[15 - most] < rpc.SOON_S + 0.2
+        assert all(1 <= one < 1.5 for one in took[-most:])
+        assert waited() < 0.1
+        time.sleep(rpc.REST_S)
+        took = sorted(threads.map(waited, range(16)))
+        assert len(asked) == most + 1
+        assert took[14] < 0.1
+        assert 1 <= took[15] < 1.5
+        over.set()
+        time.sleep(rpc.REST_S)
+        with deadline.one_answer():
+            assert rpc.call("eth_chainId") == ["eth_chainId", []]
+
+
+def test_the_thread_that_may_not_wait_for_a_node_that_hangs_is_answered_by_one_that_is_well(
+    settings: Settings,
+) -> None:
+    def slow(question: Any) -> tuple[int, bytes]:
+        time.sleep(0.02)
+        return echo(question)
+
+    def ask(number: int) -> Any:
+        with deadline.one_answer():
+            return rpc.call("ask", number)
+
+    with node(slow) as settings.RPC_URL, ThreadPoolExecutor(bulkhead.THREADS) as threads:
+        assert list(threads.map(ask, range(40))) == [["ask", [number]] for number in range(40)]
+
+
+def test_a_worker_waits_for_the_node_with_all_of_its_threads(settings: Settings) -> None:
+    with hanging() as (address, asked, over), ThreadPoolExecutor(8) as threads:
+        settings.RPC_URL = address
+        answers = [threads.submit(rpc.call, "ask", number) for number in range(8)]
+        assert eventually(lambda: len(asked) == 8)
+        over.set()
+        assert [one.result() for one in answers] == [["ask", [number]] for number in range(8)]
+
+
+def test_who_has_no_time_left_does_not_try_a_node_that_was_away(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rpc, "REST_S", 0.0)
+    with node(echo) as address:
+        settings.RPC_URL = address
+        rpc.breaker_of(address).note(answered=False)
+        monkeypatch.setattr(rpc, "WAITED_FOR_S", rpc.TELLING_S / 2)
+        assert waited() < 0.1
+        monkeypatch.setattr(rpc, "WAITED_FOR_S", rpc.TELLING_S)
+        with deadline.one_answer():
+            assert rpc.call("eth_chainId") == ["eth_chainId", []]
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("prices")
+def test_while_the_node_hangs_what_needs_none_is_answered_at_once(wallets: Mapping[str, Key], tmp_path: Path) -> None:
+    session = client_of(wallets["pro"]).defaults["HTTP_AUTHORIZATION"]
+    with (
+        hanging() as (address, asked, _),
+        served(tmp_path / "web.log", RPC_URL=address, TIER_CACHE_S="0", TRUSTED_PROXIES="1") as web,
+        ThreadPoolExecutor(40) as threads,
+        httpx.Client(timeout=30) as free,
+    ):
+        until = time.monotonic() + 6
+
+        def ask(number: int) -> set[int]:
+            seen = set()
+            with httpx.Client(timeout=30, headers={"authorization": str(session)}) as api:
+                while time.monotonic() < until:
+                    seen.add(api.get(f"{web}/v1/me", headers={"X-Forwarded-For": f"192.0.2.{number}"}).status_code)
+            return seen
+
+        asking = [threads.submit(ask, number) for number in range(40)]
+        time.sleep(0.3)
+        took = []
+        while time.monotonic() < until:
+            began_at = time.monotonic()
+            assert free.get(f"{web}/livez").status_code == 200
+            took.append(time.monotonic() - began_at)
+        assert {status for one in asking for status in one.result()} <= {200, 429}
+        assert 1 <= len(asked) <= 2 * (THREADS - 1)
+        assert max(took) < 2

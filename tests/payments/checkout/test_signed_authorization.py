@@ -1,0 +1,234 @@
+"""Authorizations that are not what they seem: other deeds under one nonce, sent past us, by contracts, too late.
+
+After each test what we have received on the chain is the sum of the ledger.
+"""
+
+import json
+from collections.abc import Mapping
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from django.conf import LazySettings
+from django.utils import timezone
+
+from payments import checkout, x402
+from payments.checkout.context import public_id
+from payments.devchain.wallets import Wallet
+from payments.ledger import transitions
+from payments.models import Payment
+from payments.tiers.definitions import FREE, PREMIUM
+from tests.payments.buyer import (
+    REVIEWS,
+    asked,
+    buy,
+    paid_by,
+    proven,
+    read,
+    reason,
+    refused,
+    signed_anew,
+    signed_by,
+    tampered,
+)
+from tests.payments.facilitators import node_that_says, says, serving
+from tests.payments.transfers import contract_wallet, front_run
+from tests.support.wallets import fresh_wallet
+
+State = Payment.State
+NOWHERE = "http://127.0.0.1:1"
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("books")]
+
+
+# Other deeds under one nonce
+def test_less_that_has_arrived_under_the_same_nonce_buys_nothing_and_is_owed_back(
+    wallets: Mapping[str, Wallet],
+) -> None:
+    headers = signed_by(wallets["free"], value=2000)
+    front_run(signed_anew(wallets["free"], headers, value=1), sender=wallets["pro"])
+    for refusal in (refused(headers), refused(headers)):
+        row = Payment.objects.get()
+        assert isinstance(refusal, x402.PaymentAlreadyUsed)
+        assert (row.state, row.amount_usdc, row.error) == (State.REFUND_DUE, Decimal("0.000001"), "wrong_amount")
+        assert refusal.own_body is not None
+        assert refusal.own_body["refund"] == public_id(row)
+
+
+def test_nothing_that_has_arrived_under_the_same_nonce_buys_nothing(wallets: Mapping[str, Wallet]) -> None:
+    headers = signed_by(wallets["free"], value=2000)
+    front_run(signed_anew(wallets["free"], headers, value=0), sender=wallets["pro"])
+    for refusal in (refused(headers), refused(headers)):
+        assert isinstance(refusal, x402.PaymentRejected)
+        assert (reason(refusal), Payment.objects.get().state) == ("expired", State.EXPIRED)
+
+
+def test_what_was_paid_to_another_under_the_same_nonce_buys_nothing(wallets: Mapping[str, Wallet]) -> None:
+    headers = signed_by(wallets["free"], value=2000)
+    elsewhere = signed_anew(wallets["free"], headers, value=2000, to=wallets["pro"].address)
+    front_run(elsewhere, sender=wallets["pro"])
+    assert reason(refused(headers)) == "expired"
+
+
+def test_more_that_has_arrived_under_the_same_nonce_is_in_the_books(wallets: Mapping[str, Wallet]) -> None:
+    headers = signed_by(wallets["free"], value=2000)
+    front_run(signed_anew(wallets["free"], headers, value=5000), sender=wallets["pro"])
+    assert buy(headers).amount == Decimal("0.005")
+
+
+def test_another_amount_under_the_nonce_of_an_unknown_payment_is_another_payment(
+    wallets: Mapping[str, Wallet], settings: LazySettings
+) -> None:
+    real, headers = settings.FACILITATOR_URL, signed_by(wallets["free"], value=2000)
+    with serving(says(500, {})) as server:
+        settings.FACILITATOR_URL = server.url
+        assert isinstance(refused(headers), checkout.SettlementPending)
+    settings.FACILITATOR_URL = real
+    cheap = signed_anew(wallets["free"], headers, value=1)
+    assert isinstance(refused(cheap), x402.PaymentAlreadyUsed)
+    assert Payment.objects.get().state == State.UNKNOWN
+    assert buy(headers).amount == Decimal("0.002")
+    assert isinstance(refused(cheap), x402.PaymentAlreadyUsed)
+
+
+# Sent to the chain before we saw them
+def test_what_somebody_has_sent_is_served_when_its_time_is_over(wallets: Mapping[str, Wallet]) -> None:
+    headers = paid_by(wallets["free"])
+    transaction = front_run(headers, sender=wallets["pro"])
+    now = timezone.now() + timedelta(minutes=5)
+    receipt = buy(headers, now=now)
+    assert receipt.transaction == transaction
+    assert buy(headers, now=now) == receipt
+    assert Payment.objects.get().state == State.SETTLED
+
+
+def test_what_somebody_has_sent_too_long_ago_is_owed_back(wallets: Mapping[str, Wallet]) -> None:
+    headers = paid_by(wallets["free"])
+    front_run(headers, sender=wallets["pro"])
+    refusal = refused(headers, now=timezone.now() + timedelta(minutes=16))
+    assert reason(refusal) == "too_old"
+    assert Payment.objects.get().state == State.REFUND_DUE
+
+
+def test_what_somebody_has_sent_of_the_wrong_amount_is_owed_back(wallets: Mapping[str, Wallet]) -> None:
+    headers = signed_by(wallets["free"], value=1)
+    front_run(headers, sender=wallets["pro"])
+    refusal = refused(headers)
+    assert reason(refusal) == "wrong_amount"
+    assert refusal.own_body is not None
+    assert refusal.own_body["refund"] == public_id(Payment.objects.get())
+
+
+def test_what_somebody_has_sent_of_a_tier_to_which_it_is_not_sold_is_owed_back(wallets: Mapping[str, Wallet]) -> None:
+    headers = paid_by(wallets["free"], products=REVIEWS)
+    front_run(headers, sender=wallets["pro"])
+    refusal = refused(headers, products=REVIEWS)
+    assert isinstance(refusal, checkout.TierRequired)
+    assert refusal.extra["refund"] == public_id(Payment.objects.get())
+
+
+def test_nothing_is_said_of_what_is_spent_while_the_chain_does_not_show_for_what(
+    wallets: Mapping[str, Wallet], settings: LazySettings
+) -> None:
+    real, headers = settings.RPC_URL, paid_by(wallets["free"])
+    front_run(headers, sender=wallets["pro"])
+    now = timezone.now() + timedelta(minutes=5)
+    with serving(node_that_says({"eth_getLogs": []})) as server:
+        settings.RPC_URL = server.url
+        assert isinstance(refused(headers, now=now), checkout.SettlementPending)
+        refusal = refused(headers, now=now + timedelta(hours=6))
+        assert (reason(refusal), "Nothing was charged" in refusal.message) == ("expired", False)
+    settings.RPC_URL = real
+    buy(headers, now=now)
+
+
+# What came into the answer later
+def test_a_replay_brings_nothing_that_was_not_paid_for(wallets: Mapping[str, Wallet]) -> None:
+    headers = paid_by(wallets["pro"])
+    receipt = buy(headers)
+    transitions.deliver(receipt.payment, now=timezone.now())
+    refusal = refused(headers, products=("context", "reviews"))
+    assert isinstance(refusal, x402.PaymentAlreadyUsed)
+    assert buy(headers) == receipt
+
+
+def test_a_replay_brings_what_is_left_of_what_was_paid_for(wallets: Mapping[str, Wallet]) -> None:
+    both = ("context", "reviews")
+    headers = paid_by(wallets["pro"], products=both)
+    assert buy(headers, products=both) == buy(headers, products=REVIEWS)
+
+
+def test_an_unknown_payment_is_not_settled_for_more_than_it_was_for(
+    wallets: Mapping[str, Wallet], settings: LazySettings
+) -> None:
+    real, headers = settings.FACILITATOR_URL, paid_by(wallets["pro"])
+    with serving(says(500, {})) as server:
+        settings.FACILITATOR_URL = server.url
+        refused(headers)
+    settings.FACILITATOR_URL = real
+    assert isinstance(refused(headers, products=("context", "reviews")), checkout.SettlementPending)
+    assert buy(headers).amount == Decimal("0.002")
+
+
+# Signatures that are no key's
+@pytest.mark.parametrize("length", [1, 64, 65, 66, 200])
+def test_a_signature_that_is_no_keys_is_refused_where_the_payer_is_no_contract(
+    wallets: Mapping[str, Wallet], settings: LazySettings, length: int
+) -> None:
+    with serving(says(500, {})) as server:
+        settings.FACILITATOR_URL = server.url
+        refusal = refused(with_signature(paid_by(wallets["free"]), b"\x11" * length))
+        assert server.asked == []
+    assert reason(refusal) == "invalid_signature"
+    assert Payment.objects.count() == 0
+
+
+@pytest.mark.parametrize("length", [65, 66])
+def test_a_contract_wallet_judges_its_signatures_itself(length: int) -> None:
+    owner = fresh_wallet(usdc=Decimal(1))
+    payer = contract_wallet(owner, usdc=Decimal(1))
+    named: dict[str, Any] = {"from": payer}
+    headers = with_signature(tampered(paid_by(owner), **named), b"\x11" * length)
+    receipt = buy(headers)
+    assert (receipt.payer, receipt.amount) == (payer, Decimal("0.002"))
+    assert buy(headers) == receipt
+    # Its nonce is to be read on the chain: who has not the same signature is not served.
+    assert isinstance(refused(with_signature(headers, b"\x12" * length)), x402.PaymentAlreadyUsed)
+
+
+def with_signature(headers: Mapping[str, str], signature: bytes) -> dict[str, str]:
+    """The same payment with these bytes as its signature."""
+    payment = read(headers)
+    payment["payload"]["signature"] = "0x" + signature.hex()
+    return {"PAYMENT-SIGNATURE": json.dumps(payment)}
+
+
+# Without the chain, and under another's session
+def test_what_everybody_may_buy_is_sold_while_the_chain_is_away(
+    wallets: Mapping[str, Wallet], settings: LazySettings
+) -> None:
+    real, wallet = settings.RPC_URL, fresh_wallet(usdc=Decimal(1))
+    standard, cheap = paid_by(wallet), signed_by(wallet, value=1500)
+    reviews = paid_by(wallet, products=REVIEWS)
+    settings.RPC_URL = NOWHERE
+    assert buy(standard).amount == Decimal("0.002")
+    assert refused(cheap).code == "service_unavailable"
+    assert refused(reviews, products=REVIEWS).code == "service_unavailable"
+    settings.RPC_URL = real
+    assert Payment.objects.get().tier == "free"
+
+
+def test_the_price_of_a_session_is_for_its_own_wallet(wallets: Mapping[str, Wallet]) -> None:
+    premium = proven(wallets["premium"], PREMIUM)
+    refusal = refused(signed_by(wallets["free"], value=1000), caller=premium)
+    assert reason(refusal) == "wrong_amount"
+    assert "the price is 0.002. You have not proven the wallet that pays" in refusal.message
+    assert buy(signed_by(wallets["free"], value=2000), caller=premium).amount == Decimal("0.002")
+    assert buy(signed_by(wallets["premium"], value=1000), asked("geranium"), caller=premium).amount == Decimal("0.001")
+
+
+def test_a_session_that_was_quoted_before_its_tier_fell_may_still_pay_the_standard_price(
+    wallets: Mapping[str, Wallet],
+) -> None:
+    assert buy(paid_by(wallets["premium"]), caller=proven(wallets["premium"], FREE)).amount == Decimal("0.002")

@@ -1,0 +1,392 @@
+"""The dashboard's page of the data service: wallets linked by a signature that names the account, tier, sessions."""
+
+import re
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+from html import unescape
+from threading import Barrier
+from typing import Any
+
+import pytest
+import time_machine
+from django.db import connection
+from django.test import Client
+from django.utils import timezone
+from pytest_django import DjangoAssertNumQueries, Settings
+
+from accounts.models import Venue
+from framework.errors import Refusal
+from payments.chain.evm import checksummed
+from payments.devchain.wallets import Wallet as Key
+from payments.models import Plan, SpentChallenge, Wallet, WalletSession
+from payments.pricing import default_products
+from payments.wallets import link_challenge
+from tests.payments.signing import SESSION, client_of, signature_of, signed_challenge
+from tests.support import builders, users
+
+pytestmark = pytest.mark.django_db
+XSS = "<script>alert(1)</script>"
+
+
+def at(venue: Venue, rest: str = "") -> str:
+    return f"/dashboard/{venue.public_id}/data{rest}"
+
+
+def said(answer: Any) -> str:
+    """The page as text."""
+    return " ".join(unescape(re.sub(r"<[^>]+>", " ", answer.content.decode())).split())
+
+
+def letter_on(page: Any) -> tuple[str, str]:
+    """The nonce and the text of the message that a page shows."""
+    shown = page.content.decode()
+    nonce = re.search(r'name="nonce" value="([0-9a-f]{64})"', shown)
+    text = re.search(r'<pre id="letter"[^>]*>(.*?)</pre>', shown, re.DOTALL)
+    assert nonce is not None, shown
+    assert text is not None
+    return nonce[1], unescape(text[1])
+
+
+def signed(owner: Client, venue: Venue, key: Key) -> dict[str, str]:
+    """What the form sends once the wallet has signed its message."""
+    nonce, text = letter_on(owner.post(at(venue, "/wallets/new"), {"address": key.address}))
+    return {"address": key.address, "nonce": nonce, "signature": signature_of(key, text)}
+
+
+def link(owner: Client, venue: Venue, key: Key) -> Any:
+    return owner.post(at(venue, "/wallets/link"), signed(owner, venue, key))
+
+
+def account_of(key: Key) -> str | None:
+    wallet = Wallet.objects.select_related("account").filter(pk=key.address).first()
+    return wallet.account.name if wallet and wallet.account else None
+
+
+# The page
+def test_the_page_takes_five_queries_beside_those_of_the_doorway(
+    venue: Venue, wallets: Mapping[str, Key], django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    default_products.load()
+    owner = users.member(venue)
+    for name in ("free", "pro", "premium"):
+        Wallet.objects.create(address=wallets[name].address, account=venue.account, tier=name)
+    with django_assert_num_queries(5 + 5):
+        assert owner.get(at(venue)).status_code == 200
+
+
+def test_without_a_wallet_the_page_says_how_to_link_one(venue: Venue) -> None:
+    page = said(users.member(venue).get(at(venue)))
+    assert "No wallet is linked yet Link the wallet that pays, and your API keys have its tier" in page
+    assert "Your tier Free without a wallet Requests a minute 10" in page
+
+
+def test_each_wallet_says_what_it_holds_and_what_the_next_tier_needs(venue: Venue, wallets: Mapping[str, Key]) -> None:
+    default_products.load()
+    owner = users.member(venue)
+    link(owner, venue, wallets["pro"])
+    page = said(owner.get(at(venue)))
+    assert "Your tier Pro by your best wallet Requests a minute 120" in page
+    assert "Prices Discounted" in page
+    assert "Support E-mail elevated priority" in page
+    assert "250.00 USD of the token, 0 staked Looked at just now" in page
+    assert "To Premium hold 750.00 USD more of the token (1,000.00 in all), or stake 5,000 more tokens" in page
+    assert "Reviews Pro 0.004 0.003 25 % less" in page
+    assert "Insight Premium 0.01 from Premium on" in page
+
+
+def test_the_tiers_stand_there_in_the_words_of_the_contract(venue: Venue) -> None:
+    default_products.load()
+    page = said(users.member(venue).get(at(venue)))
+    assert "Free yours default, anonymous standard 10 core fields standard docs and community" in page
+    assert (
+        "Pro holding at least 100 USD worth of the token discounted 120 plus reviews and photos elevated e-mail"
+        in page
+    )
+    assert "Enterprise custom terms or staking 50,000 committed dedicated everything plus bulk export" in page
+
+
+def test_a_plan_is_shown_with_what_was_agreed_and_never_as_markup(venue: Venue) -> None:
+    default_products.load()
+    venue.account.name = XSS
+    venue.account.save()
+    began = timezone.now() - timedelta(days=1)
+    Plan.objects.create(
+        name=XSS, account=venue.account, price_factor="0.8", per_minute=9000, sla=XSS, valid_from=began
+    )
+    answer = users.member(venue).get(at(venue))
+    page = said(answer)
+    assert "Your tier Enterprise by a plan Requests a minute 9000" in page
+    assert "those of the tier, times 0.8 Until further notice" in page
+    assert XSS not in answer.content.decode()
+
+
+# Linking
+def test_a_wallet_is_linked_by_its_signature_of_a_message_that_names_the_account(
+    venue: Venue, wallets: Mapping[str, Key]
+) -> None:
+    owner, key = users.member(venue), wallets["pro"]
+    with time_machine.travel(datetime(2026, 11, 22, 9, 30, 15, tzinfo=UTC), tick=False):
+        owner = users.member(venue)
+        page = owner.post(at(venue, "/wallets/new"), {"address": checksummed(key.address)})
+        nonce, text = letter_on(page)
+        assert text == (
+            "127.0.0.1:8000 wants you to sign in with your Ethereum account:\n"
+            f"{checksummed(key.address)}\n"
+            "\n"
+            "Link this wallet to Trattoria Ltd at 127.0.0.1:8000. This moves nothing and costs nothing.\n"
+            "\n"
+            "URI: http://127.0.0.1:8000/dashboard\n"
+            "Version: 1\n"
+            "Chain ID: 84532\n"
+            f"Nonce: {nonce}\n"
+            "Issued At: 2026-11-22T09:30:15Z\n"
+            "Expiration Time: 2026-11-22T09:40:15Z\n"
+            f"Request ID: {venue.account_id}"
+        )
+        body = {"address": key.address, "nonce": nonce, "signature": signature_of(key, text)}
+        answer = owner.post(at(venue, "/wallets/link"), body)
+    assert (answer.status_code, answer["Location"]) == (302, at(venue))
+    assert builders.messages_of(answer) == ["The wallet is linked."]
+    assert account_of(key) == "Trattoria Ltd"
+
+
+def test_a_signature_links_once(venue: Venue, wallets: Mapping[str, Key]) -> None:
+    owner, key = users.member(venue), wallets["pro"]
+    body = signed(owner, venue, key)
+    assert owner.post(at(venue, "/wallets/link"), body).status_code == 302
+    Wallet.objects.update(account=None)
+    again = owner.post(at(venue, "/wallets/link"), body)
+    assert again.status_code == 400
+    assert "This message was used before. Each is good once: ask for a new one." in said(again)
+    assert account_of(key) is None
+
+
+def test_a_signature_for_one_account_links_nothing_to_another(
+    venue: Venue, other_venue: Venue, wallets: Mapping[str, Key]
+) -> None:
+    body = signed(users.member(venue), venue, wallets["pro"])
+    answer = users.member(other_venue).post(at(other_venue, "/wallets/link"), body)
+    assert answer.status_code == 400
+    assert "This message was made for another wallet or another account." in said(answer)
+    assert account_of(wallets["pro"]) is None
+
+
+def test_a_signature_that_signs_in_links_nothing_and_one_that_links_signs_nobody_in(
+    venue: Venue, wallets: Mapping[str, Key]
+) -> None:
+    owner, key = users.member(venue), wallets["pro"]
+    challenge = signed_challenge(Client(), key)
+    nonce = re.search(r"Nonce: (\w+)", challenge["message"])
+    assert nonce is not None
+    body = {"address": key.address, "nonce": nonce[1], "signature": challenge["signature"]}
+    assert owner.post(at(venue, "/wallets/link"), body).status_code == 400
+    assert account_of(key) is None
+    letter = link_challenge.letter(key.address, account=venue.account, now=timezone.now())
+    sent = {"message": letter.text, "signature": signature_of(key, letter.text)}
+    refused = Client().post(SESSION, sent, content_type="application/json")
+    assert (refused.status_code, WalletSession.objects.count()) == (400, 0)
+
+
+def test_another_wallets_signature_links_nothing_and_the_page_has_a_fresh_message(
+    venue: Venue, wallets: Mapping[str, Key]
+) -> None:
+    owner = users.member(venue)
+    nonce, text = letter_on(owner.post(at(venue, "/wallets/new"), {"address": wallets["enterprise"].address}))
+    forged = {
+        "address": wallets["enterprise"].address,
+        "nonce": nonce,
+        "signature": signature_of(wallets["free"], text),
+    }
+    answer = owner.post(at(venue, "/wallets/link"), forged)
+    assert answer.status_code == 400
+    assert "The signature is not of this wallet on this message." in said(answer)
+    assert letter_on(answer)[0] != nonce
+    assert forged["signature"] in answer.content.decode()
+    assert (account_of(wallets["enterprise"]), SpentChallenge.objects.count()) == (None, 0)
+
+
+@pytest.mark.parametrize(("minutes", "links"), [(9, True), (10, False)])
+def test_a_message_is_good_for_ten_minutes(
+    venue: Venue, wallets: Mapping[str, Key], minutes: int, links: bool
+) -> None:
+    now = timezone.now()
+    letter = link_challenge.letter(wallets["pro"].address, account=venue.account, now=now)
+    signature = signature_of(wallets["pro"], letter.text)
+    later = now + timedelta(minutes=minutes)
+    if links:
+        link_challenge.link(letter.address, letter.nonce, signature, account=venue.account, now=later)
+    else:
+        with pytest.raises(link_challenge.NotSigned, match="older than ten minutes"):
+            link_challenge.link(letter.address, letter.nonce, signature, account=venue.account, now=later)
+    assert account_of(wallets["pro"]) == ("Trattoria Ltd" if links else None)
+
+
+def test_a_wallet_of_another_account_stays_there_and_nobody_is_told_whose_it_is(
+    venue: Venue, other_venue: Venue, wallets: Mapping[str, Key]
+) -> None:
+    link(users.member(other_venue), other_venue, wallets["pro"])
+    answer = link(users.member(venue), venue, wallets["pro"])
+    assert answer.status_code == 400
+    assert "This wallet is linked to another account. It has to be unlinked there first." in said(answer)
+    assert "Bistro" not in answer.content.decode()
+    assert account_of(wallets["pro"]) == "Bistro SARL"
+
+
+def test_a_wallet_is_linked_also_while_the_chain_is_away(
+    settings: Settings, venue: Venue, wallets: Mapping[str, Key]
+) -> None:
+    settings.RPC_URL = "http://127.0.0.1:9"
+    owner = users.member(venue)
+    assert link(owner, venue, wallets["pro"]).status_code == 302
+    assert "Holds not looked at yet" in said(owner.get(at(venue)))
+
+
+@pytest.mark.parametrize("name", ["Ristorante Città “Più” <b>", "東京", "A\nURI: https://evil.example"])
+def test_an_accounts_name_keeps_within_the_line_of_the_message(venue: Venue, name: str) -> None:
+    venue.account.name = name
+    text = link_challenge.letter("0x" + "a" * 40, account=venue.account, now=timezone.now()).text
+    assert len(text.splitlines()) == 12
+    assert text.isascii()
+    assert "<" not in text
+
+
+@pytest.mark.parametrize("address", ["", "0x12", "\x00", "0x" + "g" * 40, "0x" + "a" * 41])
+def test_an_address_that_is_none_is_refused_at_its_field(venue: Venue, address: str) -> None:
+    answer = users.member(venue).post(at(venue, "/wallets/new"), {"address": address})
+    assert answer.status_code == 400
+    assert 'aria-invalid="true"' in answer.content.decode()
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        {"address": "0x" + "a" * 40, "nonce": "f" * 64, "signature": "0xzz"},
+        {"address": "0x" + "a" * 40, "nonce": "\x00", "signature": "0x00"},
+        {"address": "0x" + "a" * 40, "nonce": "f" * 64, "signature": "0x" + "00" * 65},
+        {"address": "nobody", "nonce": "f" * 64, "signature": "0x00"},
+    ],
+    ids=["nothing", "no digits", "nul", "made up", "no address"],
+)
+def test_what_no_form_of_ours_sends_links_nothing(venue: Venue, body: dict[str, str]) -> None:
+    assert users.member(venue).post(at(venue, "/wallets/link"), body).status_code == 400
+    assert Wallet.objects.count() == 0
+
+
+# Unlinking and sessions
+def test_unlinking_asks_first(venue: Venue, wallets: Mapping[str, Key]) -> None:
+    owner, key = users.member(venue), wallets["pro"]
+    link(owner, venue, key)
+    address = at(venue, f"/wallets/{key.address}/unlink")
+    assert "Unlink this wallet?" in said(owner.get(address))
+    assert account_of(key) == "Trattoria Ltd"
+    assert builders.messages_of(owner.post(address)) == ["The wallet is not linked any more."]
+    assert account_of(key) is None
+    assert owner.post(address).status_code == 404
+
+
+def test_the_chain_is_asked_again_on_demand(venue: Venue, wallets: Mapping[str, Key]) -> None:
+    owner = users.member(venue)
+    Wallet.objects.create(address=wallets["premium"].address, account=venue.account)
+    answer = owner.post(at(venue, f"/wallets/{wallets['premium'].address}/look-again"))
+    assert builders.messages_of(answer) == [
+        "This is what the wallet holds. The chain is asked again after ten minutes."
+    ]
+    assert Wallet.objects.get(pk=wallets["premium"].address).tier == "premium"
+
+
+def test_a_session_of_a_wallet_is_ended_here(venue: Venue, wallets: Mapping[str, Key]) -> None:
+    owner = users.member(venue)
+    link(owner, venue, wallets["pro"])
+    caller = client_of(wallets["pro"])
+    assert caller.get("/v1/me").json()["by"] == "session"
+    session = WalletSession.objects.get()
+    address = at(venue, f"/sessions/{session.pk}/end")
+    assert [builders.messages_of(owner.post(address))[-1] for _ in range(2)] == [
+        "The session is ended.",
+        "The session had ended already.",
+    ]
+    assert caller.get("/v1/me").status_code == 401
+
+
+# Whose it is
+def test_another_accounts_wallets_and_sessions_are_not_there(
+    venue: Venue, other_venue: Venue, wallets: Mapping[str, Key]
+) -> None:
+    link(users.member(other_venue), other_venue, wallets["pro"])
+    client_of(wallets["pro"])
+    session = WalletSession.objects.get()
+    owner = users.member(venue)
+    for rest in (f"/wallets/{wallets['pro'].address}/unlink", f"/wallets/{wallets['pro'].address}/look-again"):
+        assert owner.post(at(venue, rest)).status_code == 404
+    assert owner.post(at(venue, f"/sessions/{session.pk}/end")).status_code == 404
+    assert owner.get(at(other_venue)).status_code == 404
+    session.refresh_from_db()
+    assert (account_of(wallets["pro"]), session.revoked_at) == ("Bistro SARL", None)
+
+
+@pytest.mark.parametrize(("role", "status"), [("owner", 200), ("manager", 200), ("host", 403), ("kitchen", 403)])
+def test_only_who_has_to_do_with_data_sees_the_page(venue: Venue, role: str, status: int) -> None:
+    client = users.member(venue, role)
+    assert client.get(at(venue)).status_code == status
+    assert client.get(at(venue, "/wallets/new")).status_code == status
+
+
+def test_a_stranger_is_sent_to_sign_in(venue: Venue, client: Client) -> None:
+    answer = client.get(at(venue))
+    assert (answer.status_code, answer["Location"]) == (302, f"/account/login/?next={at(venue)}")
+
+
+# At once
+@pytest.mark.django_db(transaction=True)
+def test_of_two_accounts_that_link_a_wallet_at_once_one_has_it(
+    venue: Venue, other_venue: Venue, wallets: Mapping[str, Key]
+) -> None:
+    key, now = wallets["free"], timezone.now()
+    accounts = [venue.account, other_venue.account] * 2
+    letters = [link_challenge.letter(key.address, account=account, now=now) for account in accounts]
+    ready = Barrier(len(accounts))
+
+    def come(number: int) -> str:
+        letter, account = letters[number], accounts[number]
+        try:
+            ready.wait()
+            link_challenge.link(
+                letter.address, letter.nonce, signature_of(key, letter.text), account=account, now=timezone.now()
+            )
+        except Refusal as refusal:
+            return f"{account.name}: {type(refusal).__name__}"
+        else:
+            return f"{account.name}: linked"
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(len(accounts)) as threads:
+        outcomes = sorted(threads.map(come, range(len(accounts))))
+    winner = account_of(key)
+    assert outcomes == sorted(
+        [f"{winner}: linked"] * 2
+        + [f"{name}: WalletTaken" for name in ("Bistro SARL", "Trattoria Ltd") if name != winner] * 2
+    )
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_one_signature_sent_many_times_at_once_one_links(venue: Venue, wallets: Mapping[str, Key]) -> None:
+    key, now = wallets["free"], timezone.now()
+    letter = link_challenge.letter(key.address, account=venue.account, now=now)
+    signature, ready = signature_of(key, letter.text), Barrier(4)
+
+    def come(_: int) -> str:
+        try:
+            ready.wait()
+            link_challenge.link(letter.address, letter.nonce, signature, account=venue.account, now=timezone.now())
+        except Refusal as refusal:
+            return type(refusal).__name__
+        else:
+            return "linked"
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(4) as threads:
+        assert sorted(threads.map(come, range(4))) == ["ChallengeSpent"] * 3 + ["linked"]

@@ -1,0 +1,240 @@
+"""Our own facilitator within this process, on nodes that fail: what it refuses, what it sends, what it says of it."""
+
+import json
+import secrets
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any
+
+import httpx
+import pytest
+from django.conf import settings
+
+from payments.chain.evm import checksummed
+from payments.facilitator_server import error_codes
+from payments.facilitator_server import server as facilitating
+from payments.facilitator_server.settlement import Settler, made
+from payments.facilitator_server.settlement_attempt import Attempt, Held
+from tests.payments.buyer import signed_by
+from tests.payments.facilitator_server.policies import JSON, asked, gas_of, interrupted, policy, settled, told
+from tests.payments.facilitators import Script, hangs_up, node_that_says, says, serving
+from tests.payments.transfers import contract_wallet
+from tests.support.live_stack import eventually
+from tests.support.wallets import fresh_wallet, usdc_balance
+
+
+@pytest.mark.parametrize(
+    ("changed", "why"),
+    [
+        ({"asset": "0x" + 40 * "1"}, error_codes.WRONG_ASSET),
+        ({"payTo": "0x" + 40 * "1"}, error_codes.WRONG_PAY_TO),
+    ],
+)
+def test_what_is_not_for_us_is_refused_before_the_chain_is_asked(changed: dict[str, Any], why: str) -> None:
+    body = asked(signed_by(fresh_wallet(Decimal(1))), **changed)
+    with serving(says(500, {})) as node:
+        verified, answer = settled(policy(node.url), body)
+        assert node.asked == []
+    assert (verified.is_valid, verified.invalid_reason) == (False, why)
+    assert (answer.success, answer.error_reason, answer.transaction) == (False, why, "")
+
+
+@pytest.mark.parametrize("kept", [(), ("authorization",), ("authorization", "signature")])
+def test_another_way_to_transfer_is_refused_before_the_chain_is_asked(kept: tuple[str, ...]) -> None:
+    body = asked(signed_by(fresh_wallet(Decimal(1))))
+    payment = body["paymentPayload"]["payload"]
+    body["paymentPayload"]["payload"] = {
+        "signature": "0x11",
+        **{name: payment[name] for name in kept},
+        "permit2Authorization": {},
+    }
+    with serving(says(500, {})) as node:
+        _, answer = settled(policy(node.url), body)
+        assert node.asked == []
+    assert (answer.success, answer.error_reason) == (False, error_codes.WRONG_TRANSFER)
+
+
+@pytest.mark.parametrize(
+    ("named", "why"),
+    [({"most_gas_price": 999_999}, error_codes.GAS_PRICE_TOO_HIGH), ({"most_gas": 30_000}, error_codes.TOO_MUCH_GAS)],
+)
+def test_what_would_cost_more_gas_than_is_allowed_is_not_sent(named: dict[str, Any], why: str) -> None:
+    payer, terms = fresh_wallet(Decimal(1)), policy(**named)
+    before = gas_of(terms)
+    verified, answer = settled(terms, asked(signed_by(payer)))
+    assert verified.is_valid
+    assert (answer.success, answer.error_reason, answer.transaction) == (False, why, "")
+    assert (gas_of(terms), usdc_balance(payer.address)) == (before, Decimal(1))
+
+
+def test_who_cannot_pay_costs_us_no_gas() -> None:
+    payer, terms = fresh_wallet(Decimal("0.001")), policy()
+    before = gas_of(terms)
+    _, answer = settled(terms, asked(signed_by(payer)))
+    assert (answer.success, answer.error_reason) == (False, "invalid_exact_evm_insufficient_balance")
+    assert (gas_of(terms), usdc_balance(payer.address)) == (before, Decimal("0.001"))
+
+
+def test_without_ether_it_sends_nothing_and_says_why(caplog: pytest.LogCaptureFixture) -> None:
+    payer, terms = fresh_wallet(Decimal(1)), policy(private_key="0x" + secrets.token_hex(32))
+    _, answer = settled(terms, asked(signed_by(payer)))
+    assert (answer.success, answer.error_reason) == (False, error_codes.NO_GAS_LEFT)
+    assert "has ether for 0 more settlements" in caplog.text
+    assert usdc_balance(payer.address) == Decimal(1)
+
+
+def test_before_the_ether_ends_it_says_so(caplog: pytest.LogCaptureFixture) -> None:
+    with serving(node_that_says({"eth_getBalance": hex(2 * 10**12)})) as node:
+        terms = policy(node.url)
+        serves = facilitating.Facilitator(terms)
+        assert "gas" not in told(serves, "/livez")
+        assert told(serves, "/settle", asked(signed_by(fresh_wallet(Decimal(1)))))["success"] is True
+        assert told(serves, "/livez") == {"status": "ok", "gas": "low"}
+    assert "more settlements: send it some" in caplog.text
+    assert terms.private_key[2:] not in caplog.text
+
+
+def test_a_contract_wallet_pays_through_it() -> None:
+    owner = fresh_wallet(Decimal(1))
+    payer = contract_wallet(owner, usdc=Decimal(1))
+    body = asked(signed_by(owner))
+    body["paymentPayload"]["payload"]["authorization"]["from"] = checksummed(payer)
+    body["paymentPayload"]["payload"]["signature"] = "0x" + 66 * "11"
+    verified, answer = settled(policy(), body)
+    assert (verified.is_valid, answer.success) == (True, True)
+    assert usdc_balance(payer) == Decimal("0.998")
+
+
+# A chain that fails
+@pytest.mark.parametrize("method", [b"eth_getCode", b"eth_call", b"eth_gasPrice", b"eth_estimateGas"])
+@pytest.mark.parametrize("then", [hangs_up, says(429, {}), says(200, {"error": {"code": -32005, "message": "limit"}})])
+def test_while_the_chain_cannot_be_asked_nothing_is_sent(method: bytes, then: Script) -> None:
+    payer = fresh_wallet(Decimal(1))
+    with serving(interrupted(method, then)) as node:
+        terms = policy(node.url)
+        before = gas_of(terms)
+        _, answer = settled(terms, asked(signed_by(payer)))
+    assert (answer.success, answer.error_reason, answer.transaction) == (False, error_codes.CHAIN_UNAVAILABLE, "")
+    assert (gas_of(terms), usdc_balance(payer.address)) == (before, Decimal(1))
+
+
+def test_a_node_that_takes_the_transaction_and_falls_silent_is_no_failure() -> None:
+    payer, real = fresh_wallet(Decimal(1)), settings.RPC_URL
+
+    def takes(content: bytes) -> None:
+        httpx.post(real, content=content, headers=JSON)
+
+    with serving(interrupted(b"eth_sendRawTransaction", takes)) as node:
+        _, answer = settled(policy(node.url), asked(signed_by(payer)))
+    assert (answer.success, usdc_balance(payer.address)) == (True, Decimal("0.998"))
+
+
+def test_a_node_that_refuses_the_transaction_has_sent_nothing_and_the_next_payment_is_settled() -> None:
+    payer, real, refusals = fresh_wallet(Decimal(1)), settings.RPC_URL, [b"nonce too low: next nonce 7, tx nonce 0"]
+
+    def refuses_once(content: bytes) -> tuple[int, bytes]:
+        if refusals:
+            error = {"code": -32000, "message": refusals.pop().decode()}
+            return 200, json.dumps({"jsonrpc": "2.0", "id": json.loads(content)["id"], "error": error}).encode()
+        return 200, httpx.post(real, content=content, headers=JSON).content
+
+    with serving(interrupted(b"eth_sendRawTransaction", refuses_once)) as node:
+        settler = Settler(policy(node.url), made)
+        settler.supported()
+        parts = facilitating.read(json.dumps(asked(signed_by(payer))).encode())
+        first, second = settler.settle(*parts), settler.settle(*parts)
+    assert (first.success, first.error_reason, first.transaction) == (False, error_codes.CHAIN_UNAVAILABLE, "")
+    assert (second.success, usdc_balance(payer.address)) == (True, Decimal("0.998"))
+
+
+def test_what_is_not_mined_in_time_is_pending_and_the_same_is_asked_about_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("payments.facilitator_server.signer.CONFIRMED_WITHIN_S", 0.3)
+    payer, terms = fresh_wallet(Decimal(1)), policy()
+    body = asked(signed_by(payer))
+    hidden = {"eth_getTransactionReceipt": None}
+    with serving(node_that_says(hidden)) as node:
+        settler = Settler(replace(terms, rpc_url=node.url), made)
+        settler.supported()
+        parts = facilitating.read(json.dumps(body).encode())
+        first = settler.settle(*parts)
+        hidden.clear()
+        second = settler.settle(*parts)
+    assert (first.success, first.error_reason) == (False, error_codes.PENDING)
+    assert (second.success, second.transaction) == (True, first.transaction)
+    assert gas_of(terms)[1] == 1
+
+
+def test_who_waits_too_long_is_told_the_transaction_or_nothing_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("payments.facilitator_server.settlement.ANSWERED_WITHIN_S", 1.5)
+    real, over = settings.RPC_URL, threading.Event()
+
+    def slow(content: bytes) -> tuple[int, bytes]:
+        over.wait(5)
+        return 200, httpx.post(real, content=content, headers=JSON).content
+
+    answers = {}
+    for method in (b"eth_getCode", b"eth_sendRawTransaction"):
+        over.clear()
+        payer = fresh_wallet(Decimal(1))
+        with serving(interrupted(method, slow)) as node:
+            terms = policy(node.url)
+            settler = Settler(terms, made)
+            settler.supported()
+            answers[method] = settler.settle(*facilitating.read(json.dumps(asked(signed_by(payer))).encode()))
+            over.set()
+            assert eventually(settler.is_idle)
+        spent = Decimal(1) - usdc_balance(payer.address)
+        assert (gas_of(terms)[1], spent) == ((0, Decimal(0)) if method == b"eth_getCode" else (1, Decimal("0.002")))
+    assert (answers[b"eth_getCode"].error_reason, answers[b"eth_getCode"].transaction) == (error_codes.BUSY, "")
+    pending = answers[b"eth_sendRawTransaction"]
+    assert (pending.error_reason, len(pending.transaction)) == (error_codes.PENDING, 66)
+
+
+def test_payments_of_several_at_once_are_each_settled_once() -> None:
+    payers, terms = [fresh_wallet(Decimal(1)) for _ in range(6)], policy()
+    settler = Settler(terms, made)
+    settler.supported()
+    parts = [facilitating.read(json.dumps(asked(signed_by(payer))).encode()) for payer in payers] * 2
+    with ThreadPoolExecutor(len(parts)) as threads:
+        answers = list(threads.map(lambda one: settler.settle(*one), parts))
+    assert sorted(answer.success for answer in answers) == [False] * 6 + [True] * 6
+    assert {usdc_balance(payer.address) for payer in payers} == {Decimal("0.998")}
+    assert gas_of(terms)[1] == 6
+
+
+def test_of_sending_and_giving_up_exactly_one_happens() -> None:
+    for _ in range(200):
+        attempt = Attempt(payer="a", key="b", until=0.0)
+        ready = threading.Barrier(2)
+        with ThreadPoolExecutor(2) as threads:
+            sent = threads.submit(sends, attempt, ready)
+            left = threads.submit(gives_up, attempt, ready)
+        assert sent.result() == left.result()
+
+
+def sends(attempt: Attempt, ready: threading.Barrier) -> str | None:
+    """Send unless nobody waits any more."""
+    ready.wait()
+    try:
+        attempt.begin("0x1")
+    except Held:
+        return None
+    return "0x1"
+
+
+def gives_up(attempt: Attempt, ready: threading.Barrier) -> str | None:
+    """Wait no longer."""
+    ready.wait()
+    return attempt.give_up()
+
+
+def test_what_was_used_already_is_said_to_be_used() -> None:
+    settler, body = Settler(policy(), made), asked(signed_by(fresh_wallet(Decimal(1))))
+    settler.supported()
+    parts = facilitating.read(json.dumps(body).encode())
+    assert [settler.settle(*parts).error_reason for _ in range(2)] == [None, error_codes.USED]
+    assert not error_codes.sends_nothing(error_codes.USED)

@@ -1,0 +1,272 @@
+"""What is owed back: paid for and never delivered, and never money that has not arrived.
+
+After each test that moves money at the gate, what we have received on the chain is the sum of the ledger.
+"""
+
+import time
+from collections.abc import Iterator, Mapping
+from datetime import timedelta
+from decimal import Decimal
+
+import pytest
+from django.conf import LazySettings
+from django.utils import timezone
+
+from payments.chain import reads
+from payments.chain.networks import ours
+from payments.devchain.wallets import Wallet
+from payments.ledger import chain_audit, reconcile, refunds, transitions
+from payments.ledger.refunds import NotSeen
+from payments.models import Payment, PaymentEvent, Refund
+from tests.payments.buyer import abandoned, buy, paid_by, refused, signed_anew, signed_by
+from tests.payments.facilitators import says, serving
+from tests.payments.ledger_builders import NOW, owed, payment
+from tests.payments.transfers import front_run, send
+from tests.support.wallets import transfer_usdc
+
+State = Payment.State
+GOODWILL = Payment.OwedFor.GOODWILL
+NOWHERE = "http://127.0.0.1:1"
+DAY = timedelta(hours=24)
+MINUTE = timedelta(minutes=1)
+LIE = {"success": True, "transaction": "0x" + "cd" * 32, "network": "eip155:84532"}
+NOT_THERE = "The facilitator says that it is settled; the chain does not know of it."
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def only() -> Payment:
+    """The one line as it is written."""
+    return Payment.objects.get()
+
+
+# Paid for, and never delivered
+@pytest.mark.usefixtures("books")
+def test_what_was_paid_for_and_not_delivered_for_a_day_is_owed_back(wallets: Mapping[str, Wallet]) -> None:
+    headers = signed_by(wallets["pro"])
+    abandoned(headers)
+    front_run(headers, sender=wallets["free"])
+    now = timezone.now()
+    assert reconcile.sweep(now=now) == 1
+    assert (only().state, only().readable_until) == (State.SETTLED, now + DAY)
+    reconcile.sweep(now=now + DAY)
+    assert only().state == State.SETTLED
+    # An answer may just be on its way.
+    reconcile.sweep(now=now + DAY + MINUTE)
+    row = only()
+    assert (row.state, row.error) == (State.REFUND_DUE, "not_delivered")
+    assert row.is_to_be_sent_back(now + DAY)
+    assert not transitions.spend_after_all(row, now=now)
+    assert row.events.latest("pk").actor == "system"
+    assert refused(headers, now=now + DAY + MINUTE).message == "The money of this payment goes back to you."
+    events = PaymentEvent.objects.count()
+    reconcile.sweep(now=now + DAY + 2 * MINUTE)
+    assert PaymentEvent.objects.count() == events
+
+
+def test_what_was_delivered_or_has_not_been_seen_on_the_chain_is_not_owed_for_that() -> None:
+    later = NOW + DAY + MINUTE
+    kept = [
+        payment(1, state=State.DELIVERED, delivered_at=NOW),
+        payment(2, settled_at=NOW + timedelta(seconds=1)),
+        # By the word of a facilitator only: nobody owes what has not come.
+        payment(3, block=None, error=NOT_THERE),
+    ]
+    late = payment(4)
+    assert transitions.owe_undelivered(before=later - DAY - MINUTE) == 1
+    assert {row.pk: row.state for row in Payment.objects.exclude(pk=late.pk)} == {row.pk: row.state for row in kept}
+    late.refresh_from_db()
+    assert (late.state, late.error) == (State.REFUND_DUE, Payment.OwedFor.NOT_DELIVERED)
+
+
+# Money that never arrived
+@pytest.fixture
+def invented(wallets: Mapping[str, Wallet], settings: LazySettings, prices: None) -> Payment:
+    """A payment that a facilitator says it has settled, and has not."""
+    real, headers = settings.FACILITATOR_URL, signed_by(wallets["free"])
+    with serving(says(200, LIE)) as server:
+        settings.FACILITATOR_URL = server.url
+        buy(headers)
+    settings.FACILITATOR_URL = real
+    return only()
+
+
+@pytest.mark.parametrize("is_looked_at", [False, True])
+def test_money_that_never_arrived_is_not_owed_back_by_staff(invented: Payment, is_looked_at: bool) -> None:
+    if is_looked_at:
+        reconcile.sweep(now=timezone.now() + timedelta(minutes=2))
+    with pytest.raises(NotSeen, match="The chain does not show"):
+        refunds.owe_back(invented.pk, reason=GOODWILL, by="staff:ada", now=timezone.now())
+    assert (only().state, only().error) == (State.SETTLED, NOT_THERE)
+    assert not transitions.owe_back(invented.pk, reason=GOODWILL, by="job")
+    assert only().error == NOT_THERE
+
+
+def test_what_staff_owe_back_is_looked_for_on_the_chain_first(
+    wallets: Mapping[str, Wallet], settings: LazySettings, books: None
+) -> None:
+    buy(paid_by(wallets["free"]))
+    row = only()
+    assert row.block is None
+    real, settings.RPC_URL = settings.RPC_URL, NOWHERE
+    with pytest.raises(NotSeen, match="cannot be read"):
+        refunds.owe_back(row.pk, reason=GOODWILL, by="staff:ada", now=timezone.now())
+    settings.RPC_URL = real
+    assert refunds.owe_back(row.pk, reason=GOODWILL, words="Blurred.", by="staff:ada", now=timezone.now())
+    row = only()
+    assert (row.state, row.error, row.block is not None) == (State.REFUND_DUE, "goodwill: Blurred.", True)
+    assert not refunds.owe_back(row.pk, reason=GOODWILL, by="staff:ada", now=timezone.now())
+
+
+def test_nothing_is_noted_as_sent_back_for_money_that_never_arrived(
+    wallets: Mapping[str, Wallet], invented: Payment
+) -> None:
+    # As an earlier version has owed it.
+    Payment.objects.update(state=State.REFUND_DUE, error="goodwill")
+    assert not only().is_to_be_sent_back(timezone.now() + DAY)
+    assert not Payment.objects.to_be_sent_back(now=timezone.now() + DAY).exists()
+    tx_hash = transfer_usdc(wallets["pro"], wallets["free"].address, Decimal("0.005"))
+    (noted,) = refunds.note([invented.pk], tx_hash=tx_hash, by="staff:ada", now=timezone.now())
+    assert noted.refusal == "The chain has not shown this payment itself: there is nothing to send back yet."
+    assert not transitions.refund(invented.pk, tx_hash=tx_hash, by="staff:ada", now=timezone.now())
+    assert (only().state, only().error, Refund.objects.count()) == (State.REFUND_DUE, "goodwill", 0)
+
+
+@pytest.mark.parametrize("state", [State.REFUND_DUE, State.REFUNDED])
+def test_an_audit_sees_what_is_owed_or_was_sent_back_and_never_arrived(
+    wallets: Mapping[str, Wallet], invented: Payment, state: str
+) -> None:
+    Payment.objects.update(state=state, error="goodwill", refunded_at=timezone.now())
+    # Blocks know whole seconds only.
+    time.sleep(1.1)
+    transfer_usdc(wallets["free"], wallets["pro"].address, Decimal("0.001"))
+    Payment.objects.update(settled_at=reads.mined_at(reads.head()))
+    (told,) = chain_audit.run(now=timezone.now() + timedelta(minutes=31), from_block=reads.head())
+    assert [said.partition(": ")[2] for said in told.differences] == [NOT_THERE]
+    assert (only().error, only().block) == ("goodwill", None)
+
+
+@pytest.mark.usefixtures("books")
+@pytest.mark.parametrize("state", [State.REFUND_DUE, State.REFUNDED])
+def test_what_was_owed_back_before_it_was_seen_is_confirmed_and_keeps_its_reason(
+    wallets: Mapping[str, Wallet], state: str
+) -> None:
+    buy(paid_by(wallets["free"]))
+    assert transitions.owe_back(only().pk, reason=GOODWILL, by="job")
+    Payment.objects.update(state=state, refunded_at=timezone.now())
+    reconcile.sweep(now=timezone.now() + timedelta(minutes=2))
+    assert (only().state, only().error, only().block is not None) == (state, "goodwill", True)
+
+
+@pytest.mark.usefixtures("books")
+def test_of_too_little_that_is_owed_back_as_much_as_has_arrived_is_owed(
+    wallets: Mapping[str, Wallet], settings: LazySettings
+) -> None:
+    real, headers = settings.FACILITATOR_URL, signed_by(wallets["free"])
+    front_run(signed_anew(wallets["free"], headers, value=5), sender=wallets["pro"])
+    with serving(says(200, LIE)) as server:
+        settings.FACILITATOR_URL = server.url
+        buy(headers)
+    settings.FACILITATOR_URL = real
+    assert refunds.owe_back(only().pk, reason=GOODWILL, by="staff:ada", now=timezone.now())
+    assert (only().amount_usdc, only().error) == (Decimal("0.000005"), "goodwill")
+    told = list(PaymentEvent.objects.order_by("pk").values_list("before", "after", "amount_usdc"))
+    assert told[-2:] == [
+        ("settled", "settled", Decimal("0.000005")),
+        ("settled", "refund_due", Decimal("0.000005")),
+    ]
+
+
+def test_a_transaction_from_before_the_payment_sends_nothing_back_however_late_the_payment_was_seen(
+    wallets: Mapping[str, Wallet], prices: None
+) -> None:
+    older = transfer_usdc(wallets["pro"], wallets["free"].address, Decimal("0.005"))
+    buy(paid_by(wallets["free"]))
+    assert transitions.owe_back(only().pk, reason=GOODWILL, by="job")
+    (noted,) = refunds.note([only().pk], tx_hash=older, by="staff:ada", now=timezone.now())
+    assert noted.refusal == "The transaction is older than the payment."
+    # It was looked for by that.
+    assert only().block is not None
+
+
+def test_a_refund_that_was_noted_before_its_payment_was_seen_waits_for_it(
+    wallets: Mapping[str, Wallet], invented: Payment
+) -> None:
+    now = timezone.now()
+    tx_hash = transfer_usdc(wallets["pro"], wallets["free"].address, Decimal("0.005"))
+    Payment.objects.update(state=State.REFUNDED, refunded_at=now, error="goodwill")
+    Refund.objects.create(
+        payment=invented,
+        amount_usdc=invented.amount_usdc,
+        to=invented.payer,
+        tx_hash=tx_hash,
+        by="staff:ada",
+        created_at=now,
+    )
+    for _ in range(2):
+        assert refunds.confirm_noted(now=now) == 0
+        assert Refund.objects.get().error == refunds.UNSEEN
+    Payment.objects.update(block=1)
+    assert refunds.confirm_noted(now=now) == 1
+
+
+# Who has sent it
+def test_minted_money_sends_nothing_back(wallets: Mapping[str, Wallet]) -> None:
+    row = owed(payer=wallets["free"].address)
+    tx_hash = send(wallets["pro"], ours().asset, "mint(address,uint256)", row.payer, 4000)
+    (noted,) = refunds.note([row.pk], tx_hash=tx_hash, by="staff:ada", now=NOW + DAY)
+    assert noted.refusal == "The transaction has moved 0 USDC to the payer; 0.002 is owed."
+
+
+def test_a_refund_says_whose_money_was_sent(wallets: Mapping[str, Wallet]) -> None:
+    row, pro = owed(payer="0x" + "a1" * 20), wallets["pro"].address
+    tx_hash = transfer_usdc(wallets["pro"], row.payer, Decimal("0.002"))
+    sent = refunds.sent_back(tx_hash)
+    assert sent is not None
+    assert (sent.senders, sent.by_receiver) == ({row.payer: [pro]}, {row.payer: Decimal("0.002")})
+    refunds.note([row.pk], tx_hash=tx_hash, by="staff:ada", now=NOW + DAY)
+    assert Refund.objects.get().senders == [pro]
+    later = owed(2, payer=row.payer)
+    unseen = transfer_usdc(wallets["free"], row.payer, Decimal("0.002"))
+    assert transitions.refund(later.pk, tx_hash=unseen, by="staff:ada", now=NOW + DAY)
+    assert refunds.confirm_noted(now=NOW + DAY) == 1
+    assert Refund.objects.get(payment=later).senders == [wallets["free"].address]
+
+
+# Stretches
+@pytest.fixture
+def away(settings: LazySettings) -> Iterator[None]:
+    """The chain is away."""
+    real, settings.RPC_URL = settings.RPC_URL, NOWHERE
+    yield
+    settings.RPC_URL = real
+
+
+def test_a_note_that_is_taken_back_leaves_no_hole(wallets: Mapping[str, Wallet], settings: LazySettings) -> None:
+    rows = [owed(number) for number in range(3)]
+    keys = [row.pk for row in rows]
+    tx_hash = transfer_usdc(wallets["pro"], rows[0].payer, Decimal("0.006"))
+    real, settings.RPC_URL = settings.RPC_URL, NOWHERE
+    assert [each.refusal for each in refunds.note(keys, tx_hash=tx_hash, by="staff:ada", now=NOW + DAY)] == [None] * 3
+    settings.RPC_URL = real
+    assert transitions.take_back(keys[1], by="staff:ada")
+    (noted,) = refunds.note([keys[1]], tx_hash=tx_hash, by="staff:ada", now=NOW + DAY)
+    assert (noted.refusal, noted.is_confirmed) == (None, True)
+    assert refunds.confirm_noted(now=NOW + DAY) == 2
+    stretches = Refund.objects.order_by("beyond_usdc").values_list("payment", "beyond_usdc", "error")
+    assert list(stretches) == [
+        (keys[0], Decimal(0), ""),
+        (keys[1], Decimal("0.002"), ""),
+        (keys[2], Decimal("0.004"), ""),
+    ]
+
+
+def test_a_hole_that_is_too_small_is_left(away: None) -> None:
+    amounts = [Decimal("0.002"), Decimal("0.001"), Decimal(10**30)]
+    rows = [owed(number, amount_usdc=amount) for number, amount in enumerate([*amounts, Decimal("0.002")])]
+    tx_hash = "0x" + "5a" * 32
+    for row in rows[:3]:
+        assert transitions.refund(row.pk, tx_hash=tx_hash, by="staff:ada", now=NOW + DAY)
+    assert transitions.take_back(rows[1].pk, by="staff:ada")
+    assert transitions.refund(rows[3].pk, tx_hash=tx_hash, by="staff:ada", now=NOW + DAY)
+    assert Refund.objects.get(payment=rows[3]).beyond_usdc == Decimal(f"{10**30}.003")

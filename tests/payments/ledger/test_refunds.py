@@ -1,0 +1,230 @@
+"""Money that is sent back: noted once, against the chain, and never more than a transaction has moved."""
+
+from collections.abc import Mapping
+from datetime import timedelta
+from decimal import Decimal
+
+import pytest
+from django.db import IntegrityError
+from django.utils import timezone
+from pytest_django import Settings
+
+from payments.chain.networks import ours
+from payments.devchain.wallets import Wallet
+from payments.ledger import refunds, transitions
+from payments.ledger.refunds import NOT_SEEN, NotSentBack
+from payments.models import Payment, PaymentEvent, Refund
+from tests.payments.buyer import at_once
+from tests.payments.ledger_builders import NOW, owed, payment
+from tests.payments.transfers import send, together
+from tests.support.wallets import transfer_usdc
+
+pytestmark = pytest.mark.django_db
+State = Payment.State
+PAYER, OTHER = "0x" + "a1" * 20, "0x" + "b2" * 20
+UNKNOWN = "0x" + "5a" * 32
+LATER = NOW + timedelta(days=1)
+
+
+def note(*rows: Payment, tx_hash: str, by: str = "staff:ada") -> list[str | None]:
+    """Note these as sent back; for each why it was not."""
+    noted = refunds.note([row.pk for row in rows], tx_hash=tx_hash, by=by, now=LATER)
+    return [each.refusal for each in noted]
+
+
+def state(row: Payment) -> str:
+    """The state that is written down."""
+    return Payment.objects.get(pk=row.pk).state
+
+
+def test_a_refund_that_the_chain_shows_is_noted_and_confirmed_at_once(wallets: Mapping[str, Wallet]) -> None:
+    row = owed(payer=PAYER)
+    tx_hash = transfer_usdc(wallets["pro"], PAYER, Decimal("0.002"))
+    assert note(row, tx_hash=tx_hash) == [None]
+    written = Refund.objects.get()
+    assert (written.amount_usdc, written.to, written.tx_hash, written.by) == (
+        Decimal("0.002"),
+        PAYER,
+        tx_hash,
+        "staff:ada",
+    )
+    assert (written.beyond_usdc, written.moved_usdc) == (Decimal(0), Decimal("0.002"))
+    assert (written.confirmed_at, written.error) == (LATER, "")
+    assert state(row) == State.REFUNDED
+    event = PaymentEvent.objects.get(payment=row, after="refunded")
+    assert (event.before, event.actor) == ("refund_due", "staff:ada")
+
+
+def test_a_transaction_that_sends_too_little_or_to_others_is_refused(wallets: Mapping[str, Wallet]) -> None:
+    row = owed(payer=PAYER)
+    too_little = transfer_usdc(wallets["pro"], PAYER, Decimal("0.001999"))
+    to_others = transfer_usdc(wallets["pro"], OTHER, Decimal(1))
+    assert note(row, tx_hash=too_little) == ["The transaction has moved 0.001999 USDC to the payer; 0.002 is owed."]
+    assert note(row, tx_hash=to_others) == ["The transaction has moved 0 USDC to the payer; 0.002 is owed."]
+    assert (state(row), Refund.objects.count()) == (State.REFUND_DUE, 0)
+
+
+def test_what_somebody_sends_to_themselves_sends_nothing_back(wallets: Mapping[str, Wallet]) -> None:
+    row = owed(payer=wallets["pro"].address)
+    tx_hash = transfer_usdc(wallets["pro"], wallets["pro"].address, Decimal(1))
+    assert note(row, tx_hash=tx_hash) == ["The transaction has moved 0 USDC to the payer; 0.002 is owed."]
+
+
+def test_a_reverted_transaction_sends_nothing_back(wallets: Mapping[str, Wallet]) -> None:
+    row = owed(payer=PAYER)
+    tx_hash = send(wallets["pro"], ours().asset, "transfer(address,uint256)", PAYER, 10**30)
+    with pytest.raises(NotSentBack, match="reverted"):
+        note(row, tx_hash=tx_hash)
+    assert (state(row), Refund.objects.count()) == (State.REFUND_DUE, 0)
+
+
+def test_a_transaction_from_before_the_payment_sends_nothing_back(wallets: Mapping[str, Wallet]) -> None:
+    row = owed(payer=PAYER, block=10**9)
+    tx_hash = transfer_usdc(wallets["pro"], PAYER, Decimal(1))
+    assert note(row, tx_hash=tx_hash) == ["The transaction is older than the payment."]
+
+
+def test_one_transaction_sends_back_several_payments_and_no_more_than_it_has_moved(
+    wallets: Mapping[str, Wallet],
+) -> None:
+    pro = wallets["pro"]
+    tx_hash = together((pro, PAYER, 3000), (pro, PAYER, 1000), (pro, OTHER, 2000))
+    rows = [owed(number, payer=payer) for number, payer in enumerate([PAYER, PAYER, OTHER, PAYER])]
+    told = note(*rows, tx_hash=tx_hash)
+    assert told == [None, None, None, "This transaction has moved less to the payer than is noted for it."]
+    stretches = Refund.objects.order_by("to", "beyond_usdc").values_list("to", "beyond_usdc", "moved_usdc")
+    assert list(stretches) == [
+        (PAYER, 0, Decimal("0.004")),
+        (PAYER, Decimal("0.002"), Decimal("0.004")),
+        (OTHER, 0, Decimal("0.002")),
+    ]
+    assert state(rows[3]) == State.REFUND_DUE
+
+
+def test_the_database_lets_nobody_claim_a_stretch_twice() -> None:
+    for number in range(2):
+        row = owed(number, payer=PAYER)
+        values = {"amount_usdc": row.amount_usdc, "to": PAYER, "tx_hash": UNKNOWN, "by": "x", "created_at": NOW}
+        if not number:
+            Refund.objects.create(payment=row, **values)
+        else:
+            with pytest.raises(IntegrityError, match="nothing_that_was_moved_is_claimed_twice"):
+                Refund.objects.create(payment=row, beyond_usdc=Decimal("0.001"), **values)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_twenty_who_note_for_a_transaction_as_many_win_as_it_pays_for(wallets: Mapping[str, Wallet]) -> None:
+    tx_hash = transfer_usdc(wallets["pro"], PAYER, Decimal("0.006"))
+    rows = [owed(number, payer=PAYER) for number in range(10)]
+    # Each payment is noted by two.
+    waiting = [*rows, *rows]
+    told = at_once(20, lambda: note(waiting.pop(), tx_hash=tx_hash))
+    assert sum(each == [None] for each in told) == 3
+    assert sum(state(row) == State.REFUNDED for row in rows) == Refund.objects.count() == 3
+    assert PaymentEvent.objects.filter(after="refunded").count() == 3
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_two_who_note_the_same_payment_one_wins(wallets: Mapping[str, Wallet]) -> None:
+    row = owed(payer=PAYER)
+    hashes = [transfer_usdc(wallets["pro"], PAYER, Decimal("0.002")) for _ in range(2)]
+    waiting = list(hashes)
+    told = at_once(2, lambda: note(row, tx_hash=waiting.pop()))
+    assert sorted(told, key=str) == [["It is noted as sent back already."], [None]]
+    assert Refund.objects.get().tx_hash in hashes
+
+
+# Seen later
+def test_what_is_not_mined_is_noted_and_confirmed_once_the_chain_shows_it(
+    wallets: Mapping[str, Wallet], settings: Settings
+) -> None:
+    row = owed(payer=PAYER)
+    tx_hash = transfer_usdc(wallets["pro"], PAYER, Decimal("0.002"))
+    real, settings.RPC_URL = settings.RPC_URL, "http://127.0.0.1:1"
+    assert note(row, tx_hash=tx_hash) == [None]
+    assert refunds.confirm_noted(now=LATER) == 0
+    unseen = Refund.objects.get()
+    assert (state(row), unseen.confirmed_at, unseen.moved_usdc, unseen.error) == (State.REFUNDED, None, None, "")
+    settings.RPC_URL = real
+    assert refunds.confirm_noted(now=LATER) == 1
+    seen = Refund.objects.get()
+    assert (seen.confirmed_at, seen.moved_usdc) == (LATER, Decimal("0.002"))
+    assert refunds.confirm_noted(now=LATER) == 0
+
+
+def test_what_the_chain_never_shows_is_told_after_an_hour(wallets: Mapping[str, Wallet]) -> None:
+    row = owed(payer=PAYER)
+    assert note(row, tx_hash=UNKNOWN) == [None]
+    refunds.confirm_noted(now=LATER + timedelta(minutes=59))
+    assert Refund.objects.get().error == ""
+    refunds.confirm_noted(now=LATER + timedelta(hours=1))
+    assert Refund.objects.get().error == NOT_SEEN
+    # It may have been sent late.
+    Refund.objects.update(tx_hash=transfer_usdc(wallets["pro"], PAYER, Decimal("0.002")))
+    assert refunds.confirm_noted(now=LATER + timedelta(hours=2)) == 1
+    assert Refund.objects.get().error == ""
+
+
+def test_what_the_chain_shows_otherwise_is_told_and_can_be_taken_back(wallets: Mapping[str, Wallet]) -> None:
+    first, second = owed(1, payer=PAYER), owed(2, payer=PAYER)
+    tx_hash = transfer_usdc(wallets["pro"], PAYER, Decimal("0.003"))
+    for row in (first, second):
+        assert transitions.refund(row.pk, tx_hash=tx_hash, by="staff:ada", now=LATER)
+    assert refunds.confirm_noted(now=LATER) == 1
+    wrong = Refund.objects.get(payment=second)
+    assert (
+        wrong.error == "The transaction has moved 0.003 USDC to the payer, and other refunds claim 0.002 of it;"
+        " 0.002 is owed."
+    )
+    assert not transitions.take_back(first.pk, by="staff:bob")
+    assert transitions.take_back(second.pk, by="staff:bob")
+    assert (state(first), state(second)) == (State.REFUNDED, State.REFUND_DUE)
+    assert PaymentEvent.objects.get(payment=second, before="refunded").actor == "staff:bob"
+    assert note(second, tx_hash=transfer_usdc(wallets["pro"], PAYER, Decimal("0.002"))) == [None]
+
+
+# What is owed
+@pytest.mark.parametrize("served", [State.SETTLED, State.DELIVERED])
+def test_what_was_taken_is_owed_back_once_and_buys_nothing_more(served: str) -> None:
+    moment = timezone.now()
+    row = payment(state=served, settled_at=moment, delivered_at=moment if served == State.DELIVERED else None)
+    for is_first in (True, False):
+        told = transitions.owe_back(row.pk, reason=Payment.OwedFor.FAILED_JOB, words="It broke.", by="export")
+        assert told is is_first
+    row.refresh_from_db()
+    assert (row.state, row.error, row.settled_at) == (State.REFUND_DUE, "failed_job: It broke.", moment)
+    assert not transitions.spend_after_all(row, now=moment)
+    assert row.is_to_be_sent_back(moment)
+    assert list(Payment.objects.to_be_sent_back(now=moment)) == [row]
+    event = PaymentEvent.objects.get(payment=row, after="refund_due")
+    assert (event.before, event.actor, event.error) == (served, "export", "failed_job: It broke.")
+
+
+@pytest.mark.parametrize("other", [State.CLAIMED, State.UNKNOWN, State.EXPIRED, State.REFUND_DUE, State.REFUNDED])
+def test_only_what_was_taken_is_owed_back(other: str) -> None:
+    row = payment(state=other, refunded_at=NOW)
+    assert not transitions.owe_back(row.pk, reason=Payment.OwedFor.GOODWILL, by="staff:ada")
+    assert state(row) == other
+
+
+@pytest.mark.parametrize("error", ["wrong_amount", "too_old", "goodwill", "another_payer", ""])
+@pytest.mark.parametrize("age", [timedelta(minutes=14), timedelta(minutes=15)])
+@pytest.mark.parametrize("is_served", [True, False])
+def test_what_is_owed_is_either_spendable_or_to_be_sent_back(error: str, age: timedelta, is_served: bool) -> None:
+    row = owed(error=error, settled_at=NOW, delivered_at=NOW if is_served else None)
+    now = NOW + age
+    is_due = row.is_to_be_sent_back(now)
+    assert is_due == (age >= Payment.SPENDABLE or is_served or error not in Payment.MAY_STILL_BUY)
+    assert Payment.objects.to_be_sent_back(now=now).exists() == is_due
+    assert Payment.objects.spendable(now=now).exists() != is_due
+
+
+def test_notes_are_for_what_is_to_be_sent_back_only(wallets: Mapping[str, Wallet]) -> None:
+    early = owed(1, payer=PAYER, error="wrong_amount", settled_at=LATER)
+    settled = payment(2, payer=PAYER)
+    tx_hash = transfer_usdc(wallets["pro"], PAYER, Decimal(1))
+    assert note(early, settled, tx_hash=tx_hash) == [
+        "It may still be spent for a few minutes.",
+        "Nothing is owed back.",
+    ]
+    assert Refund.objects.count() == 0

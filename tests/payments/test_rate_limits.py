@@ -1,0 +1,247 @@
+"""The doorway of the data API: whose count a call is on, and how far it goes."""
+
+import base64
+import json
+import secrets
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+import time_machine
+from coincurve import PrivateKey
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from pytest_django import Settings
+
+from payments.chain import evm
+from payments.chain.networks import ours
+from payments.devchain.wallets import Wallet as Key
+from payments.devchain.wallets import from_key
+from payments.models import Wallet
+from tests.payments.buyer import REVIEWS, buy, paid_by
+from tests.payments.signing import CHALLENGE, SESSION, client_of
+from tests.support.live_server import NOWHERE
+
+pytestmark = pytest.mark.django_db
+
+MARKETS = "/v1/markets"
+ELSEWHERE = "192.0.2.77"
+
+
+def remaining(response: Any) -> int:
+    return int(response["X-RateLimit-Remaining"])
+
+
+def believed(key: Key, settings: Settings, *, tier: str = "pro") -> Wallet:
+    """A wallet of which something was read just now, and is believed."""
+    settings.TIER_CACHE_S = 600
+    return Wallet.objects.create(address=key.address, tier=tier, read_at=datetime.now(UTC))
+
+
+def payment(key: Key, settings: Settings, *, signed_by: Key | None = None, **changes: Any) -> dict[str, str]:
+    """The header of a signed payment, as x402 clients of version 2 send it."""
+    now = int(datetime.now(UTC).timestamp())
+    terms = {"to": settings.PAY_TO, "value": 2000, "valid_after": now - 600, "valid_before": now + 60} | changes
+    nonce = secrets.token_bytes(32)
+    digest = evm.transfer_digest(ours(), sender=key.address, nonce=nonce, **terms)
+    made = PrivateKey(bytes.fromhex((signed_by or key).private_key[2:])).sign_recoverable(digest, hasher=None)
+    network = ours()
+    content = {
+        "x402Version": 2,
+        "accepted": {
+            "scheme": "exact",
+            "network": network.caip2,
+            "asset": network.asset,
+            "amount": str(terms["value"]),
+            "payTo": terms["to"],
+            "maxTimeoutSeconds": 60,
+        },
+        "payload": {
+            "signature": f"0x{made[:64].hex()}{made[64] + 27:02x}",
+            "authorization": {
+                "from": key.address,
+                "to": terms["to"],
+                "value": str(terms["value"]),
+                "validAfter": str(terms["valid_after"]),
+                "validBefore": str(terms["valid_before"]),
+                "nonce": f"0x{nonce.hex()}",
+            },
+        },
+    }
+    return {"payment-signature": base64.b64encode(json.dumps(content).encode()).decode()}
+
+
+# Sessions
+@pytest.mark.parametrize(
+    ("name", "limit"), [("free", "10"), ("pro", "120"), ("premium", "600"), ("enterprise", "6000")]
+)
+def test_a_session_is_served_on_the_tier_of_its_wallet(wallets: Mapping[str, Key], name: str, limit: str) -> None:
+    response = client_of(wallets[name]).get(MARKETS)
+    assert (response.status_code, response["X-Tier"], response["X-RateLimit-Limit"]) == (200, name, limit)
+    assert response["RateLimit-Policy"] == f'"data";q={limit};w=60'
+
+
+def test_pro_has_120_requests_a_minute_from_wherever_it_calls(settings: Settings, wallets: Mapping[str, Key]) -> None:
+    settings.TIER_CACHE_S = 600
+    here, there = client_of(wallets["pro"]), client_of(wallets["pro"], address=ELSEWHERE)
+    with time_machine.travel(datetime.now(UTC), tick=False):
+        answers = [(here, there)[number % 2].get(MARKETS) for number in range(121)]
+    assert [answer.status_code for answer in answers] == [200] * 120 + [429]
+    assert [remaining(answer) for answer in answers] == [*range(119, -1, -1), 0]
+    assert answers[-1]["X-Tier"] == "pro"
+
+
+def test_wallets_of_the_free_tier_share_what_their_address_has(wallets: Mapping[str, Key], client: Client) -> None:
+    free = client_of(wallets["free"])
+    assert [remaining(caller.get(MARKETS)) for caller in (free, client, free)] == [9, 8, 7]
+
+
+def test_a_wallet_above_free_takes_nothing_from_its_address(wallets: Mapping[str, Key], client: Client) -> None:
+    client_of(wallets["pro"]).get(MARKETS)
+    assert remaining(client.get(MARKETS)) == 9
+
+
+def test_a_believed_session_costs_one_query(settings: Settings, wallets: Mapping[str, Key]) -> None:
+    api = client_of(wallets["pro"])
+    settings.TIER_CACHE_S, settings.RPC_URL = 600, f"http://{NOWHERE}"
+    with CaptureQueriesContext(connection) as queries:
+        assert api.get("/v1/nothing")["X-Tier"] == "pro"
+    assert len(queries) == 1
+
+
+@pytest.mark.parametrize("token", ["ws_" + 43 * "A", "ws_short", "ws_"])
+def test_a_wrong_token_is_refused_and_counted_on_the_address(client: Client, token: str) -> None:
+    refused = client.get(MARKETS, headers={"authorization": f"Bearer {token}"})
+    assert (refused.status_code, refused.json()["error"]["code"]) == (401, "invalid_credentials")
+    assert (refused["X-Tier"], remaining(refused)) == ("free", 9)
+    assert remaining(client.get(MARKETS)) == 8
+
+
+@pytest.mark.parametrize("authorization", ["Bearer eyJhbGciOi", "Basic dTpw", "Bearer", "ws_"])
+def test_credentials_of_others_mean_nothing_here(client: Client, authorization: str) -> None:
+    response = client.get(MARKETS, headers={"authorization": authorization})
+    assert (response.status_code, response["X-Tier"]) == (200, "free")
+
+
+# Payments
+def test_a_signed_payment_gives_the_tier_of_its_payer_a_count_of_its_own_at_each_address(
+    settings: Settings, wallets: Mapping[str, Key], client: Client
+) -> None:
+    believed(wallets["pro"], settings)
+    settings.RPC_URL = f"http://{NOWHERE}"
+    response = client.get(MARKETS, headers=payment(wallets["pro"], settings))
+    assert (response["X-Tier"], remaining(response)) == ("pro", 119)
+    assert remaining(client.get(MARKETS, headers=payment(wallets["pro"], settings))) == 118
+    elsewhere = client.get(MARKETS, headers=payment(wallets["pro"], settings), REMOTE_ADDR=ELSEWHERE)
+    assert (elsewhere["X-Tier"], remaining(elsewhere)) == ("pro", 119)
+    assert remaining(client.get(MARKETS)) == 9
+
+
+def test_who_copies_a_payment_uses_up_nothing_of_its_payers_session(
+    settings: Settings, wallets: Mapping[str, Key]
+) -> None:
+    api = client_of(wallets["pro"])
+    settings.TIER_CACHE_S = 600
+    headers = payment(wallets["pro"], settings)
+    assert remaining(Client().get(MARKETS, headers=headers, REMOTE_ADDR=ELSEWHERE)) == 119
+    assert remaining(Client().get(MARKETS, headers=headers)) == 119
+    assert remaining(api.get(MARKETS)) == 119
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("books")
+def test_a_payment_that_is_in_the_ledger_gives_nobody_its_payers_tier(
+    settings: Settings, wallets: Mapping[str, Key], client: Client
+) -> None:
+    believed(wallets["premium"], settings, tier="premium")
+    headers = paid_by(wallets["premium"], products=REVIEWS)
+    assert client.get(MARKETS, headers=headers)["X-Tier"] == "premium"
+    buy(headers, products=REVIEWS)
+    response = client.get(MARKETS, headers=headers)
+    assert (response.status_code, response["X-Tier"], remaining(response)) == (200, "free", 9)
+
+
+def test_a_signed_payment_costs_the_doorway_one_query(
+    settings: Settings, wallets: Mapping[str, Key], client: Client
+) -> None:
+    believed(wallets["pro"], settings)
+    with CaptureQueriesContext(connection) as queries:
+        assert client.get("/v1/nothing", headers=payment(wallets["pro"], settings))["X-Tier"] == "pro"
+    assert len(queries) == 1
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"to": "0x" + 20 * "0b"},
+        {"valid_before": 1_000_000_000},
+        {"valid_before": 2**256 - 1},
+        {"valid_after": 2**255},
+    ],
+)
+def test_a_payment_that_could_never_pay_us_now_counts_on_the_address(
+    settings: Settings, wallets: Mapping[str, Key], client: Client, changes: dict[str, Any]
+) -> None:
+    believed(wallets["pro"], settings)
+    response = client.get(MARKETS, headers=payment(wallets["pro"], settings, **changes))
+    assert (response.status_code, response["X-Tier"], remaining(response)) == (200, "free", 9)
+
+
+def test_a_payment_in_the_name_of_another_wallet_counts_on_the_address(
+    settings: Settings, wallets: Mapping[str, Key], client: Client
+) -> None:
+    believed(wallets["pro"], settings)
+    response = client.get(MARKETS, headers=payment(wallets["pro"], settings, signed_by=wallets["free"]))
+    assert (response["X-Tier"], remaining(response)) == ("free", 9)
+
+
+def test_fresh_wallets_do_not_get_round_the_limit_of_their_address(settings: Settings, client: Client) -> None:
+    settings.TIER_CACHE_S, settings.RPC_URL = 600, f"http://{NOWHERE}"
+    with time_machine.travel(datetime.now(UTC), tick=False):
+        answers = [
+            client.get(MARKETS, headers=payment(from_key("fresh", secrets.token_bytes(32)), settings))
+            for _ in range(11)
+        ]
+    assert [answer.status_code for answer in answers] == [200] * 10 + [429]
+    assert not Wallet.objects.exists()
+
+
+def test_a_known_wallet_that_is_not_believed_any_more_counts_on_the_address(
+    settings: Settings, wallets: Mapping[str, Key], client: Client
+) -> None:
+    believed(wallets["pro"], settings)
+    Wallet.objects.update(read_at=datetime.now(UTC) - timedelta(seconds=601))
+    assert client.get(MARKETS, headers=payment(wallets["pro"], settings))["X-Tier"] == "free"
+
+
+DEEP = f'{{"transaction":{1000 * "["}{1000 * "]"}}}'
+
+
+@pytest.mark.parametrize("sent", ["junk", "{}", "0x" + 64 * "a", '{"x402Version":2}', "x" * 9_000, DEEP])
+def test_a_payment_header_that_cannot_be_read_means_nothing_on_a_free_request(client: Client, sent: str) -> None:
+    response = client.get(MARKETS, headers={"x-payment": sent})
+    assert (response.status_code, remaining(response)) == (200, 9)
+
+
+# Limits apart
+def test_signing_in_has_a_limit_of_its_own(client: Client) -> None:
+    with time_machine.travel(datetime.now(UTC), tick=False):
+        answers = [client.get(CHALLENGE) for _ in range(30)] + [client.post(SESSION)]
+    assert [answer.status_code for answer in answers] == [200] * 30 + [429]
+    assert answers[0]["RateLimit-Policy"] == '"auth";q=30;w=60'
+    assert answers[0]["X-Tier"] == "free"
+    assert remaining(client.get(MARKETS)) == 9
+
+
+def test_no_tier_raises_the_limit_of_signing_in(wallets: Mapping[str, Key]) -> None:
+    assert client_of(wallets["enterprise"]).get(CHALLENGE)["X-RateLimit-Limit"] == "30"
+
+
+def test_files_of_exports_have_a_limit_of_their_own(client: Client) -> None:
+    file = "/v1/exports/exp_01jd5k3v8rf8hb2m0c9t6w4y7z/files/part-0.jsonl.gz"
+    fetched = [client.get(file) for _ in range(20)]
+    assert [remaining(response) for response in fetched] == list(range(599, 579, -1))
+    assert fetched[0]["RateLimit-Policy"] == '"files";q=600;w=60'
+    assert remaining(client.get("/v1/exports/exp_01jd5k3v8rf8hb2m0c9t6w4y7z/filesystem")) == 9

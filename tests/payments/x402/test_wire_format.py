@@ -1,0 +1,364 @@
+"""The three ways in which a payment is asked for, sent and receipted; against the official codecs."""
+
+import base64
+import json
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from django.conf import LazySettings
+from django.test import RequestFactory
+from eth_account import Account
+from x402.http.utils import (
+    decode_payment_required_header,
+    decode_payment_response_header,
+    encode_payment_signature_header,
+)
+from x402.schemas import PaymentPayload
+from x402.schemas import PaymentRequired as RequiredV2
+from x402.schemas.v1 import PaymentPayloadV1, PaymentRequiredV1
+
+from framework.api.error_handler import body
+from framework.public_ids import new_id
+from payments import x402
+from payments.chain import evm
+from payments.chain.networks import BASE_SEPOLIA
+from payments.models import Payment
+from payments.pricing.price_list import Quote
+from payments.tiers.definitions import FREE, PRO
+from payments.x402.purchase import Purchase
+from payments.x402.receipts import Receipt, is_receipt
+
+PAY_TO = "0x209693bc6afc0c5328ba36faf03c514ef312287c"
+PAYER = "0x857b06519e91e3a54538791bdbb0e22373e36b66"
+HASH = "0x" + "5a" * 32
+SIGNED: dict[str, Any] = {
+    "signature": "0x" + "11" * 65,
+    "authorization": {
+        "from": evm.checksummed(PAYER),
+        "to": evm.checksummed(PAY_TO),
+        "value": "2000",
+        "validAfter": "0",
+        "validBefore": "1800000060",
+        "nonce": "0x" + "22" * 32,
+    },
+}
+ACCEPTED = {
+    "scheme": "exact",
+    "network": "eip155:84532",
+    "asset": evm.checksummed(BASE_SEPOLIA.asset),
+    "amount": "2000",
+    "payTo": evm.checksummed(PAY_TO),
+    "maxTimeoutSeconds": 60,
+    "extra": {"name": "USDC", "version": "2"},
+}
+V2: dict[str, Any] = {"x402Version": 2, "payload": SIGNED, "accepted": ACCEPTED}
+V1: dict[str, Any] = {"x402Version": 1, "scheme": "exact", "network": "base-sepolia", "payload": SIGNED}
+
+
+@pytest.fixture(autouse=True)
+def _our_address(settings: LazySettings) -> None:
+    settings.PAY_TO = PAY_TO
+    settings.PAYMENT_NETWORK = "eip155:84532"
+    settings.PUBLIC_BASE_URL = "https://api.example.com"
+
+
+def quote(tier: Any = FREE) -> Quote:
+    """A price of 0.002 USDC."""
+    return Quote(products=("context",), amount=Decimal("0.002000"), from_tier=tier, description="Neighborhood context")
+
+
+def purchase(url: str = "/v1/restaurants/noma?fields=context") -> Purchase:
+    """What a GET of this address buys."""
+    return Purchase.of(RequestFactory().get(url))
+
+
+def in_base64(content: Any) -> str:
+    """JSON in base64."""
+    return base64.b64encode(json.dumps(content).encode()).decode()
+
+
+# Challenges
+def test_the_seeds_header_names_asset_amount_receiver_and_network() -> None:
+    refusal = x402.PaymentRequired("Pay.", quote=quote(), purchase=purchase())
+    assert refusal.status == 402
+    assert json.loads(refusal.headers["x402"]) == {
+        "asset": "USDC",
+        "amount": "0.002",
+        "pay_to": "0x209693Bc6afc0C5328bA36FaF03C514EF312287C",
+        "network": "base-sepolia",
+        "caip2": "eip155:84532",
+        "asset_address": "0x036CbD53842c5426634e7929541eC2318f3dCF7e",
+        "decimals": 6,
+        "expires_in": 60,
+    }
+    assert " " not in refusal.headers["x402"]
+
+
+def test_the_header_of_version_2_is_what_official_clients_read() -> None:
+    refusal = x402.PaymentRequired("Pay.", quote=quote(), purchase=purchase())
+    read = decode_payment_required_header(refusal.headers["PAYMENT-REQUIRED"])
+    assert isinstance(read, RequiredV2)
+    assert read.error == "payment_required"
+    assert read.resource is not None
+    assert read.resource.model_dump(exclude_none=True) == {
+        "url": "https://api.example.com/v1/restaurants/noma?fields=context",
+        "description": "Neighborhood context",
+        "mimeType": "application/json",
+    }
+    assert [each.model_dump() for each in read.accepts] == [
+        {**ACCEPTED, "payTo": "0x209693Bc6afc0C5328bA36FaF03C514EF312287C"}
+    ]
+
+
+def test_the_body_is_what_clients_of_version_1_read() -> None:
+    refusal = x402.PaymentRejected("Too little.", quote=quote(PRO), purchase=purchase(), reason="wrong_amount")
+    told = body(refusal, request_id="req_1")
+    (accepts,) = PaymentRequiredV1.model_validate(told).accepts
+    assert (accepts.network, accepts.max_amount_required) == ("base-sepolia", "2000")
+    assert accepts.resource == "https://api.example.com/v1/restaurants/noma?fields=context"
+    assert accepts.output_schema == {"input": {"type": "http", "method": "GET", "discoverable": True}, "output": None}
+    assert {name: value for name, value in told.items() if name != "accepts"} == {
+        "x402Version": 1,
+        "error": "payment_rejected",
+        "title": "Payment rejected",
+        "status": 402,
+        "detail": "Too little.",
+        "tier_required": "pro",
+        "reason": "wrong_amount",
+        "request_id": "req_1",
+    }
+
+
+def test_what_everybody_may_buy_requires_no_tier() -> None:
+    refusal = x402.PaymentRequired("Pay.", quote=quote(), purchase=purchase())
+    assert refusal.own_body is not None
+    assert refusal.own_body["tier_required"] is None
+    assert "reason" not in refusal.own_body
+
+
+def test_no_cache_keeps_a_402() -> None:
+    headers = x402.PaymentRequired("Pay.", quote=quote(), purchase=purchase()).headers
+    assert headers["Cache-Control"] == "no-store"
+    assert headers["Vary"] == "Authorization, SIGN-IN-WITH-X, X-Payment, PAYMENT-SIGNATURE"
+
+
+@pytest.mark.parametrize("length", [10, 1000, 20_000])
+def test_the_headers_of_a_402_stay_below_4_kb(length: int) -> None:
+    refusal = x402.PaymentRequired("Pay.", quote=quote(), purchase=purchase(f"/v1/restaurants/noma?q={'é' * length}"))
+    assert sum(len(name) + len(value) + 4 for name, value in refusal.headers.items()) < 4096
+    assert all(value.isascii() for value in refusal.headers.values())
+
+
+def test_the_header_of_version_2_takes_about_a_kilobyte() -> None:
+    every = Quote(
+        products=("context", "reviews", "photos", "ai_insight"),
+        amount=Decimal("0.019000"),
+        from_tier=PRO,
+        description="Neighborhood context, Reviews, Photos, Insight",
+    )
+    asked_for = purchase("/v1/restaurants/noma?fields=core,context,reviews,photos,ai_insight")
+    headers = x402.PaymentRequired("Pay.", quote=every, purchase=asked_for).headers
+    assert len(headers["PAYMENT-REQUIRED"]) < 1300
+    assert len(headers["x402"]) < 300
+
+
+# Proofs
+def test_no_payment_is_none() -> None:
+    assert x402.proof({}) is None
+    assert x402.proof({"X-Payment": " "}) is None
+
+
+def test_a_transaction_hash_is_a_proof() -> None:
+    assert x402.proof({"X-Payment": HASH.upper().replace("X", "x")}) == x402.Sent(HASH)
+
+
+@pytest.mark.parametrize("encode", [json.dumps, in_base64])
+def test_a_settlement_response_is_the_transaction_that_it_holds(encode: Any) -> None:
+    settled = {"success": True, "transaction": HASH, "network": "base-sepolia", "payer": PAYER}
+    assert x402.proof({"X-Payment": encode(settled)}) == x402.Sent(HASH)
+
+
+@pytest.mark.parametrize("encode", [json.dumps, in_base64])
+@pytest.mark.parametrize(
+    ("header", "payload", "form", "asset"),
+    [
+        ("PAYMENT-SIGNATURE", V2, Payment.Form.V2, BASE_SEPOLIA.asset),
+        ("X-Payment", V2, Payment.Form.V2, BASE_SEPOLIA.asset),
+        ("X-Payment", V1, Payment.Form.V1, None),
+    ],
+)
+def test_both_versions_become_one_authorization(
+    header: str, payload: Any, form: Payment.Form, asset: str | None, encode: Any
+) -> None:
+    assert x402.proof({header: encode(payload)}) == x402.Authorization(
+        form=form,
+        scheme="exact",
+        network="eip155:84532",
+        asset=asset,
+        payer=PAYER,
+        to=PAY_TO,
+        value=2000,
+        valid_after=0,
+        valid_before=1_800_000_060,
+        nonce=bytes.fromhex("22" * 32),
+        signature=bytes.fromhex("11" * 65),
+    )
+
+
+def test_the_official_codec_writes_what_we_read() -> None:
+    for payload in (PaymentPayload.model_validate(V2), PaymentPayloadV1.model_validate(V1)):
+        found = x402.proof({"X-Payment": encode_payment_signature_header(payload)})
+        assert isinstance(found, x402.Authorization)
+        assert found.value == 2000
+
+
+def test_base64_of_addresses_and_without_its_end_is_read_too() -> None:
+    text = in_base64({**V2, "note": "?>~?>~"}).replace("+", "-").replace("/", "_").rstrip("=")
+    assert isinstance(x402.proof({"X-Payment": text}), x402.Authorization)
+
+
+def test_payment_signature_counts_before_x_payment() -> None:
+    found = x402.proof({"X-Payment": HASH, "PAYMENT-SIGNATURE": in_base64(V2)})
+    assert isinstance(found, x402.Authorization)
+
+
+def changed(**signed: Any) -> dict[str, Any]:
+    """A payment of version 2 with other fields signed."""
+    return {**V2, "payload": {**SIGNED, "authorization": {**SIGNED["authorization"], **signed}}}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "paid",
+        HASH[:-1],
+        "null",
+        "{",
+        "[]",
+        "e30=",
+        "=",
+        "é",
+        in_base64([]),
+        "[" * 8000,
+        in_base64({"transaction": "0x12"}),
+        in_base64({**V2, "x402Version": 3}),
+        in_base64({**V2, "x402Version": None}),
+        in_base64({**V2, "accepted": None}),
+        in_base64({**V2, "payload": {"permit2Authorization": {}, "signature": "0x11"}}),
+        in_base64({**V2, "payload": {**SIGNED, "signature": "0x"}}),
+        in_base64({**V1, "network": 84532}),
+        in_base64(changed(to="0x12")),
+        in_base64(changed(value="-1")),
+        in_base64(changed(value="٣")),
+        in_base64(changed(value=None)),
+        in_base64(changed(value=2.5)),
+        in_base64(changed(value=str(2**256))),
+        in_base64(changed(nonce="0x00")),
+        in_base64(changed(validBefore="9" * 79)),
+    ],
+)
+@pytest.mark.parametrize("header", ["PAYMENT-SIGNATURE", "X-Payment"])
+def test_anything_else_is_refused_and_names_the_header(header: str, text: str) -> None:
+    with pytest.raises(x402.InvalidPayment) as caught:
+        x402.proof({header: text})
+    assert (caught.value.status, caught.value.code, caught.value.param) == (400, "invalid_payment", header)
+    assert header in caught.value.message
+
+
+def test_a_header_of_more_than_8_kb_is_refused_unread() -> None:
+    with pytest.raises(x402.InvalidPayment, match="longer than 8192 bytes"):
+        x402.proof({"X-Payment": in_base64({**V2, "note": "x" * 8192})})
+
+
+# Purchases
+def test_a_purchase_is_the_same_however_it_is_written() -> None:
+    one = purchase("/v1/restaurants/noma/?b=2&a=1")
+    assert one.key == purchase("/v1/restaurants/noma?a=1&b=2").key
+    head = Purchase.of(RequestFactory().head("/v1/restaurants/noma?a=1&b=2"))
+    assert (head.method, head.key) == ("GET", one.key)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        RequestFactory().get("/v1/restaurants/geranium?a=1"),
+        RequestFactory().get("/v1/restaurants/noma?a=2"),
+        RequestFactory().get("/v1/restaurants/noma?a=1&a=1"),
+        RequestFactory().get("/v1/restaurants/noma?a=1&b="),
+        RequestFactory().post("/v1/restaurants/noma?a=1"),
+        RequestFactory().generic("GET", "/v1/restaurants/noma?a=1", b"{}"),
+    ],
+)
+def test_another_request_is_another_purchase(other: Any) -> None:
+    assert Purchase.of(other).key != purchase("/v1/restaurants/noma?a=1").key
+
+
+# Receipts
+def test_a_receipt_is_told_in_both_versions_and_kept_by_no_shared_cache() -> None:
+    receipt = Receipt(payment=new_id(), payer=PAYER, transaction=HASH, network="eip155:84532", amount=Decimal("0.002"))
+    answer = x402.Paid({"name": "Noma"}, receipt)
+    v2 = decode_payment_response_header(answer["PAYMENT-RESPONSE"])
+    assert v2.model_dump(exclude_none=True) == {
+        "success": True,
+        "payer": PAYER,
+        "transaction": HASH,
+        "network": "eip155:84532",
+        "amount": "2000",
+    }
+    v1 = decode_payment_response_header(answer["X-PAYMENT-RESPONSE"])
+    assert v1.model_dump(exclude_none=True) == {
+        "success": True,
+        "payer": PAYER,
+        "transaction": HASH,
+        "network": "base-sepolia",
+    }
+    assert answer["Cache-Control"] == "private, no-store"
+
+
+def test_a_receipts_token_is_good_for_its_payment_only() -> None:
+    receipt = Receipt(payment=new_id(), payer=PAYER, transaction=HASH, network="eip155:84532", amount=Decimal(1))
+    assert is_receipt(receipt.token, receipt.payment)
+    assert not is_receipt(receipt.token, new_id())
+    assert not is_receipt(None, receipt.payment)
+    name, _, signature = receipt.token.partition(":")
+    for forged in (name, f"{name}:", f"{name}:{signature[:-1]}", "", "é:é"):
+        assert not is_receipt(forged, receipt.payment)
+
+
+# Signatures
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ({}, True),
+        ({"value": "2001"}, False),
+        ({"to": PAYER}, False),
+        ({"validBefore": "1800000061"}, False),
+        ({"from": PAY_TO}, False),
+        ({"nonce": "0x" + "33" * 32}, False),
+    ],
+)
+def test_an_authorization_is_signed_by_its_payer_or_not(change: dict[str, str], expected: bool) -> None:
+    payer = Account.create()
+    told = SIGNED["authorization"] | {"from": payer.address}
+    typed = {"name": "USDC", "version": "2", "chainId": 84532, "verifyingContract": BASE_SEPOLIA.asset}
+    fields = [
+        "from:address",
+        "to:address",
+        "value:uint256",
+        "validAfter:uint256",
+        "validBefore:uint256",
+        "nonce:bytes32",
+    ]
+    types = [dict(zip(("name", "type"), field.split(":"), strict=True)) for field in fields]
+    made = Account.sign_typed_data(payer.key, typed, {"TransferWithAuthorization": types}, numbers(told))
+    payload = {"signature": "0x" + made.signature.hex().removeprefix("0x"), "authorization": told | change}
+    found = x402.proof({"PAYMENT-SIGNATURE": json.dumps({**V2, "payload": payload})})
+    assert isinstance(found, x402.Authorization)
+    assert found.is_signed() is expected
+
+
+def numbers(told: dict[str, str]) -> dict[str, Any]:
+    """The fields of an authorization as they are signed: numbers as numbers, bytes as bytes."""
+    whole = {name: int(told[name]) for name in ("value", "validAfter", "validBefore")}
+    return told | whole | {"nonce": bytes.fromhex(told["nonce"][2:])}

@@ -1,0 +1,64 @@
+"""Whatever comes as a payment is read or refused: nothing makes the reader fail."""
+
+import base64
+import json
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from payments import x402
+from tests.payments.x402.test_wire_format import HASH, V1, V2, in_base64
+
+
+def places(content: dict[str, Any], *, within: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """The way to each field of this JSON, whole objects among them."""
+    for name, inner in content.items():
+        yield (*within, name)
+        if isinstance(inner, dict):
+            yield from places(inner, within=(*within, name))
+
+
+def replaced(content: dict[str, Any], way: tuple[str, ...], by: str) -> dict[str, Any]:
+    """The same JSON with something else in one place."""
+    name, *rest = way
+    return {**content, name: replaced(content.get(name, {}), (*rest,), by) if rest else by}
+
+
+NAMED = {**V2, "extensions": {"payment-identifier": {"info": {"id": "pay_0123456789abcdef"}}}}
+
+
+@pytest.mark.parametrize("deep", ["[" * 1000 + "]" * 1000, '{"a":' * 900 + "1" + "}" * 900], ids=["lists", "objects"])
+@pytest.mark.parametrize("content", [{"transaction": HASH}, NAMED, V1], ids=["transaction", "version 2", "version 1"])
+def test_json_that_is_nested_deep_is_refused_or_not_looked_at_wherever_it_stands(
+    content: dict[str, Any], deep: str
+) -> None:
+    for way in [*places(content), ("resource",), ("more",)]:
+        with suppress(x402.InvalidPayment):
+            text = json.dumps(replaced(content, way, "here")).replace('"here"', deep)
+            assert isinstance(x402.proof({"X-Payment": text}), x402.Authorization | x402.Sent)
+
+
+@given(text=st.text(max_size=200) | st.binary(max_size=200).map(lambda content: base64.b64encode(content).decode()))
+def test_no_text_makes_the_reader_fail(text: str) -> None:
+    with suppress(x402.InvalidPayment):
+        x402.proof({"X-Payment": text})
+
+
+@given(
+    content=st.recursive(
+        st.none() | st.booleans() | st.integers(-(2**63), 2**63) | st.text(max_size=5),
+        lambda inner: (
+            st.lists(inner, max_size=3)
+            | st.dictionaries(
+                st.sampled_from(["x402Version", "payload", "accepted", "authorization", "transaction"]), inner
+            )
+        ),
+    )
+)
+def test_no_json_makes_the_reader_fail(content: Any) -> None:
+    with suppress(x402.InvalidPayment):
+        x402.proof({"X-Payment": in_base64(content)})

@@ -1,0 +1,37 @@
+"""What is told of a reservation: without its serializer, and the very same."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from accounts.models import Venue
+from framework.api.pagination.page_number import Page
+from reservations.api import reservation_json
+from reservations.api.serializers import ReservationRecord
+from reservations.models import Reservation
+from tests.support import builders
+
+NOON = datetime(2026, 11, 21, 12, 0, 0, 999_999, tzinfo=UTC)
+
+
+@pytest.mark.django_db
+def test_a_reservation_is_told_as_its_serializer_tells_it(venue: Venue, other_venue: Venue) -> None:
+    for number, status in enumerate(Reservation.Status.values):
+        builders.reservation(venue, status=status, starts_at=NOON + timedelta(days=number), metadata={"a": "é\n🙂"})
+    builders.reservation(
+        venue, starts_at=NOON, tables=["T 1", 'the "nook"'], special_requests="A\nB", customer_email="ada@example.com"
+    )
+    builders.reservation(other_venue)
+
+    booked = list(Reservation.objects.of(venue).soonest_first())
+    expected = [dict(ReservationRecord(row).data) for row in booked]
+    assert len(expected) == 4
+    assert [reservation_json.of(row) for row in booked] == expected
+    assert list(reservation_json.of(booked[0])) == list(expected[0])
+    assert reservation_json.page_of(venue, Page(number=1, limit=1000)) == (4, expected)
+    assert reservation_json.page_of(venue, Page(number=2, limit=3)) == (4, expected[3:])
+    assert reservation_json.page_of(venue, Page(number=3, limit=3)) == (4, [])
+    pending = [each for each in expected if each["status"] == "pending"]
+    assert reservation_json.page_of(venue, Page(number=1, limit=9), status="pending") == (len(pending), pending)
+    of_day = [each for each in expected if each["date"] == "2026-11-21"]
+    assert reservation_json.page_of(venue, Page(number=1, limit=9), day=NOON.date()) == (len(of_day), of_day)

@@ -1,0 +1,403 @@
+"""The page on which guests book: by the rule of the API, without cookies, in any frame."""
+
+import re
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, date, datetime, time, timedelta
+from html import unescape
+from threading import Barrier
+from typing import Any
+
+import pytest
+import time_machine
+from django.db import connection
+from django.test import Client
+
+from accounts.models import Venue
+from reservations.booking import email_confirmation
+from reservations.booking_page import online_booking
+from reservations.mail import templates
+from reservations.models import Closure, Notice, OnlineBooking, Reservation, Seating
+from reservations.self_service import links, permissions
+from tests.support import builders
+from tests.support.query_counts import costing
+
+NOW = datetime(2031, 5, 3, 12, 0, tzinfo=UTC)
+DAY = date(2031, 5, 5)
+XSS = "<script>alert('x')</script>"
+
+
+def trattoria(**fields: Any) -> Venue:
+    """A venue of one table for four that guests may book online for dinner."""
+    venue = builders.venue("Trattoria", **{"is_bookable_online": True} | fields)
+    builders.table(venue)
+    builders.period(venue)
+    return venue
+
+
+@pytest.fixture
+def osteria(db: None) -> Venue:
+    """One of them."""
+    return trattoria()
+
+
+def page(venue: Venue, query: str = "") -> str:
+    """The address of its page."""
+    return f"/book/{venue.public_id}{query}"
+
+
+def sent(venue: Venue, *, now: datetime = NOW, **changes: str) -> dict[str, str]:
+    """What the form sends, ten seconds after it was opened."""
+    return {
+        "form": online_booking.new_form(venue, now=now - timedelta(seconds=10)),
+        "party": "4",
+        "day": DAY.isoformat(),
+        "time": "19:30",
+        "customer_name": "Ada Lovelace",
+        "customer_email": "ada@example.com",
+        "customer_phone": "",
+        "special_requests": "A quiet corner",
+        "website": "",
+    } | changes
+
+
+def post(venue: Venue, *, at: datetime = NOW, **changes: str) -> Any:
+    """Send the form at that moment."""
+    with time_machine.travel(at, tick=False):
+        return Client(enforce_csrf_checks=True).post(page(venue), sent(venue, now=at, **changes))
+
+
+def seen(path: str, *, at: datetime = NOW) -> Any:
+    """The page at that moment."""
+    with time_machine.travel(at, tick=False):
+        return Client().get(path)
+
+
+def words(response: Any) -> str:
+    """The text of a page without its markup."""
+    return " ".join(unescape(re.sub(r"<[^>]+>", " ", response.content.decode())).split())
+
+
+def test_a_week_for_any_party_costs_the_same_few_queries(osteria: Venue) -> None:
+    with time_machine.travel(NOW, tick=False), costing(7):
+        Client().get(page(osteria, "?party=2"))
+    for number in range(2, 6):
+        builders.table(osteria, f"T{number}")
+    builders.period(osteria, "Lunch", first="12:00", last="14:00")
+    with time_machine.travel(NOW, tick=False), costing(7):
+        Client().get(page(osteria, "?party=2&day=2031-05-05"))
+
+
+def test_what_is_shown_as_free_is_what_the_api_gives(osteria: Venue) -> None:
+    builders.reservation(osteria, status="confirmed", starts_at=datetime(2031, 5, 5, 17, 30, tzinfo=UTC))
+    found = online_booking.days(osteria, DAY, party_size=4, now=NOW)[0]
+    free = [choice.time for choice in found.choices if choice.answer == "free"]
+    assert free == [time(21, 15), time(21, 30), time(21, 45), time(22, 0)]
+    api = builders.client(osteria)
+    # The last one is left free by none of the others.
+    for choice in (*(choice for choice in found.choices if choice.answer == "full"), found.choices[-1]):
+        with time_machine.travel(NOW, tick=False):
+            body = builders.reservation_body(date=DAY.isoformat(), time=f"{choice.time:%H:%M}")
+            response = api.post("/api/v1/reservations", body, content_type="application/json")
+        assert response.status_code == (201 if choice.answer == "free" else 400)
+
+
+def test_closed_days_and_full_days_are_told(osteria: Venue) -> None:
+    Closure.objects.create(venue=osteria, first_date=DAY, last_date=DAY, reason="Closed for Easter")
+    assert "No guests are seated on 2031-05-05: Closed for Easter." in words(seen(page(osteria, "?day=2031-05-05")))
+    assert "There is no table for 5 left on this day." in words(seen(page(osteria, "?day=2031-05-06&party=5")))
+
+
+def test_a_guest_books_and_reads_what_happens_next(osteria: Venue) -> None:
+    response = post(osteria)
+    assert response.status_code == 302
+    made = Reservation.objects.get()
+    assert (made.status, made.tables, made.time) == ("confirmed", ["T1"], time(19, 30))
+    assert made.notices.get().kind == "confirmed"
+    after = seen(response["Location"])
+    assert after.status_code == 200
+    for part in ("Your table is booked", "Monday 5 May 2031", "19:30 (Europe/Rome time)", made.code):
+        assert part in words(after)
+    assert links.url_of(made) in after.content.decode()
+    assert re.fullmatch(rf"/book/{osteria.public_id}/booked/{made.public_id}~[\w-]{{43}}", response["Location"])
+    assert not after.cookies
+    assert not response.cookies
+
+
+def test_the_page_is_for_frames_and_sets_no_cookies(osteria: Venue) -> None:
+    response = seen(page(osteria, "?party=2&day=2031-05-05&time=19:30"))
+    assert response.status_code == 200
+    assert not response.cookies
+    assert "X-Frame-Options" not in response
+    assert response["Content-Security-Policy"].endswith("frame-ancestors *")
+    assert "script-src 'self'" in response["Content-Security-Policy"]
+    assert "Cookie" not in response.get("Vary", "")
+    assert "csrfmiddlewaretoken" not in response.content.decode()
+    assert not re.search(r'\sstyle="|\son\w+="|<script>', response.content.decode())
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["?party=0", "?party=1e400", "?party=%00", "?party=999999999999", "?day=2031-02-30", "?day=%00", "?day=0001-01-01",
+     "?day=9999-12-31", "?time=99:99", "?day=2031-05-05&time=%00", "?party=%D9%A2"],
+)  # fmt: skip
+def test_addresses_that_mean_nothing_show_the_usual(osteria: Venue, query: str) -> None:
+    response = seen(page(osteria, query))
+    assert response.status_code == 200
+    assert "Show times" in words(response)
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"customer_name": ""}, "This field is required."),
+        ({"customer_name": "A\x00B"}, "Null characters are not allowed."),
+        ({"customer_email": "nobody"}, "This must be an e-mail address."),
+        ({"customer_email": ""}, "Give an e-mail address or a phone number."),
+        ({"customer_phone": "0555"}, "international form"),
+        ({"special_requests": "x" * 2001}, "at most 2000 characters"),
+        ({"website": "https://spam.example"}, "Leave this field empty"),
+    ],
+)
+def test_what_is_wrong_is_said_at_its_field_and_nothing_is_booked(
+    osteria: Venue, changes: dict[str, Any], said: str
+) -> None:
+    response = post(osteria, **changes)
+    assert response.status_code == 400
+    assert said in words(response)
+    assert 'aria-invalid="true"' in response.content.decode()
+    assert "A quiet corner" in response.content.decode() or "special_requests" in changes
+    assert not Reservation.objects.exists()
+
+
+@pytest.mark.parametrize("changes", [{"party": "0"}, {"party": "x"}, {"day": "\x00"}, {"time": "25:00"}, {"day": ""}])
+def test_a_form_that_was_tampered_with_is_shown_again(osteria: Venue, changes: dict[str, Any]) -> None:
+    assert post(osteria, **changes).status_code == 400
+    assert not Reservation.objects.exists()
+
+
+def test_when_the_table_is_gone_other_times_are_buttons_and_nothing_typed_is_lost(osteria: Venue) -> None:
+    builders.reservation(osteria, status="confirmed", starts_at=datetime(2031, 5, 5, 17, 30, tzinfo=UTC))
+    response = post(osteria)
+    assert response.status_code == 409
+    text = response.content.decode()
+    assert "There is no table for 4 at 19:30 on 2031-05-05." in words(response)
+    others = re.findall(r'<button name="instead" value="([^"]+)"', text)
+    assert others == ["21:15", "21:30", "21:45", "22:00"]
+    for typed in ("Ada Lovelace", "ada@example.com", "A quiet corner"):
+        assert typed in text
+    # Enter in a field presses the first button, which books no other time.
+    assert text.index('<button class="unseen"') < text.index('name="instead"')
+    assert post(osteria, instead=others[0]).status_code == 302
+    assert Reservation.objects.get(time=time(21, 15)).status == "confirmed"
+
+
+def test_large_parties_waiting_lists_and_venues_without_tables_are_told_honestly(db: None) -> None:
+    bare = builders.venue(is_bookable_online=True)
+    assert "Ask for this time" in words(seen(page(bare, "?day=2031-05-05")))
+    careful = trattoria(auto_confirm_max_party=3)
+    assert "5 May ask" in words(seen(page(careful, "?party=4&day=2031-05-05")))
+    large = post(careful)
+    assert "Your request is with the restaurant" in words(seen(large["Location"]))
+    lists = trattoria(when_full="waitlist")
+    post(lists)
+    waits = seen(page(lists, "?party=4&day=2031-05-05&time=19:30"))
+    assert "Join the waiting list" in words(waits)
+    second = post(lists, customer_email="bob@example.com")
+    assert "You are on the waiting list" in words(seen(second["Location"]))
+
+
+@pytest.mark.parametrize("fields", [{"is_bookable_online": False}, {}])
+def test_where_guests_cannot_book_the_page_says_so(osteria: Venue, fields: dict[str, Any]) -> None:
+    if fields:
+        Venue.objects.filter(pk=osteria.pk).update(**fields)
+    else:
+        type(osteria.account).objects.filter(pk=osteria.account_id).update(closed_at=NOW)
+    for path in (page(osteria), "/book/ven_nothing", "/book/%00"):
+        response = seen(path)
+        assert response.status_code == 404
+        assert "No booking here" in words(response)
+    assert post(osteria).status_code == 404
+    assert not Reservation.objects.exists()
+
+
+def test_a_form_that_is_sent_twice_books_once(osteria: Venue) -> None:
+    form = sent(osteria)
+    with time_machine.travel(NOW, tick=False):
+        first, second = (Client().post(page(osteria), form) for _ in range(2))
+        other = Client().post(page(osteria), form | {"time": "21:30"})
+    assert first["Location"] == second["Location"]
+    assert other.status_code == 409
+    assert "With this form a table is booked already." in words(other)
+    assert Reservation.objects.count() == 1
+
+
+@pytest.mark.parametrize(
+    ("age_s", "said"), [(1, "That was very quick."), (60 * 60 * 13, "This page was open for long."), (-60, "quick")]
+)
+def test_forms_come_back_neither_at_once_nor_the_next_day(osteria: Venue, age_s: int, said: str) -> None:
+    response = post(osteria, form=online_booking.new_form(osteria, now=NOW - timedelta(seconds=age_s)))
+    assert said in words(response)
+    assert post(osteria, form="forged").status_code == 409
+    assert post(osteria, form=online_booking.new_form(trattoria(), now=NOW)).status_code == 409
+    assert not Reservation.objects.exists()
+
+
+def test_a_contact_holds_three_bookings_at_a_venue_and_one_that_is_cancelled_makes_room(osteria: Venue) -> None:
+    for day in ("2031-05-05", "2031-05-06", "2031-05-07"):
+        assert post(osteria, day=day, customer_email="ada+spam@example.com").status_code == 302
+    refused = post(osteria, day="2031-05-08", customer_email="ADA@example.com")
+    assert refused.status_code == 409
+    assert "You have 3 bookings here that are still to come" in words(refused)
+    assert Reservation.objects.count() == 3
+    permissions.cancel(Reservation.objects.earliest("starts_at"), now=NOW)
+    assert post(osteria, day="2031-05-08", customer_email="ADA@example.com").status_code == 302
+
+
+def test_an_address_makes_ten_bookings_in_a_day_at_a_venue(osteria: Venue) -> None:
+    for number in range(10):
+        day = (DAY + timedelta(days=number)).isoformat()
+        assert post(osteria, day=day, customer_email=f"guest{number}@example.com").status_code == 302
+    refused = post(osteria, day="2031-06-01", customer_email="one@example.com")
+    assert "10 bookings were made from your connection within a day" in words(refused)
+    assert Reservation.objects.count() == 10
+    tomorrow = post(osteria, at=NOW + timedelta(days=1), day="2031-06-01", customer_email="one@example.com")
+    assert tomorrow.status_code == 302
+
+
+def test_who_is_to_prove_an_address_follows_the_mailed_link_as_often_as_they_like(db: None) -> None:
+    venue = trattoria(proves_guests=True)
+    response = post(venue)
+    made = Reservation.objects.get()
+    assert (made.status, made.pending_reason, made.tables) == ("pending", "proof", ["T1"])
+    after = seen(response["Location"])
+    assert "Open its link and confirm until 14:15 on Saturday 3 May 2031." in words(after)
+    assert links.token_of(made) not in after.content.decode()
+    mail = templates.write(made.notices.get())
+    assert mail.subject == "Confirm your booking at Trattoria"
+    assert links.url_of(made) in mail.body
+    assert "14:15 on Saturday 3 May 2031" in mail.body
+    with time_machine.travel(NOW + timedelta(minutes=14), tick=False):
+        guest = Client()
+        asked = guest.get(f"/guest/{links.token_of(made)}")
+        assert "Yes, confirm the booking" in words(asked)
+        assert Reservation.objects.get().status == "pending"
+        for _ in range(2):
+            assert guest.post(f"/guest/{links.token_of(made)}/confirm").status_code == 302
+    made.refresh_from_db()
+    assert (made.status, made.tables, made.prove_by) == ("confirmed", ["T1"], None)
+    assert list(made.notices.order_by("pk").values_list("kind", flat=True)) == ["proof", "confirmed"]
+    assert email_confirmation.release(now=NOW + timedelta(days=1)) == 0
+
+
+def test_what_nobody_proves_is_free_again_after_a_quarter_of_an_hour(db: None) -> None:
+    venue = trattoria(proves_guests=True)
+    post(venue)
+    made = Reservation.objects.get()
+    assert email_confirmation.release(now=NOW + timedelta(minutes=14)) == 0
+    assert Seating.objects.count() == 1
+    late = NOW + timedelta(minutes=15)
+    with pytest.raises(email_confirmation.ProofTooLate):
+        email_confirmation.prove(made, now=late)
+    assert [email_confirmation.release(now=late), email_confirmation.release(now=late)] == [1, 0]
+    made.refresh_from_db()
+    assert (made.status, made.tables) == ("cancelled", [])
+    assert list(made.notices.values_list("kind", flat=True)) == ["proof"]
+    assert not Seating.objects.exists()
+    with time_machine.travel(late, tick=False):
+        assert Client().post(f"/guest/{links.token_of(made)}/confirm").status_code == 409
+    assert post(venue, at=late).status_code == 302
+
+
+def test_who_proves_a_request_waits_as_any_that_the_venue_takes(db: None) -> None:
+    for fields, reason, kind in (
+        ({"auto_confirm_max_party": 3}, "large_party", Notice.Kind.REQUESTED),
+        ({"when_full": "waitlist"}, "waitlist", Notice.Kind.WAITLISTED),
+    ):
+        venue = trattoria(proves_guests=True, **fields)
+        builders.reservation(venue, status="confirmed", starts_at=datetime(2031, 5, 5, 17, 30, tzinfo=UTC))
+        assert post(venue, customer_email="bob@example.com").status_code == 302
+        made = Reservation.objects.get(venue=venue, pending_reason="proof")
+        assert made.tables == []
+        email_confirmation.prove(made, now=NOW)
+        assert (made.status, made.pending_reason, made.prove_by) == ("pending", reason, None)
+        assert made.notices.latest("pk").kind == kind
+
+
+def test_a_venue_that_proves_guests_needs_their_mail_address(db: None) -> None:
+    response = post(trattoria(proves_guests=True), customer_email="", customer_phone="+39 333 555 0100")
+    assert response.status_code == 400
+    assert "This restaurant confirms bookings by mail: give an e-mail address." in words(response)
+    assert not Reservation.objects.exists()
+
+
+def test_markup_in_any_field_is_text_everywhere(db: None) -> None:
+    venue = trattoria(address=XSS, phone=XSS)
+    Venue.objects.filter(pk=venue.pk).update(name=XSS)
+    venue.refresh_from_db()
+    shown = post(venue, customer_name=XSS, special_requests=XSS, customer_email=f"{XSS}@example.com", form=XSS)
+    assert shown.status_code == 400
+    booked = post(venue, customer_name=XSS, special_requests=XSS)
+    made = Reservation.objects.get()
+    pages = [shown, seen(booked["Location"]), seen(f"/guest/{links.token_of(made)}"), seen(page(venue))]
+    mail = templates.write(made.notices.get())
+    for text in [*(one.content.decode() for one in pages), str(mail.alternatives[0][0])]:
+        assert "<script>alert" not in text
+    assert XSS in words(pages[2])
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_the_page_and_the_api_at_once_one_gets_the_last_table_and_the_other_other_times() -> None:
+    venue = trattoria()
+    api = builders.client(venue)
+    now = datetime.now(tz=UTC)
+    day = (now + timedelta(days=9)).date().isoformat()
+    start = Barrier(2)
+
+    def by_page() -> Any:
+        start.wait(timeout=10)
+        try:
+            return Client().post(page(venue), sent(venue, now=now, day=day))
+        finally:
+            connection.close()
+
+    def by_api() -> Any:
+        start.wait(timeout=10)
+        try:
+            body = builders.reservation_body(date=day)
+            return api.post("/api/v1/reservations", body, content_type="application/json")
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(2) as pool:
+        paged, called = (future.result() for future in (pool.submit(by_page), pool.submit(by_api)))
+    assert (paged.status_code, called.status_code) in [(302, 400), (409, 201)]
+    if called.status_code == 400:
+        assert called.json()["error"]["code"] == "slot_unavailable"
+        assert called.json()["error"]["alternatives"] == ["21:15", "21:30", "21:45", "22:00"]
+    else:
+        assert re.findall(r'name="instead" value="([^"]+)"', paged.content.decode()) == [
+            *("21:15", "21:30", "21:45", "22:00")
+        ]
+    assert Reservation.objects.count() == Seating.objects.count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_form_that_is_sent_four_times_at_once_books_once() -> None:
+    venue = trattoria()
+    for number in range(2, 5):
+        builders.table(venue, f"T{number}")
+    now = datetime.now(tz=UTC)
+    form = sent(venue, now=now, day=(now + timedelta(days=9)).date().isoformat())
+    start = Barrier(4)
+
+    def send(_: int) -> str:
+        start.wait(timeout=10)
+        try:
+            return str(Client().post(page(venue), form)["Location"])
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(4) as pool:
+        places = set(pool.map(send, range(4)))
+    assert len(places) == 1
+    assert Reservation.objects.count() == OnlineBooking.objects.count() == 1

@@ -1,0 +1,294 @@
+"""The pages of reservations: who gets in, each step from booked to left, and what people wrote, which is only text."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+import time_machine
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from accounts.models import Venue
+from reservations.models import Reservation
+from tests.reservations import consistency
+from tests.support import builders, users
+
+NOW = datetime(2031, 5, 3, 17, 30, tzinfo=UTC)
+NASTY = "<script>alert(1)</script>"
+PAGES = ["", "/live", "/today", "/new", "/waiting", "/{id}", "/{id}/edit", "/{id}/move", "/{id}/cancel"]
+OF_GUESTS = ["", "/{id}", "/{id}/merge", "/{id}/erase", "/{id}/download"]
+
+
+@pytest.fixture(autouse=True)
+def evening() -> Iterator[None]:
+    """It is half past seven in Rome, on a Saturday."""
+    with time_machine.travel(NOW, tick=False):
+        yield
+
+
+@pytest.fixture
+def dinner(venue: Venue) -> Venue:
+    """The venue with the tables T1 and T2 for four, and dinner every day."""
+    builders.table(venue, "T1")
+    builders.table(venue, "T2")
+    builders.period(venue, first="18:00", last="22:00")
+    return venue
+
+
+@pytest.fixture
+def host(dinner: Venue) -> Client:
+    """Who works there with reservations."""
+    return users.member(dinner, "host")
+
+
+@pytest.fixture
+def its(dinner: Venue) -> Reservation:
+    """A confirmed party of four, at T1 from now on."""
+    return builders.reservation(dinner, status="confirmed", starts_at=NOW)
+
+
+def url(venue: Venue, rest: str = "", *, its: Reservation | None = None) -> str:
+    """An address of the venue's reservations."""
+    return f"/dashboard/{venue.public_id}/reservations{rest.format(id=its.public_id if its else '')}"
+
+
+def text(response: Any) -> str:
+    """The page."""
+    content: str = response.content.decode()
+    return content
+
+
+def step(client: Client, its: Reservation, name: str, **more: str) -> list[str]:
+    """Take a step; what the page says then."""
+    answer = client.post(url(its.venue, f"/{its.public_id}/{name}"), more)
+    assert answer.status_code == 302
+    page = client.get(answer["Location"])
+    its.refresh_from_db()
+    return [str(message) for message in page.context["messages"]]
+
+
+# Who gets in
+def addresses(its: Reservation) -> list[str]:
+    """Every page that can be read."""
+    guests = f"/dashboard/{its.venue.public_id}/guests"
+    return [url(its.venue, rest, its=its) for rest in PAGES] + [
+        guests + rest.format(id=its.public_id) for rest in OF_GUESTS
+    ]
+
+
+def test_the_host_reads_every_page(host: Client, its: Reservation) -> None:
+    assert {address: host.get(address).status_code for address in addresses(its)} == dict.fromkeys(addresses(its), 200)
+
+
+def test_strangers_are_sent_to_sign_in(client: Client, its: Reservation) -> None:
+    for address in addresses(its):
+        assert client.get(address)["Location"].startswith("/account/login/?next=/dashboard/ven_")
+
+
+def test_the_kitchen_has_no_reservations_and_no_guests(dinner: Venue, its: Reservation) -> None:
+    cook = users.member(dinner, "kitchen")
+    before = consistency.state()
+    assert {cook.get(address).status_code for address in addresses(its)} == {403}
+    assert {cook.post(address).status_code for address in addresses(its)} == {403}
+    assert consistency.state() == before
+
+
+def test_another_venue_is_not_there_and_its_reservations_are_in_no_other(its: Reservation, other_venue: Venue) -> None:
+    other = users.member(other_venue)
+    before = consistency.state()
+    assert {other.get(address).status_code for address in addresses(its)} == {404}
+    for rest in PAGES[5:]:
+        assert other.get(url(other_venue, rest, its=its)).status_code == 404
+        assert other.post(url(other_venue, rest, its=its)).status_code in (404, 405)
+    for rest in OF_GUESTS[1:]:
+        assert (
+            other.get(f"/dashboard/{other_venue.public_id}/guests{rest.format(id=its.public_id)}").status_code == 404
+        )
+    assert consistency.state() == before
+
+
+def test_what_people_wrote_is_text_on_every_page(dinner: Venue, host: Client) -> None:
+    for status in ("confirmed", "pending"):
+        its = builders.reservation(
+            dinner,
+            status=status,
+            starts_at=NOW,
+            customer_name=NASTY,
+            special_requests=NASTY,
+            customer_phone="+3906123",
+        )
+        for address in addresses(its):
+            page = host.get(address)
+            if page["Content-Type"].startswith("text/html"):
+                assert NASTY not in text(page), address
+        assert "&lt;script&gt;" in text(host.get(url(dinner)))
+
+
+@pytest.mark.parametrize("rest", ["/res_1", "/res_%00", "/new?day=9999-99-99", "?day=1e400", "/live?day=%00"])
+def test_what_is_no_reservation_and_no_day_is_404(host: Client, dinner: Venue, rest: str) -> None:
+    assert host.get(url(dinner, rest)).status_code == 404
+
+
+# What it costs
+def test_the_waiting_list_costs_the_same_for_one_and_for_many(host: Client, dinner: Venue) -> None:
+    counts = []
+    for number in (1, 12):
+        for _ in range(number):
+            its = builders.reservation(dinner, starts_at=NOW + timedelta(hours=1), party_size=4)
+            Reservation.objects.filter(pk=its.pk).update(pending_reason="waitlist")
+        with CaptureQueriesContext(connection) as captured:
+            assert host.get(url(dinner, "/waiting")).status_code == 200
+        counts.append(len(captured))
+    assert counts[0] == counts[1] <= 8
+
+
+# Steps
+def test_a_party_arrives_is_seated_and_leaves(host: Client, its: Reservation) -> None:
+    assert step(host, its, "arrived") == ["Ada Lovelace has arrived."]
+    assert step(host, its, "seated") == ["Ada Lovelace is seated."]
+    with time_machine.travel(NOW + timedelta(minutes=60), tick=False):
+        assert step(host, its, "finished") == ["Ada Lovelace has left; the table is free."]
+    assert its.arrival == "finished"
+    assert its.seatings.get().during.upper == NOW + timedelta(minutes=60)
+
+
+def test_a_step_out_of_order_says_why_and_changes_nothing(host: Client, its: Reservation) -> None:
+    before = consistency.state()
+    assert step(host, its, "finished") == ["Nobody has been seen of this party yet, so it cannot be finished."]
+    assert consistency.state() == before
+
+
+def test_who_does_not_come_frees_the_table_and_may_come_after_all(host: Client, its: Reservation) -> None:
+    assert "Did they not come?" in text(host.get(url(its.venue, "/{id}/no-show", its=its)))
+    assert step(host, its, "no-show") == ["Ada Lovelace did not come; the table is free."]
+    assert (its.arrival, its.seatings.count()) == ("no_show", 0)
+    assert step(host, its, "arrived") == ["Ada Lovelace has arrived."]
+    assert its.arrival == "arrived"
+
+
+def test_a_request_is_confirmed_or_cancelled_and_cancelled_is_final(host: Client, dinner: Venue) -> None:
+    its = builders.reservation(dinner, starts_at=NOW + timedelta(hours=1))
+    assert step(host, its, "confirm") == ["Ada Lovelace is confirmed."]
+    assert (its.status, its.tables) == ("confirmed", ["T1"])
+    assert step(host, its, "cancel", back="day") == ["The reservation of Ada Lovelace is cancelled."]
+    assert (its.status, its.seatings.count()) == ("cancelled", 0)
+    before = consistency.state()
+    (said,) = step(host, its, "confirm")
+    assert "cancelled" in said
+    assert consistency.state() == before
+
+
+def test_who_has_not_followed_the_mailed_link_is_shown_so_and_can_be_confirmed(host: Client, dinner: Venue) -> None:
+    its = builders.reservation(dinner, starts_at=NOW + timedelta(hours=1))
+    Reservation.objects.filter(pk=its.pk).update(pending_reason="proof", prove_by=NOW + timedelta(minutes=15))
+    page = text(host.get(url(dinner)))
+    assert "Not proven yet" in page
+    assert "the guest has not followed the mailed link yet" in page
+    assert "held until Sat 19:45" in text(host.get(url(dinner, "/{id}", its=its)))
+    assert step(host, its, "confirm") == ["Ada Lovelace is confirmed."]
+    assert its.prove_by is None
+
+
+def test_a_table_is_offered_to_a_party_that_waits_and_they_take_it(host: Client, dinner: Venue) -> None:
+    its = builders.reservation(
+        dinner, starts_at=NOW + timedelta(hours=1), customer_email=None, customer_phone="+3906123"
+    )
+    Reservation.objects.filter(pk=its.pk).update(pending_reason="waitlist")
+    page = text(host.get(url(dinner, "/waiting")))
+    assert "Offer a table" in page
+    assert "tel:+3906123" in page
+    assert step(host, its, "offer", back="waiting") == [
+        "Ada Lovelace is offered a table.",
+        "T1 is held until 20:00 on Saturday 3 May 2031. Call them: no mail is sent.",
+    ]
+    assert (its.status, its.tables) == ("pending", ["T1"])
+    assert step(host, its, "accept") == ["Ada Lovelace is confirmed."]
+    assert (its.status, its.tables) == ("confirmed", ["T1"])
+
+
+def test_there_is_nothing_to_offer_while_all_tables_are_taken(host: Client, its: Reservation) -> None:
+    builders.reservation(its.venue, status="confirmed", starts_at=NOW)
+    waits = builders.reservation(its.venue, starts_at=NOW + timedelta(hours=1))
+    Reservation.objects.filter(pk=waits.pk).update(pending_reason="waitlist")
+    before = consistency.state()
+    assert step(host, waits, "offer") == ["No table is free for this party."]
+    assert consistency.state() == before
+
+
+def test_an_empty_waiting_list_says_how_it_fills(host: Client, dinner: Venue) -> None:
+    assert "Guests are refused when no table is free." in text(host.get(url(dinner, "/waiting")))
+    Venue.objects.filter(pk=dinner.pk).update(when_full="waitlist")
+    assert "Guests stand here who want a table when none is free." in text(host.get(url(dinner, "/waiting")))
+
+
+# Forms
+def fields_of(page: Any, **changes: Any) -> dict[str, Any]:
+    """What the form on a page sends when only this is changed."""
+    form = page.context["form"]
+    sent = {}
+    for bound in form:
+        value = bound.value()
+        sent[bound.html_name] = value if isinstance(value, list) else ("" if value is None else str(value))
+        if bound.field.show_hidden_initial:
+            sent[bound.html_initial_name] = sent[bound.html_name]
+    return sent | changes
+
+
+def test_staff_change_a_reservation(host: Client, its: Reservation) -> None:
+    path = url(its.venue, "/{id}/edit", its=its)
+    sent = fields_of(host.get(path), special_requests="By the window", party_size="3")
+    assert host.post(path, sent)["Location"] == url(its.venue, "/{id}", its=its)
+    its.refresh_from_db()
+    assert (its.special_requests, its.party_size, its.tables) == ("By the window", 3, ["T1"])
+
+
+def test_what_cannot_be_is_told_at_its_field_and_keeps_what_was_typed(host: Client, its: Reservation) -> None:
+    path = url(its.venue, "/{id}/edit", its=its)
+    sent = fields_of(host.get(path), customer_phone="1e400", special_requests="By the window")
+    before = consistency.state()
+    answer = host.post(path, sent)
+    assert answer.status_code == 400
+    assert list(answer.context["form"].errors) == ["customer_phone"]
+    assert "By the window" in text(answer)
+    assert consistency.state() == before
+
+
+def test_a_reservation_is_written_down_on_the_phone(host: Client, dinner: Venue) -> None:
+    path = url(dinner, "/new?day=2031-05-04")
+    sent = fields_of(host.get(path), customer_name="Grace", customer_phone="+39 06 123", time="20:00", party_size="2")
+    sent["is_confirmed"] = "on"
+    assert host.post(path, sent).status_code == 302
+    made = Reservation.objects.get()
+    assert (made.customer_name, f"{made.date}", made.status, made.tables) == (
+        "Grace",
+        "2031-05-04",
+        "confirmed",
+        ["T1"],
+    )
+
+
+@pytest.mark.parametrize("size", ["", "0", "1e400", "-1", "501", "\x00"])
+def test_a_walk_in_of_nobody_is_told_how_many_there_may_be(host: Client, dinner: Venue, size: str) -> None:
+    answer = host.post(url(dinner, "/walk-in"), {"party_size": size})
+    assert builders.messages_of(answer) == ["Say how many guests there are: 1 to 500."]
+    assert not Reservation.objects.exists()
+
+
+# What changes by itself
+def test_a_change_by_somebody_else_is_in_the_next_answer_of_the_open_page(host: Client, its: Reservation) -> None:
+    seen = host.get(url(its.venue)).context["seen"]
+    asked = {"day": "2031-05-03", "seen": seen}
+    assert host.get(url(its.venue, "/live"), asked).status_code == 204
+    assert step(users.member(its.venue), its, "arrived") == ["Ada Lovelace has arrived."]
+    answer = host.get(url(its.venue, "/live"), asked)
+    assert answer.status_code == 200
+    assert '<li class="block arrived ' in text(answer)
+
+
+def test_the_overview_tells_covers_and_who_comes_next(host: Client, its: Reservation) -> None:
+    builders.reservation(its.venue, starts_at=NOW + timedelta(hours=1), party_size=9)
+    page = host.get(url(its.venue, "/today"))
+    assert (page.context["sheet"].covers, len(page.context["soon"])) == (4, 1)
+    assert "1 request, 0 on the waiting list" in text(page)

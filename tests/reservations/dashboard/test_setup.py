@@ -1,0 +1,256 @@
+"""Tables and hours on the dashboard: set up, changed, and kept where guests need them."""
+
+from datetime import date, time, timedelta
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from accounts.models import Venue
+from reservations.dashboard.setup.hours import Week
+from reservations.floor import tables as floor_tables
+from reservations.models import Area, Closure, Combination, ServicePeriod, Table
+from tests.support import builders, users
+
+NASTY = "<script>alert(1)</script>"
+PERIOD = {
+    "name": "Dinner",
+    "weekdays": ["4", "5"],
+    "first_seating": "19:00",
+    "last_seating": "22:30",
+    "slot_min": "15",
+    "pacing_covers": "",
+    "turn_2_min": "90",
+    "turn_4_min": "105",
+    "turn_6_min": "120",
+    "turn_more_min": "150",
+}
+
+
+def root(venue: Venue) -> str:
+    """Where the settings are."""
+    return f"/dashboard/{venue.public_id}/settings"
+
+
+def text(response: Any) -> str:
+    """The page."""
+    content: str = response.content.decode()
+    return content
+
+
+@pytest.fixture
+def manager(venue: Venue) -> Client:
+    """Somebody who sets the venue up."""
+    return users.member(venue, "manager")
+
+
+def queries(client: Client, path: str) -> int:
+    """How many statements a page costs."""
+    with CaptureQueriesContext(connection) as captured:
+        assert client.get(path).status_code == 200
+    return len(captured)
+
+
+def test_lists_cost_the_same_for_one_and_for_many(manager: Client, venue: Venue) -> None:
+    for number in (2, 12):
+        tables = [builders.table(venue, f"{number}-{one}") for one in range(number)]
+        builders.combination(venue, *tables[:2], seats_min=5, seats_max=8)
+        builders.period(venue, f"Dinner {number}")
+        # Session, user, venue, part; areas to choose from, tables, areas, combinations and theirs; other venues.
+        assert queries(manager, f"{root(venue)}/tables") == 10
+        # Session, user, venue, part; periods, closures; other venues.
+        assert queries(manager, f"{root(venue)}/hours") == 7
+
+
+@pytest.mark.parametrize(
+    ("written", "names"),
+    [
+        ("T1-T4", ["T1", "T2", "T3", "T4"]),
+        ("T1-4, E1", ["T1", "T2", "T3", "T4", "E1"]),
+        ("01-03", ["01", "02", "03"]),
+        ("Bar", ["Bar"]),
+        ("A-B", ["A-B"]),
+        ("T9\N{EN DASH}T11", ["T9", "T10", "T11"]),
+    ],
+)
+def test_a_row_of_tables_is_written_as_people_write_it(written: str, names: list[str]) -> None:
+    assert floor_tables.names_of(written) == names
+
+
+@pytest.mark.parametrize(
+    ("written", "told"),
+    [
+        ("T1-E4", "“T1-E4” is no row of at most 100 tables: write T1-T12."),
+        ("T4-T1", "“T4-T1” is no row of at most 100 tables: write T1-T12."),
+        ("T1-T999", "“T1-T999” is no row of at most 100 tables: write T1-T12."),
+        (",", "Name 1 to 100 tables at once."),
+        ("T1, T1", "“T1” is there twice."),
+        ("T" * 21, "A name has at most 20 characters: “TTTTTTTTTTTTTTTTTTTTT” has more."),
+        ("T2", "There already: T2. Nothing was added."),
+        ("T1-T3", "There already: T2. Nothing was added."),
+        ("\0", "Null characters are not allowed."),
+    ],
+)
+def test_a_row_that_cannot_be_added_is_told_and_nothing_is(
+    manager: Client, venue: Venue, written: str, told: str
+) -> None:
+    builders.table(venue, "T2")
+    answer = manager.post(f"{root(venue)}/tables", {"names": written, "seats_min": "1", "seats_max": "2"})
+    assert answer.status_code == 400
+    assert told in text(answer)
+    assert Table.objects.count() == 1
+
+
+def test_a_row_of_tables_is_added(manager: Client, venue: Venue) -> None:
+    area = Area.objects.create(venue=venue, name=NASTY)
+    asked = {"names": "T1-T12", "seats_min": "1", "seats_max": "2", "area": str(area.pk)}
+    page = text(manager.post(f"{root(venue)}/tables", asked, follow=True))
+    assert "12 tables added." in page
+    assert "12 tables, 24 seats given to guests." in page
+    assert NASTY not in page
+    assert Table.objects.filter(venue=venue, area=area, seats_max=2).count() == 12
+
+
+def test_another_venues_area_cannot_be_chosen(manager: Client, venue: Venue, other_venue: Venue) -> None:
+    area = Area.objects.create(venue=other_venue, name="Terrace")
+    asked = {"names": "T1", "name": "T1", "seats_min": "1", "seats_max": "2", "priority": "0", "area": str(area.pk)}
+    assert manager.post(f"{root(venue)}/tables", asked).status_code == 400
+    assert manager.post(f"{root(venue)}/table/new", asked).status_code == 400
+    strange = builders.table(other_venue)
+    both = {
+        "name": "A",
+        "tables": [str(strange.pk), str(builders.table(venue).pk)],
+        "seats_min": "2",
+        "seats_max": "4",
+    }
+    assert manager.post(f"{root(venue)}/combination/new", both | {"priority": "0"}).status_code == 400
+    assert (Table.objects.filter(venue=venue).count(), Combination.objects.count()) == (1, 0)
+
+
+def test_a_table_is_changed_and_its_name_stays_its_own(manager: Client, venue: Venue) -> None:
+    table = builders.table(venue, "T1")
+    builders.table(venue, "T2")
+    fields = {"name": "T2", "seats_min": "1", "seats_max": "4", "priority": "0", "is_active": "on"}
+    answer = manager.post(f"{root(venue)}/table/{table.pk}", fields)
+    assert answer.status_code == 400
+    assert "Another one has this name already." in text(answer)
+    assert (
+        manager.post(f"{root(venue)}/table/{table.pk}", fields | {"name": "T9", "seats_max": "6"}).status_code == 302
+    )
+    table.refresh_from_db()
+    assert (table.name, table.seats_max) == ("T9", 6)
+    refused = manager.post(f"{root(venue)}/table/{table.pk}", fields | {"seats_min": "5"})
+    assert "Seats are 1 to 500, and the most is not below the least." in text(refused)
+
+
+def test_what_is_needed_is_kept_and_told_why(manager: Client, venue: Venue) -> None:
+    area = Area.objects.create(venue=venue, name="Terrace")
+    one, two = builders.table(venue, "T1", area=area), builders.table(venue, "T2")
+    builders.period(venue)
+    reservation = builders.reservation_body()
+    answer = builders.client(venue).post("/api/v1/reservations", reservation, content_type="application/json")
+    assert answer.json()["tables"] == ["T1"]
+    pushed = builders.combination(venue, one, two, seats_min=5, seats_max=8)
+    for path, told in (
+        (f"table/{two.pk}", "T2 is part of T1+T2: take it out of there first."),
+        (f"area/{area.pk}", "Tables stand in Terrace: T1. Move them first."),
+    ):
+        assert told in text(manager.post(f"{root(venue)}/{path}/remove", follow=True))
+    assert "Removed: T1+T2." in text(manager.post(f"{root(venue)}/combination/{pushed.pk}/remove", follow=True))
+    told = text(manager.post(f"{root(venue)}/table/{one.pk}/remove", follow=True))
+    assert "T1 has had guests, and their reservations name it. Switch it off instead" in told
+    assert "Removed: T2." in text(manager.post(f"{root(venue)}/table/{two.pk}/remove", follow=True))
+    assert list(Table.objects.values_list("name", flat=True)) == ["T1"]
+
+
+def test_a_combination_has_two_tables_or_more(manager: Client, venue: Venue) -> None:
+    tables = [builders.table(venue, name) for name in ("T1", "T2")]
+    fields = {"name": "T1+T2", "seats_min": "5", "seats_max": "8", "priority": "0", "is_active": "on"}
+    alone = manager.post(f"{root(venue)}/combination/new", fields | {"tables": [str(tables[0].pk)]})
+    assert "A combination has two tables or more." in text(alone)
+    assert not Combination.objects.exists()
+    both = fields | {"tables": [str(table.pk) for table in tables]}
+    assert manager.post(f"{root(venue)}/combination/new", both).status_code == 302
+    assert Combination.objects.get().tables.count() == 2
+
+
+def test_hours_are_written_and_drawn(manager: Client, venue: Venue) -> None:
+    assert "No hours yet" in text(manager.get(f"{root(venue)}/hours"))
+    assert manager.post(f"{root(venue)}/period/new", PERIOD | {"name": NASTY}).status_code == 302
+    period = ServicePeriod.objects.get()
+    assert (period.weekdays, period.first_seating, period.venue) == ([4, 5], time(19), venue)
+    page = text(manager.get(f"{root(venue)}/hours"))
+    assert "Fri, Sat" in page
+    assert page.count('<rect class="period"') == 2
+    assert NASTY not in page
+
+
+def test_what_goes_on_after_midnight_stays_in_the_row_of_its_evening(venue: Venue) -> None:
+    week = Week.of([builders.period(venue, first="22:00", last="01:00", weekdays=[6])])
+    assert [hour for _, hour in week.hours] == ["22", "23", "00", "01"]
+    assert [(block.x, block.width) for block in week.blocks] == [(44, 108)]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"weekdays": []},
+        {"weekdays": ["7"]},
+        {"first_seating": "25:00"},
+        {"slot_min": "0"},
+        {"slot_min": "9" * 99},
+        {"turn_2_min": "1"},
+        {"pacing_covers": "0"},
+        {"name": "\0"},
+    ],
+    ids=["no-day", "day", "time", "slot", "huge", "turn", "pacing", "nul"],
+)
+def test_hours_that_make_no_sense_are_refused(manager: Client, venue: Venue, wrong: dict[str, Any]) -> None:
+    assert manager.post(f"{root(venue)}/period/new", PERIOD | wrong).status_code == 400
+    assert not ServicePeriod.objects.exists()
+
+
+def test_closed_days_are_in_the_calendar_and_say_who_has_booked(manager: Client, venue: Venue) -> None:
+    day = timezone.now().date() + timedelta(days=30)
+    builders.reservation(venue, starts_at=timezone.now() + timedelta(days=30))
+    asked = {
+        "first_date": f"{day - timedelta(days=1)}",
+        "last_date": f"{day + timedelta(days=1)}",
+        "reason": "Holiday",
+    }
+    page = text(manager.post(f"{root(venue)}/closure/new", asked, follow=True))
+    assert "1 reservation of these days stays as they are: cancel them in the day view." in page
+    assert page.count('class="shut"') == 3
+    wrong = asked | {"last_date": "2020-01-01"}
+    answer = manager.post(f"{root(venue)}/closure/new", wrong)
+    assert (answer.status_code, "The last day is before the first." in text(answer)) == (400, True)
+    closure = Closure.objects.get()
+    assert closure.first_date == date.fromisoformat(asked["first_date"])
+    assert "Removed:" in text(manager.post(f"{root(venue)}/closure/{closure.pk}/remove", follow=True))
+
+
+def test_another_venues_rows_are_not_there(manager: Client, venue: Venue, other_venue: Venue) -> None:
+    rows: dict[str, Any] = {
+        "table": builders.table(other_venue),
+        "area": Area.objects.create(venue=other_venue, name="Terrace"),
+        "period": builders.period(other_venue),
+        "closure": Closure.objects.create(venue=other_venue, first_date=date(2031, 1, 1), last_date=date(2031, 1, 1)),
+    }
+    for kind, row in rows.items():
+        assert manager.get(f"{root(venue)}/{kind}/{row.pk}").status_code == 404
+        assert manager.post(f"{root(venue)}/{kind}/{row.pk}/remove").status_code == 404
+        assert manager.post(f"{root(other_venue)}/{kind}/{row.pk}/remove").status_code == 404
+        assert type(row).objects.filter(pk=row.pk).exists()
+
+
+@pytest.mark.parametrize("role", ["host", "kitchen"])
+def test_the_setup_is_for_those_who_run_the_venue(venue: Venue, role: str) -> None:
+    client = users.member(venue, role)
+    for path in ("tables", "hours", "table/new", "period/new"):
+        assert client.get(f"{root(venue)}/{path}").status_code == 403
+    assert client.post(f"{root(venue)}/tables", {"names": "T1"}).status_code == 403
+    assert Client().get(f"{root(venue)}/hours").status_code == 302
+    assert not Table.objects.exists()

@@ -1,0 +1,105 @@
+"""Worlds and actors that all tests share."""
+
+from collections.abc import Iterator
+
+import pytest
+import redis
+from django.conf import settings
+from django.core.cache import caches
+from django.db.models import Sum
+from django.test import Client
+
+from accounts.api_keys.cache import ring
+from accounts.models import Account, Venue
+from accounts.request_log.writer import request_log
+from framework.api.rate_limits.middleware import local_counts
+from framework.api.rate_limits.valkey_backend import outages
+from payments.models import Payment
+from payments.pricing import default_products
+from tests.support import builders
+from tests.support.live_stack import eventually
+from tests.support.wallets import usdc_balance
+
+
+@pytest.fixture(autouse=True)
+def _fresh_counts() -> None:
+    """No test pays for the calls of another."""
+    outages.clear()
+    assert eventually(_cleared)
+    local_counts.windows.clear()
+
+
+def _cleared() -> bool:
+    """Whether the counts are gone: on a busy machine the store may take longer than a call waits for it."""
+    try:
+        caches["limits"].clear()
+    except redis.TimeoutError:
+        return False
+    return True
+
+
+@pytest.fixture(autouse=True)
+def _fresh_keyring(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test knows the keys of another, and what it does to a key or a venue shows at once."""
+    monkeypatch.setattr("accounts.api_keys.cache.LOOKS_AGAIN_S", 0.0)
+    ring.clear()
+
+
+@pytest.fixture(autouse=True)
+def _fresh_log() -> None:
+    """No test writes down the calls of another."""
+    request_log.forget()
+
+
+@pytest.fixture(autouse=True)
+def _fresh_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test knows the markets and cuisines of another, and what it adds is known at once."""
+    monkeypatch.setattr("catalogue.search.text.vocabulary.REMEMBERED_S", 0.0)
+    monkeypatch.setattr("catalogue.search.text.spell_correction.REMEMBERED_S", 0.0)
+    monkeypatch.setattr("catalogue.attribution.REMEMBERED_S", 0.0)
+
+
+@pytest.fixture
+def venue(db: None) -> Venue:
+    """A venue in Rome without a menu and without tables."""
+    account = Account.objects.create(name="Trattoria Ltd")
+    return Venue.objects.create(account=account, name="Trattoria", timezone="Europe/Rome", currency="EUR")
+
+
+@pytest.fixture
+def other_venue(db: None) -> Venue:
+    """A venue of somebody else."""
+    account = Account.objects.create(name="Bistro SARL")
+    return Venue.objects.create(account=account, name="Bistro", timezone="Europe/Paris", currency="EUR")
+
+
+def client_of(venue: Venue) -> Client:
+    """A caller with a key of the venue."""
+    return builders.client(venue)
+
+
+@pytest.fixture
+def api(venue: Venue) -> Client:
+    """A caller of the venue."""
+    return client_of(venue)
+
+
+@pytest.fixture
+def other_api(other_venue: Venue) -> Client:
+    """A caller of the other venue."""
+    return client_of(other_venue)
+
+
+@pytest.fixture
+def prices(transactional_db: None) -> None:
+    """The price list of a fresh installation. Payments are never taken inside a transaction, so tests have none."""
+    default_products.load()
+
+
+@pytest.fixture
+def books(prices: None) -> Iterator[None]:
+    """At the end what has arrived on the chain is what the ledger says."""
+    before = usdc_balance(settings.PAY_TO)
+    yield
+    arrived = Payment.objects.filter(state__in=Payment.PAID).aggregate(total=Sum("amount_usdc"))["total"]
+    assert usdc_balance(settings.PAY_TO) - before == (arrived or 0)
