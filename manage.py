@@ -6,7 +6,7 @@ import sys
 
 
 def is_missing_stack(error: BaseException | None) -> bool:
-    """Whether the error says that an embedded server, which no environment variable replaces, cannot be reached."""
+    """Whether the error is a failed connection to an embedded server, which no environment variable replaces."""
     import kombu.exceptions
     import psycopg
     import redis.exceptions
@@ -17,7 +17,7 @@ def is_missing_stack(error: BaseException | None) -> bool:
         redis.exceptions.TimeoutError,
     )
     while error is not None:
-        # PostgreSQL's own refusals carry a code; having met no PostgreSQL does not.
+        # Errors that PostgreSQL reports have an SQLSTATE; a failed connection has none.
         if isinstance(error, psycopg.OperationalError) and error.sqlstate is None:
             return not os.environ.get("DATABASE_URL")
         if isinstance(error, broker_errors):
@@ -27,10 +27,10 @@ def is_missing_stack(error: BaseException | None) -> bool:
 
 
 def main() -> None:
-    """Run the command; where the embedded stack is meant and absent, end with one sentence that says so."""
+    """Run the command. Where it needs the embedded stack, which is not running, exit with a message that says so."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-    if sys.argv[1:2] in (["migrate"], ["restore"]):
-        # A step may rewrite a table of millions of rows.
+    if sys.argv[1:2] == ["migrate"]:
+        # A migration may rewrite a table of millions of rows.
         os.environ.setdefault("STATEMENT_TIMEOUT_MS", "0")
     from django.conf import settings
     from django.core.management import execute_from_command_line

@@ -12,27 +12,27 @@ from django.core.exceptions import ImproperlyConfigured
 from environ import Env
 
 HOST = re.compile(r"\*|\.?[\w-]+(\.[\w-]+)*\.?|\[[0-9a-f:.]+\]", re.IGNORECASE)
-WORDS = {
+BOOLEANS = {
     **dict.fromkeys(("true", "yes", "on", "1"), True),
     **dict.fromkeys(("false", "no", "off", "0"), False),
 }
-LARGEST = 2**31 - 1
+MAX_NUMBER = 2**31 - 1
 
 
 class WrongValue(ImproperlyConfigured):
-    """A variable cannot be read; the message names it and says what is expected, and repeats no address."""
+    """A variable has a wrong value; the message has its name and what is expected, and no URL, which may be secret."""
 
     def __init__(self, name: str, expected: str) -> None:
         super().__init__(f"The environment variable {name} must be {expected}.")
 
 
 def text(name: str, default: str) -> str:
-    """The variable as it stands."""
+    """The value of the variable."""
     return os.environ.get(name) or default
 
 
 def token(name: str) -> str:
-    """What stands in a header as it is; "" when there is none."""
+    """A token that is sent in a header; "" when unset."""
     value = text(name, "")
     if not (value.isascii() and value.isprintable()):
         raise WrongValue(name, "a token of printable ASCII characters")
@@ -45,13 +45,13 @@ def is_set(name: str) -> bool:
 
 
 def demand_extra(name: str, extra: str, *packages: str) -> None:
-    """Refuse the variable where what an extra of ours installs is not there."""
+    """Raise WrongValue where the variable is set and the packages of an extra are not installed."""
     if is_set(name) and not all(is_installed(package) for package in packages):
         raise WrongValue(name, f"unset where Tablewire is installed without its extra `{extra}`")
 
 
 def is_installed(package: str) -> bool:
-    """Whether a package, or a part of one, can be imported."""
+    """Whether a package or a module can be imported."""
     try:
         return find_spec(package) is not None
     except ModuleNotFoundError:
@@ -59,24 +59,24 @@ def is_installed(package: str) -> bool:
 
 
 def flag(name: str, default: bool) -> bool:
-    """True or false, in one of the usual words."""
+    """True or false."""
     value = text(name, str(default))
     try:
-        return WORDS[value.lower()]
+        return BOOLEANS[value.lower()]
     except KeyError:
         raise WrongValue(name, f"true or false, not {value!r}") from None
 
 
 def number(name: str, default: int) -> int:
-    """A whole number that is not negative."""
+    """An integer from 0 on."""
     value = text(name, str(default))
-    if not re.fullmatch("[0-9]{1,10}", value) or int(value) > LARGEST:
-        raise WrongValue(name, f"a whole number from 0 to {LARGEST}, not {value!r}")
+    if not re.fullmatch("[0-9]{1,10}", value) or int(value) > MAX_NUMBER:
+        raise WrongValue(name, f"a whole number from 0 to {MAX_NUMBER}, not {value!r}")
     return int(value)
 
 
 def amount(name: str, default: str) -> Decimal:
-    """A decimal number that is not negative."""
+    """A decimal number from 0 on."""
     value = text(name, default)
     if not re.fullmatch(r"[0-9]{1,12}(\.[0-9]{1,18})?", value):
         raise WrongValue(name, f"a number such as 12.5, not {value!r}")
@@ -84,25 +84,25 @@ def amount(name: str, default: str) -> Decimal:
 
 
 def evm_address(name: str, default: str) -> str:
-    """An address on an EVM chain, in small letters; "" when there is none."""
+    """An address on an EVM chain, in lower case; "" when unset."""
     value = text(name, default)
     if value and not re.fullmatch("0x[0-9a-fA-F]{40}", value):
         raise WrongValue(name, f"an address of 0x and 40 hexadecimal digits, not {value!r}")
     return value.lower()
 
 
-def choice(name: str, default: str, among: Collection[str]) -> str:
-    """One of a few words, in capitals or not."""
+def choice(name: str, default: str, choices: Collection[str]) -> str:
+    """One of several values, in any case."""
     value = text(name, default)
-    words = {word.upper(): word for word in among}
-    if value.upper() not in words:
-        raise WrongValue(name, f"one of {', '.join(among)}, not {value!r}")
-    return words[value.upper()]
+    by_upper = {choice.upper(): choice for choice in choices}
+    if value.upper() not in by_upper:
+        raise WrongValue(name, f"one of {', '.join(choices)}, not {value!r}")
+    return by_upper[value.upper()]
 
 
 def hosts(name: str, default: Collection[str]) -> list[str]:
-    """Host names as ALLOWED_HOSTS takes them, separated by commas."""
-    values = _several(name, default)
+    """Host names in the form of ALLOWED_HOSTS, separated by commas."""
+    values = _split(name, default)
     for value in values:
         if not HOST.fullmatch(value):
             expected = "host names without scheme or port, IPv6 in brackets, separated by commas"
@@ -111,42 +111,42 @@ def hosts(name: str, default: Collection[str]) -> list[str]:
 
 
 def origins(name: str) -> list[str]:
-    """Origins (scheme, host and perhaps port), separated by commas; none when unset."""
-    values = _several(name, ())
+    """Origins (scheme, host and optional port), separated by commas; none when unset."""
+    values = _split(name, ())
     for value in values:
-        if not _is_address(value, ("http", "https")) or value.count("/") != 2:
+        if not _is_url(value, ("http", "https")) or value.count("/") != 2:
             raise WrongValue(name, f"origins such as https://example.com, separated by commas, not {value!r}")
     return values
 
 
 def address(name: str, default: str, *, example: str, schemes: Collection[str]) -> str:
-    """An address with one of these schemes and a host."""
-    if is_set(name) and not _is_address(os.environ[name], schemes):
+    """A URL with one of these schemes and a host."""
+    if is_set(name) and not _is_url(os.environ[name], schemes):
         raise WrongValue(name, f"an address such as {example}")
     return text(name, default)
 
 
 def web_address(name: str, default: str = "", *, example: str) -> str:
-    """An address that is asked over HTTP."""
+    """A URL of HTTP or HTTPS."""
     return address(name, default, example=example, schemes=("http", "https"))
 
 
 def receiver(name: str, extra: str, *packages: str) -> str:
-    """The address of who is told how we do, by the packages of an extra of ours; "" when nobody is."""
+    """The URL that receives errors or traces, sent by the packages of an extra; "" when unset."""
     demand_extra(name, extra, *packages)
     return web_address(name, example="https://key@errors.example.com/1")
 
 
 def broker(name: str, default: str) -> str:
-    """The address of a broker, or several, separated by semicolons."""
+    """The URL of a broker, or several, separated by semicolons."""
     schemes = ("redis", "rediss", "sentinel", "amqp", "amqps")
-    if is_set(name) and not all(_is_address(one, schemes) for one in os.environ[name].split(";")):
+    if is_set(name) and not all(_is_url(url, schemes) for url in os.environ[name].split(";")):
         raise WrongValue(name, "an address such as redis://:password@host:6379/0 or amqp://user:password@host:5672//")
     return text(name, default)
 
 
 def database(name: str, default: str) -> dict[str, Any]:
-    """An entry of DATABASES; the query string of the address becomes its OPTIONS."""
+    """An entry of DATABASES; the query string of the URL becomes its OPTIONS."""
     value = text(name, default)
     try:
         if value.partition("://")[0] not in ("postgresql", "postgres"):
@@ -161,24 +161,24 @@ def database(name: str, default: str) -> dict[str, Any]:
 
 def secret_words(name: str) -> list[str]:
     """Secrets, separated by commas; none when unset."""
-    return _several(name, ())
+    return _split(name, ())
 
 
-def _several(name: str, default: Collection[str]) -> list[str]:
+def _split(name: str, default: Collection[str]) -> list[str]:
     return [part.strip() for part in text(name, ",".join(default)).split(",") if part.strip()]
 
 
-def _is_address(value: str, schemes: Collection[str]) -> bool:
+def _is_url(value: str, schemes: Collection[str]) -> bool:
     try:
         parts = urlsplit(value)
-        # Reading a wrong port raises.
+        # `port` raises ValueError for an invalid port.
         return parts.scheme in schemes and bool(parts.hostname) and parts.port != 0
     except ValueError:
         return False
 
 
 def mail(name: str, default: str) -> dict[str, Any]:
-    """Where mail goes, as Django's EMAIL_ settings: smtp, smtp+tls, smtp+ssl, or consolemail."""
+    """The EMAIL_ settings of a URL with a scheme such as smtp, smtp+tls, smtp+ssl or consolemail."""
     value = text(name, default)
     kinds = ("smtp", "smtp+tls", "smtp+ssl", "consolemail", "filemail", "memorymail")
     try:

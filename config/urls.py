@@ -75,9 +75,9 @@ urlpatterns = [
     path(".well-known/x402", well_known),
     path("metrics", metrics.serve),
     re_path("^docs/?$", docs.index, name="docs"),
-    re_path("^docs/decisions/?$", docs.decided, name="docs-decisions"),
-    re_path("^docs/api/(?P<name>[a-z]+)/?$", api_reference.read, name="docs-api"),
-    re_path("^docs/api/(?P<name>[a-z]+)/try/?$", api_reference.attempt, name="docs-try"),
+    re_path("^docs/decisions/?$", docs.decision_index, name="docs-decisions"),
+    re_path("^docs/api/(?P<name>[a-z]+)/?$", api_reference.redoc, name="docs-api"),
+    re_path("^docs/api/(?P<name>[a-z]+)/try/?$", api_reference.swagger, name="docs-try"),
     re_path("^docs/(?P<name>(?:decisions/)?[0-9a-z-]+)/?$", docs.page, name="docs-page"),
     path("", landing, name="home"),
 ]

@@ -18,7 +18,7 @@ OWN = {"pip install uv && uv run manage.py up\n", "uv run pytest\n"}
 
 def run(block: str, up: Up) -> str:
     """Run a block as it stands, but on this product's port and state directory."""
-    here = block.replace("http://127.0.0.1:8000", up.said["base_url"]).replace(".state/", f"{up.state_dir}/")
+    here = block.replace("http://127.0.0.1:8000", up.record["base_url"]).replace(".state/", f"{up.state_dir}/")
     done = subprocess.run(
         ["bash", "-euo", "pipefail", "-c", here],
         env=os.environ | {"TABLEWIRE_STATE_DIR": str(up.state_dir)},

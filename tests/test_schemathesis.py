@@ -29,7 +29,7 @@ CONFIG = Path(settings.BASE_DIR) / "schemathesis.toml"
 @pytest.mark.parametrize("name", ["management", "data"])
 def test_every_answer_is_as_the_document_says(up: Up, name: str) -> None:
     # A key gives its account's rate in the data API, where a stranger has one at each of their addresses.
-    done = st(up, name, bearer=up.said["management"]["wide_api_key"] if name == "management" else "")
+    done = st(up, name, bearer=up.record["management"]["wide_api_key"] if name == "management" else "")
     assert done.returncode == 0, done.stdout[-6000:]
 
 
@@ -51,7 +51,7 @@ def test_every_answer_of_the_data_api_is_as_the_document_says(up: Up, who: str) 
 def test_every_answer_of_the_management_api_is_as_the_document_says_to_venues_that_are_strangers(
     up: Up, tmp_path: Path
 ) -> None:
-    keys = {name: key for name, key in up.said["management"].items() if name.startswith("wide_")}
+    keys = {name: key for name, key in up.record["management"].items() if name.startswith("wide_")}
     options = ("--name", "schemathesis", "--allowance", str(WIDE), "--json")
     made = manage(up.state_dir, "apikey", "create", "--venue", FURNISHED, *options)
     keys["with_menu_and_tables"] = json.loads(made.stdout)["text"]
@@ -88,7 +88,7 @@ def st(
     return subprocess.run(
         [
             *(str(Path(sys.executable).with_name("st")), "--no-color", "--config-file", str(config)),
-            *("run", up.said["docs"][name], "--url", up.said["base_url"]),
+            *("run", up.record["docs"][name], "--url", up.record["base_url"]),
             *(("--header", f"Authorization: Bearer {bearer}") if bearer else ()),
             *("--max-examples", str(examples), "--phases", phases, *more),
         ],

@@ -1,155 +1,122 @@
-"""Writes a backup: every row of one moment, then the files, into a zip that gets its name when it is whole."""
+"""Writes a backup: a dump of one snapshot, then the stored files, then the manifest."""
 
-import json
 import os
-import time
-import zipfile
-from collections.abc import Callable
-from dataclasses import dataclass
+import shutil
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from django.conf import settings
 from django.db import connection, transaction
-from django.db.backends.utils import CursorWrapper
+from django.db.migrations.recorder import MigrationRecorder
 from psycopg import sql
 
-from config.backup import format
-from config.backup.format import Manifest, Sum, Summing, Table
+from config.backup.manifest import (
+    DUMP,
+    FILES,
+    MANIFEST,
+    PARTIAL,
+    Manifest,
+    Report,
+    copy_file,
+    secret_key_hmac,
+    sha256,
+    storage_folders,
+)
+from config.backup.programs import connection_arguments, find_programs, run_program
 
-SNAPSHOT = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY"
-# Rows of text shrink to a quarter at the first level, and little more at three times the work.
-LEVEL = 1
-EVERY_S = 5.0
-
-Say = Callable[[str], object]
-
-
-class TakenName(Exception):
-    """There is a file of this name already."""
-
-
-@dataclass(kw_only=True)
-class Writing:
-    """A zip under way, and whom to tell of it."""
-
-    zip: zipfile.ZipFile
-    say: Say
-
-    def table(self, table: Table, cursor: CursorWrapper) -> Sum:
-        """Copy a table's rows."""
-        summing, told = Summing(), time.monotonic()
-        with (
-            self.zip.open(table.member, "w", force_zip64=True) as member,
-            cursor.copy(table.copy_out()) as copy,
-        ):
-            for piece in copy:
-                member.write(piece)
-                summing.add(piece)
-                if time.monotonic() - told > EVERY_S:
-                    told = time.monotonic()
-                    self.say(f"  {table.name}: {summing.rows:,} rows so far")
-        return summing.end()
-
-    def file(self, name: str, path: Path) -> Sum | None:
-        """Copy a file; None where it was swept away meanwhile."""
-        try:
-            source = path.open("rb")
-        except FileNotFoundError:
-            return None
-        summing = Summing()
-        # Photos and the parts of exports are compressed already.
-        entry = zipfile.ZipInfo(f"files/{name}")
-        with source, self.zip.open(entry, "w", force_zip64=True) as member:
-            while piece := source.read(1 << 20):
-                member.write(piece)
-                summing.add(piece)
-        return summing.end(has_rows=False)
+SNAPSHOT = """
+    SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY;
+    SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0
+"""
 
 
-def write(path: Path, *, now: datetime, say: Say) -> Manifest:
-    """Write a backup of this installation to `path`, readable by its owner alone. Raises TakenName.
+class BackupExists(Exception):
+    """Something of this name exists."""
 
-    The rows are of one moment, whatever is written meanwhile, and nobody is kept waiting but who changes the schema.
-    A file that is deleted meanwhile, as exports that are over are, is left out. It has its name once all of it is on
-    the disk; what a kill leaves is called `.partial` and is overwritten by the next.
+
+def write_backup(path: Path, *, created_at: datetime, report: Report) -> Manifest:
+    """Write a backup of this installation to the folder `path`, which only its owner can read.
+
+    The rows are those of one snapshot; other transactions go on, and only migrations wait. The folder gets its name
+    when all of it is on the disk: a killed backup leaves a folder with the suffix `.partial`, which the next one
+    deletes. Raises BackupExists, ProgramFailed, ProgramsMissing or OSError.
     """
     if path.exists():
-        raise TakenName(f"{path} is there already: name another file.")
-    draft = path.with_name(f"{path.name}{format.DRAFT}")
-    with os.fdopen(os.open(draft, os.O_CREAT | os.O_TRUNC | os.O_RDWR, 0o600), "w+b") as file:
-        with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=LEVEL) as made:
-            manifest = fill(Writing(zip=made, say=say), made_at=now.isoformat())
-            made.writestr(format.MANIFEST, json.dumps(manifest.as_json(), indent=1))
-        file.flush()
-        os.fsync(file.fileno())
-    # Unlike a rename it fails where somebody else has taken the name since.
-    try:
-        path.hardlink_to(draft)
-    except FileExistsError:
-        raise TakenName(f"{path} was made by somebody else meanwhile: what is written here is {draft}.") from None
-    draft.unlink()
-    folder = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
+        raise BackupExists(f"{path} exists: name another folder.")
+    folder = path.with_name(f"{path.name}{PARTIAL}")
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(mode=0o700)
+    content = dump_database(folder / DUMP, report)
+    manifest = Manifest(
+        **content,
+        version=settings.VERSION,
+        created_at=created_at.isoformat(),
+        dump=sha256(folder / DUMP),
+        files=copy_files(folder / FILES, report),
+        secret_key_hmac=secret_key_hmac(created_at.isoformat()),
+    )
+    with (folder / MANIFEST).open("x") as file:
+        file.write(manifest.to_json())
+    os.sync()
+    folder.rename(path)
     return manifest
 
 
-def fill(writing: Writing, *, made_at: str) -> Manifest:
-    """Copy all rows in one snapshot, then the files that are there after it."""
+def dump_database(path: Path, report: Report) -> dict[str, Any]:
+    """Run pg_dump on a snapshot; return what the manifest says of the database, from the same snapshot."""
+    programs = find_programs()
+    database, environment = connection_arguments()
     with connection.cursor() as cursor:
-        tables = format.tables(cursor)
+        tables = sorted(connection.introspection.table_names(cursor))
     with transaction.atomic(durable=True), connection.cursor() as cursor:
         cursor.execute(SNAPSHOT)
-        cursor.execute(format.SPELLING)
-        # Before the first row is read: what is emptied or altered meanwhile would be seen in part.
-        names = sql.SQL(", ").join(sql.Identifier(table.name) for table in tables)
+        # Before the snapshot: it would show a table that is truncated after it as empty.
+        names = sql.SQL(", ").join(map(sql.Identifier, tables))
         cursor.execute(sql.SQL("LOCK TABLE {} IN ACCESS SHARE MODE").format(names))
-        steps = format.migrations(cursor)
-        sums = {}
+        cursor.execute(
+            "SELECT pg_export_snapshot(), current_schema(), array_agg(extname::text ORDER BY extname)"
+            " FROM pg_extension WHERE extnamespace = current_schema()::regnamespace"
+        )
+        snapshot, schema, extensions = cursor.fetchone()
+        migrations = sorted(MigrationRecorder(connection).applied_migrations())
+        rows = {}
         for table in tables:
-            sums[table.name] = writing.table(table, cursor)
-            if sums[table.name].rows:
-                writing.say(f"  {table.name}: {sums[table.name].rows:,} rows")
-        # After the rows: these go on counting for others, and must not stand below what a row says.
-        numbers = {name: counter(cursor, name) for name in format.sequences(cursor)}
-        cursor.execute("SHOW server_version")
-        (server,) = cursor.fetchone()
-    return Manifest(
-        version=settings.VERSION,
-        made_at=made_at,
-        server=server,
-        migrations=steps,
-        tables=sums,
-        sequences=numbers,
-        files=files(writing),
-        mark=format.mark(made_at),
-    )
+            cursor.execute(sql.SQL("SELECT count(*) FROM {}").format(sql.Identifier(table)))
+            (rows[table],) = cursor.fetchone()
+        report("pg_dump")
+        options = ("--format=custom", "--no-owner", "--no-privileges", "--lock-wait-timeout=60s", "--extension=*")
+        run_program(
+            [
+                programs / "pg_dump",
+                *options,
+                f"--schema={schema}",
+                f"--snapshot={snapshot}",
+                f"--file={path}",
+                database,
+            ],
+            environment=environment,
+            report=report,
+        )
+    return {
+        "server_version": connection.connection.info.parameter_status("server_version"),
+        "migrations": migrations,
+        "extensions": extensions or [],
+        "tables": rows,
+    }
 
 
-def counter(cursor: CursorWrapper, name: str) -> tuple[int, bool]:
-    """The last number that a sequence gave, and whether it gave it."""
-    cursor.execute(sql.SQL("SELECT last_value, is_called FROM {}").format(sql.Identifier(name)))
-    last, is_called = cursor.fetchone()
-    return last, is_called
-
-
-def is_whole(path: Path) -> bool:
-    """Whether it is a file, and none that somebody is writing or has left unfinished."""
-    return path.is_file() and not path.is_symlink() and path.suffix != format.DRAFT
-
-
-def files(writing: Writing) -> dict[str, Sum]:
-    """Copy the files of exports and photos that are kept in folders."""
-    found: dict[str, Sum] = {}
-    for storage, folder in format.folders():
-        paths = [path for path in sorted(folder.rglob("*")) if is_whole(path)]
-        for path in paths:
-            name = f"{storage}/{path.relative_to(folder).as_posix()}"
-            if copied := writing.file(name, path):
-                found[name] = copied
-        if paths:
-            writing.say(f"  files of {storage}: {len(paths):,}")
-    return found
+def copy_files(target: Path, report: Report) -> dict[str, str]:
+    """Copy the files of exports and photos that are stored in folders; one that is deleted by now is left out."""
+    copied = {}
+    for storage, folder in storage_folders():
+        for path in sorted(folder.rglob("*")):
+            if path.is_file() and not path.is_symlink() and path.suffix != PARTIAL:
+                name = f"{storage}/{path.relative_to(folder).as_posix()}"
+                report(name)
+                try:
+                    copy_file(path, target / name)
+                except FileNotFoundError:
+                    continue
+                copied[name] = sha256(target / name)
+    return copied

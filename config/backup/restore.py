@@ -1,207 +1,250 @@
-"""Restores a backup: the files, then every row in one transaction that commits when all of them are proven."""
+"""Restores a backup: the database in one transaction of psql, the files beside their places until it commits."""
 
 import json
-import os
-import time
-import zipfile
-from collections.abc import Callable, Iterator
+import re
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from typing import IO, NoReturn, cast
 
-import psycopg
-from django.core.management import call_command
-from django.db import DataError, IntegrityError, OperationalError, connection, transaction
-from django.db.backends.utils import CursorWrapper
+from django.db import connection, transaction
+from django.db.migrations.loader import MigrationLoader
 from psycopg import sql
 
-from config.backup import format
-from config.backup.format import Manifest, Sum, Summing, Table
+from config.backup.manifest import (
+    DUMP,
+    FILES,
+    PARTIAL,
+    Manifest,
+    Report,
+    copy_file,
+    read_manifest,
+    sha256,
+    storage_folders,
+)
+from config.backup.programs import ProgramFailed, connection_arguments, find_programs, run_program
 
-LOCK = 7_246_051_183
-PIECE = 1 << 20
-EVERY_S = 5.0
-FRESH = os.O_CREAT | os.O_TRUNC | os.O_WRONLY
-# What the steps of the schema, or Django after them, write into a database that nobody has used.
-OF_NOBODY = frozenset(("auth_group", "auth_group_permissions", "auth_permission", "django_content_type"))
+ADVISORY_LOCK = 7_246_051_183
+# SQLSTATEs of the exceptions that our own SQL raises, and of a lock that another session holds.
+RAISED = "P0001"
+LOCKED = ("55P03", "40P01")
+ERROR = re.compile(r": +([0-9A-Z]{5}): (.*)$", re.MULTILINE)
 
-# Numbers of transactions mean nothing on another server. Parts of running exports are written anew without theirs, and
-# walks through reviews that began before the restore have ended with it.
-OF_ANOTHER_SERVER = """
-    UPDATE catalogue_exportpart SET horizon = NULL
-    WHERE export_id IN (SELECT id FROM catalogue_export WHERE status = 'running');
-    DELETE FROM catalogue_reviewchange
+# Locks every table, refuses a database that has rows (other than those that migrations write) unless it is to be
+# replaced, and drops what is ours. Extensions stay: creating one may need rights that the tables' owner does not have.
+PREPARE = """
+BEGIN;
+SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0;
+SET LOCAL client_min_messages = warning; SET LOCAL tablewire.replace = {replace};
+DO $$
+DECLARE
+    name text;
+    statement text;
+    has_rows boolean;
+BEGIN
+    IF NOT pg_try_advisory_xact_lock({advisory_lock}) THEN
+        RAISE EXCEPTION 'Another restore into this database is running.';
+    END IF;
+    FOR name IN
+        SELECT relname FROM pg_class
+        WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p') ORDER BY relname
+    LOOP
+        EXECUTE format('LOCK TABLE %I IN ACCESS EXCLUSIVE MODE', name);
+        CONTINUE WHEN current_setting('tablewire.replace')::boolean OR name IN
+            ('auth_group', 'auth_group_permissions', 'auth_permission', 'django_content_type', 'django_migrations');
+        EXECUTE format('SELECT EXISTS (SELECT FROM %I)', name) INTO has_rows;
+        IF has_rows THEN
+            RAISE EXCEPTION 'This database is in use: % has rows. Restore into an empty one, or with --replace:'
+                ' everything in this one is deleted then.', name;
+        END IF;
+    END LOOP;
+    FOR statement IN
+        SELECT format('DROP %s IF EXISTS %s CASCADE', kind, identity)
+        FROM (
+            SELECT tableoid, oid, CASE relkind WHEN 'S' THEN 'SEQUENCE' ELSE 'TABLE' END, oid::regclass::text
+            FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p', 'S')
+            UNION ALL
+            SELECT tableoid, oid, 'ROUTINE', oid::regprocedure::text
+            FROM pg_proc WHERE pronamespace = current_schema()::regnamespace
+        ) AS found (classid, objid, kind, identity)
+        WHERE NOT EXISTS (
+            SELECT FROM pg_depend AS d WHERE d.classid = found.classid AND d.objid = found.objid AND d.deptype = 'e'
+        )
+        -- Tables before their sequences.
+        ORDER BY kind DESC
+    LOOP
+        EXECUTE statement;
+    END LOOP;
+END $$;
 """
 
-Say = Callable[[str], object]
+# Transaction ids mean nothing on another server: parts of running exports are written again, and cursors on lists of
+# reviews from before the restore start over.
+VERIFY = """
+SET search_path = {schema};
+SET LOCAL tablewire.row_counts = {row_counts};
+DO $$
+DECLARE
+    name text;
+    expected bigint;
+    found bigint;
+BEGIN
+    FOR name, expected IN SELECT * FROM jsonb_each_text(current_setting('tablewire.row_counts')::jsonb) LOOP
+        EXECUTE format('SELECT count(*) FROM %I', name) INTO found;
+        IF found <> expected THEN
+            RAISE EXCEPTION '% has % rows, and the backup says %.', name, found, expected;
+        END IF;
+    END LOOP;
+END $$;
+UPDATE catalogue_exportpart SET horizon = NULL
+WHERE export_id IN (SELECT id FROM catalogue_export WHERE status = 'running');
+DELETE FROM catalogue_reviewchange;
+"""
 
 
-class NotRestored(Exception):
-    """Why nothing was restored, in a sentence; the database is as it was."""
+class RestoreRefused(Exception):
+    """The backup was not restored, for the reason in the message; database and files are as they were."""
 
 
-def read(path: Path, *, replaces: bool, say: Say) -> Manifest:
-    """Make this installation what the backup holds; with `replaces` also one that has rows, which are gone then.
+def restore_backup(path: Path, *, replace: bool, report: Report) -> Manifest:
+    """Make this installation what the backup contains; with `replace` also one that has rows, which are deleted then.
 
-    A database without tables gets them. Every table is written in one transaction, read again and held against the
-    manifest before it commits, so a kill leaves the database as it was. Files are written beside their places and get
-    their names just before that. Raises NotRestored.
+    The dump and the files are compared with the manifest first. Then one transaction drops the tables, restores the
+    dump and compares the number of rows of each table; the files get their names just before it commits. A kill leaves
+    the database and the files as they were, except for files with the suffix `.partial`, which the next restore
+    overwrites. Raises RestoreRefused, ProgramFailed, ProgramsMissing or OSError.
     """
     try:
-        kept = zipfile.ZipFile(path)
-    except (OSError, zipfile.BadZipFile) as error:
-        raise NotRestored(f"{path} is not a whole backup: {error}.") from None
-    with kept:
-        manifest = manifest_of(kept, path)
-        prepare(manifest, replaces=replaces)
-        drafts: dict[Path, Path] = {}
-        try:
-            # Pair by pair: of those before one that is refused it is known what to take away.
-            drafts.update(files(kept, manifest))
-            with transaction.atomic(durable=True), connection.cursor() as cursor:
-                rows(cursor, kept, manifest, replaces=replaces, say=say)
-                # The last thing before the commit: nothing but that can fail any more.
-                for place, draft in drafts.items():
-                    draft.replace(place)
-        except (zipfile.BadZipFile, DataError, IntegrityError) as error:
-            raise NotRestored(f"{path} is damaged: {error}. Nothing was changed.") from None
-        except OperationalError as error:
-            if not isinstance(error.__cause__, psycopg.errors.LockNotAvailable | psycopg.errors.DeadlockDetected):
-                raise
-            raise NotRestored(
-                "Somebody is at work in this database: stop web servers and workers first. Nothing was changed."
-            ) from None
-        finally:
-            for draft in drafts.values():
-                draft.unlink(missing_ok=True)
+        manifest = read_manifest(path)
+    except (OSError, KeyError, TypeError, ValueError) as error:
+        raise RestoreRefused(f"{path} is not a complete backup that this version reads: {error}.") from None
+    refuse_newer(manifest)
+    places = file_places(manifest)
+    expected = {DUMP: manifest.dump} | {f"{FILES}/{name}": digest for name, digest in manifest.files.items()}
+    for name, digest in expected.items():
+        report(f"verify {name}")
+        if not (path / name).is_file() or sha256(path / name) != digest:
+            raise RestoreRefused(f"{path} is damaged: {name} is missing or differs from the manifest.")
     with connection.cursor() as cursor:
-        cursor.execute("SET statement_timeout = 0")
-        # Without it the first questions are planned for empty tables.
-        cursor.execute("ANALYZE")
-        cursor.execute("RESET statement_timeout")
-    return manifest
-
-
-def manifest_of(kept: zipfile.ZipFile, path: Path) -> Manifest:
-    """What the backup says of itself. Raises NotRestored where it is none, or lacks a part."""
+        cursor.execute("SELECT current_schema()")
+        (schema,) = cursor.fetchone()
     try:
-        manifest = format.read_manifest(json.loads(kept.read(format.MANIFEST)))
-    except (KeyError, TypeError, ValueError, zipfile.BadZipFile) as error:
-        raise NotRestored(f"{path} is not a backup that this version reads: {error}.") from None
-    named = {f"tables/{name}.copy" for name in manifest.tables} | {f"files/{name}" for name in manifest.files}
-    if missing := sorted(named - set(kept.namelist())):
-        raise NotRestored(f"{path} lacks {missing[0]}.")
+        with open_psql() as psql:
+            psql.run(
+                sql.SQL(PREPARE).format(replace=sql.Literal(str(replace)), advisory_lock=sql.Literal(ADVISORY_LOCK))
+            )
+            for extension in manifest.extensions:
+                psql.run(sql.SQL("CREATE EXTENSION IF NOT EXISTS {};").format(sql.Identifier(extension)))
+            for name, place in places.items():
+                copy_file(path / FILES / name, partial_of(place))
+            psql.run_pg_restore(path / DUMP, schema=schema, report=report)
+            report("compare rows")
+            counts = sql.Literal(json.dumps(manifest.tables))
+            psql.run(sql.SQL(VERIFY).format(schema=sql.Identifier(schema), row_counts=counts))
+            # Nothing but the commit can fail after this.
+            for place in places.values():
+                partial_of(place).replace(place)
+            psql.run(sql.SQL("COMMIT;"))
+    finally:
+        for place in places.values():
+            partial_of(place).unlink(missing_ok=True)
+    with transaction.atomic(), connection.cursor() as cursor:
+        # Without statistics the first queries are planned for empty tables.
+        cursor.execute("SET LOCAL statement_timeout = 0; ANALYZE")
     return manifest
 
 
-def prepare(manifest: Manifest, *, replaces: bool) -> None:
-    """Give an empty database its tables, and refuse one that the rows do not fit, or that others have filled."""
-    with connection.cursor() as cursor:
-        has_steps = format.STEPS in connection.introspection.table_names(cursor)
-        if has_steps and not replaces:
-            refuse_used(cursor)
-    if not has_steps:
-        call_command("migrate", interactive=False, verbosity=0)
-    with connection.cursor() as cursor:
-        ours = set(format.migrations(cursor))
-    if differs := sorted(ours ^ set(manifest.migrations)):
-        app, name = differs[0]
-        whose = "has not" if differs[0] in set(manifest.migrations) else "has and the backup has not"
-        raise NotRestored(
-            f"The backup is of version {manifest.version}, whose tables are not these: this database {whose}"
-            f" {app}.{name} ({len(differs)} differences). Restore with the version that made it, then migrate."
+def refuse_newer(manifest: Manifest) -> None:
+    """Raise RestoreRefused where the backup has migrations that this version does not know."""
+    loader = MigrationLoader(None, load=False)
+    loader.load_disk()
+    replaced = {name for migration in loader.disk_migrations.values() for name in migration.replaces}
+    if newer := [name for name in manifest.migrations if name not in replaced | loader.disk_migrations.keys()]:
+        raise RestoreRefused(
+            f"The backup is of version {manifest.version} and has migrations that this version has not:"
+            f" {'.'.join(newer[0])} ({len(newer)} in all). Restore with the version that made it."
         )
 
 
-def refuse_used(cursor: CursorWrapper) -> None:
-    """Raise NotRestored where a table holds rows of somebody."""
-    for table in format.tables(cursor):
-        if table.name in OF_NOBODY:
-            continue
-        cursor.execute(sql.SQL("SELECT EXISTS (SELECT FROM {})").format(sql.Identifier(table.name)))
-        if cursor.fetchone()[0]:
-            raise NotRestored(
-                f"This database is in use: {table.name} has rows. Restore into an empty one, or say --replace:"
-                " all that is in this one is gone then."
-            )
-
-
-def files(kept: zipfile.ZipFile, manifest: Manifest) -> Iterator[tuple[Path, Path]]:
-    """Write each file beside its place, proven; yields the place, and what is to be renamed to it."""
-    folders = dict(format.folders())
-    for name, expected in manifest.files.items():
+def file_places(manifest: Manifest) -> dict[str, Path]:
+    """Where each file of the backup belongs. Raises RestoreRefused for a path outside of our folders."""
+    folders = dict(storage_folders())
+    places = {}
+    for name in manifest.files:
         storage, *steps = PurePosixPath(name).parts
-        if storage not in folders or not steps or ".." in steps or "\\" in name:
-            raise NotRestored(f"The file {name} has no place here: its storage is not a folder.")
-        place = folders[storage].joinpath(*steps)
-        place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        draft = place.with_name(f"{place.name}{format.DRAFT}")
-        yield place, draft
-        summing = Summing()
-        with kept.open(f"files/{name}") as member, os.fdopen(os.open(draft, FRESH, 0o600), "wb") as file:
-            while piece := member.read(PIECE):
-                summing.add(piece)
-                file.write(piece)
-            file.flush()
-            os.fsync(file.fileno())
-        if summing.end(has_rows=False) != expected:
-            raise NotRestored(f"The file {name} is not what the manifest says. Nothing was changed.")
+        if storage not in folders or not steps or ".." in steps:
+            raise RestoreRefused(f"The file {name} has no place here: its storage is not a folder.")
+        places[name] = folders[storage].joinpath(*steps)
+    return places
 
 
-def rows(cursor: CursorWrapper, kept: zipfile.ZipFile, manifest: Manifest, *, replaces: bool, say: Say) -> None:
-    """Write every table and prove it. Call it in a transaction; raises NotRestored."""
-    cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [LOCK])
-    if not cursor.fetchone()[0]:
-        raise NotRestored("Somebody else is restoring into this database.")
-    cursor.execute(format.SPELLING)
-    tables = format.tables(cursor)
-    if differs := sorted({table.name for table in tables} ^ set(manifest.tables)):
-        raise NotRestored(f"The backup and this database do not have the same tables: {', '.join(differs)}.")
-    names = sql.SQL(", ").join(sql.Identifier(table.name) for table in tables)
-    cursor.execute(sql.SQL("LOCK TABLE {} IN ACCESS EXCLUSIVE MODE").format(names))
-    if not replaces:
-        refuse_used(cursor)
-    # They would tell of each row what the tables of tallies, versions and history, which come too, say already.
-    switch_triggers(cursor, tables, word="DISABLE")
-    cursor.execute(sql.SQL("TRUNCATE {}").format(names))
-    for table in tables:
-        copy(cursor, kept, table, say=say)
-    # Now rather than at the commit: each row's references are looked up, and tables with checks to come cannot be
-    # altered.
-    cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
-    switch_triggers(cursor, tables, word="ENABLE")
-    for name, (last, is_called) in manifest.sequences.items():
-        cursor.execute("SELECT setval(quote_ident(%s)::regclass, %s, %s)", [name, last, is_called])
-    for table in tables:
-        prove(cursor, table, manifest.tables[table.name])
-    cursor.execute(OF_ANOTHER_SERVER)
+def partial_of(place: Path) -> Path:
+    """Where a file is written before the transaction commits."""
+    return place.with_name(f"{place.name}{PARTIAL}")
 
 
-def switch_triggers(cursor: CursorWrapper, tables: list[Table], *, word: str) -> None:
-    """Put the triggers of our own to sleep, or wake them. References go on being checked."""
-    for table in tables:
-        cursor.execute(sql.SQL("ALTER TABLE {} {} TRIGGER USER").format(sql.Identifier(table.name), sql.SQL(word)))
+@dataclass(frozen=True)
+class Psql:
+    """A running psql: its input, its output, and the file that has its errors."""
+
+    stdin: IO[bytes]
+    stdout: IO[bytes]
+    errors: IO[bytes]
+    programs: Path
+
+    def run(self, statements: sql.Composable) -> None:
+        """Run statements and wait for their end. Raises RestoreRefused."""
+        with suppress(BrokenPipeError):
+            self.stdin.write(f"{statements.as_string(None)}\n\\echo done\n".encode())
+        if b"done\n" not in iter(self.stdout.readline, b""):
+            self.refuse("psql ended")
+
+    def run_pg_restore(self, dump: Path, *, schema: str, report: Report) -> None:
+        """Run the script that pg_restore makes of a dump. Raises RestoreRefused."""
+        options = ("--no-owner", "--no-privileges", f"--schema={schema}", "--file=-")
+        try:
+            run_program([self.programs / "pg_restore", *options, dump], stdout=self.stdin, report=report)
+        except ProgramFailed as error:
+            self.refuse(str(error))
+
+    def refuse(self, message: str) -> NoReturn:
+        """Raise RestoreRefused with the first error of psql; with `message` where psql had none."""
+        self.stdin.close()
+        self.stdout.read()
+        self.errors.seek(0)
+        written = self.errors.read().decode(errors="replace").strip()
+        message = written or message
+        if error := ERROR.search(written):
+            code, message = error.groups()
+            if code in LOCKED:
+                message = "Other sessions are using this database: stop web servers and workers first."
+            elif code != RAISED:
+                message = f"PostgreSQL refused the backup: {message}."
+        raise RestoreRefused(f"{message} Nothing was changed.")
 
 
-def copy(cursor: CursorWrapper, kept: zipfile.ZipFile, table: Table, *, say: Say) -> None:
-    """Write a table's rows."""
-    told = time.monotonic()
-    summing = Summing()
-    with kept.open(table.member) as member, cursor.copy(table.copy_in()) as writing:
-        while piece := member.read(PIECE):
-            writing.write(piece)
-            summing.add(piece)
-            if time.monotonic() - told > EVERY_S:
-                told = time.monotonic()
-                say(f"  {table.name}: {summing.rows:,} rows so far")
-
-
-def prove(cursor: CursorWrapper, table: Table, expected: Sum) -> None:
-    """Read a table again and hold it against the manifest."""
-    summing = Summing()
-    with cursor.copy(table.copy_out()) as reading:
-        for piece in reading:
-            summing.add(piece)
-    if (found := summing.end()) != expected:
-        raise NotRestored(
-            f"{table.name} came to {found.rows:,} rows of hash {found.sha256[:12]}, and the backup says"
-            f" {expected.rows:,} of {expected.sha256[:12]}. Nothing was changed."
-        )
+@contextmanager
+def open_psql() -> Iterator[Psql]:
+    """Run psql on our database in a block. Where its input ends without COMMIT, also by a kill, it rolls back."""
+    programs = find_programs()
+    database, environment = connection_arguments()
+    options = ("--no-psqlrc", "--quiet", "--tuples-only", "--set=ON_ERROR_STOP=1", "--set=VERBOSITY=verbose")
+    with (
+        tempfile.TemporaryFile() as errors,
+        subprocess.Popen(  # noqa: S603 - our own command
+            [programs / "psql", *options, database],
+            env=environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            # Without a buffer nothing is left to be written when the input of a psql that has ended is closed.
+            bufsize=0,
+        ) as process,
+    ):
+        try:
+            yield Psql(cast("IO[bytes]", process.stdin), cast("IO[bytes]", process.stdout), errors, programs)
+        finally:
+            process.kill()

@@ -1,4 +1,4 @@
-"""The embedded stack: data servers, development chain and facilitator as child processes of one state directory."""
+"""The embedded stack: PostgreSQL, Valkey, development chain and facilitator as child processes."""
 
 import json
 import secrets
@@ -37,12 +37,12 @@ __all__ = [
 
 
 class Stack:
-    """The servers on free ports of 127.0.0.1, running inside the `with` block.
+    """The servers on free ports of 127.0.0.1, which run inside the `with` block.
 
-    The data, ports and passwords stay in `state_dir` (made with 0700) and serve the next start too. One process at a
-    time may use a directory. Each server can be left out; the facilitator is, without the chain that it settles on.
-    `durable=False` is for data that nobody will miss.
-    Raises StackError on entering when the directory is in use or a server does not start.
+    Data, ports and passwords are stored in `state_dir` (created with 0700) for the next start. One process at a time
+    may use a directory. Each server can be left out; without the chain there is no facilitator. `durable=False` is for
+    disposable data. `is_forced` is polled while the servers are stopped; True stops them without grace.
+    Entering raises StackError when the directory is in use or a server does not start.
     """
 
     def __init__(
@@ -55,12 +55,12 @@ class Stack:
         facilitator: bool = True,
         durable: bool = True,
         shared_buffers: str = "256MB",
-        hurry: Callable[[], bool] = never,
+        is_forced: Callable[[], bool] = never,
     ) -> None:
-        # Resolved, for so the kernel names the directory in which a process works.
+        # Resolved, as /proc shows the working directory of a process.
         self.state_dir = state_dir.resolve()
-        self.hurry = hurry
-        self._wants = {
+        self.is_forced = is_forced
+        self._enabled = {
             "chain": chain,
             "facilitator": chain and facilitator,
             "postgres": postgres,
@@ -68,7 +68,7 @@ class Stack:
         }
         self._durable = durable
         self._shared_buffers = shared_buffers
-        self._held = ExitStack()
+        self._running = ExitStack()
         self.postgres: Postgres | None = None
         self.valkey: Valkey | None = None
         self.chain: Chain | None = None
@@ -76,100 +76,100 @@ class Stack:
         self.leftovers = 0
 
     def __enter__(self) -> "Stack":
-        with ExitStack() as held:
-            held.enter_context(locked(self.state_dir))
+        with ExitStack() as running:
+            running.enter_context(locked(self.state_dir))
             self.leftovers = end_leftovers(self.state_dir)
-            # Also what a signal that came between a child's start and its noting down has left.
-            held.callback(end_leftovers, self.state_dir)
-            held.callback(self.stop)
+            # A signal may come between the start of a child and the assignment of its process.
+            running.callback(end_leftovers, self.state_dir)
+            running.callback(self.stop)
             self._start()
-            self._held = held.pop_all()
+            self._running = running.pop_all()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._held.close()
+        self._running.close()
 
     @property
     def servers(self) -> list[Server]:
-        """Those that run here, in the order in which they start."""
-        # PostgreSQL is the last: on a first start it makes its data before it begins, and the others start meanwhile.
+        """The enabled servers, in the order in which they start."""
+        # PostgreSQL is the last: on a first start it initialises its data first, while the others start.
         every = (self.chain, self.facilitator, self.valkey, self.postgres)
         return [server for server in every if server is not None]
 
     @property
     def database_url(self) -> str | None:
-        """The address of the embedded PostgreSQL; None when it was left out."""
+        """The URL of PostgreSQL; None when it was left out."""
         return self.postgres.url if self.postgres else None
 
     @property
     def redis_url(self) -> str | None:
-        """The address of the embedded Valkey; None when it was left out."""
+        """The URL of Valkey; None when it was left out."""
         return self.valkey.url if self.valkey else None
 
     @property
     def rpc_url(self) -> str | None:
-        """The address of the embedded chain's node; None when it was left out."""
+        """The URL of the chain's node; None when it was left out."""
         return self.chain.url if self.chain else None
 
     @property
     def facilitator_url(self) -> str | None:
-        """The address of the embedded facilitator; None when it was left out."""
+        """The URL of the facilitator; None when it was left out."""
         return self.facilitator.url if self.facilitator else None
 
     @property
     def pids(self) -> dict[str, int | None]:
-        """The process ids by the names of the servers; None for one that was left out."""
+        """The process ids by server name; None for one that was left out."""
         started = {server.name: server.pid for server in self.servers}
-        return {name: started.get(name) for name in self._wants}
+        return {name: started.get(name) for name in self._enabled}
 
     @property
     def secret_key(self) -> str:
-        """The state directory's own SECRET_KEY."""
+        """The state directory's SECRET_KEY."""
         return secret_key(self.state_dir)
 
     def stop(self) -> None:
-        """Stop facilitator, chain, Valkey, then PostgreSQL, and wait until each is gone."""
+        """Stop facilitator, chain, Valkey, then PostgreSQL, and wait until each has ended."""
         for server in (self.facilitator, self.chain, self.valkey, self.postgres):
             if server is not None:
-                server.stop(hurry=self.hurry)
+                server.stop(is_forced=self.is_forced)
 
     def _start(self) -> None:
         logs = self.state_dir / "logs"
         logs.mkdir(mode=0o700, exist_ok=True)
         record = self.state_dir / RECORD
         known = read_json(record) or {}
-        for name in self._wants:
+        for name in self._enabled:
             known.setdefault(name, {"port": free_port(), "password": secrets.token_urlsafe(24)})
-        # Before the first start: the data directory is made with this password and opens with no other.
+        # Before the first start: the data directory is initialised with this password.
         write_private(record, json.dumps(known))
-        self._make(logs, known)
-        # All of them begin before any is waited for.
+        self._make_servers(logs, known)
+        # All of them are started before the first is waited for.
         for server in self.servers:
             server.begin()
         for server in self.servers:
-            # The facilitator knows the chain's address already.
+            # The facilitator already has the chain's URL.
             server.wait(keep_port=server is self.chain)
         ports = {server.name: server.port for server in self.servers}
         write_private(
             record, json.dumps({name: known[name] | {"port": ports.get(name, known[name]["port"])} for name in known})
         )
 
-    def _make(self, logs: Path, known: Mapping[str, Any]) -> None:
-        """Name the servers that are wanted, none started."""
-        if self._wants["chain"]:
+    def _make_servers(self, logs: Path, known: Mapping[str, Any]) -> None:
+        """Set the attributes of the enabled servers, none started."""
+        if self._enabled["chain"]:
             self.chain = Chain(home=self.state_dir / "chain", log=logs / "chain.log", **known["chain"])
-        if self._wants["facilitator"] and self.chain:
+        if self._enabled["facilitator"] and self.chain:
             self.facilitator = Facilitator(
                 home=self.state_dir / "facilitator",
                 log=logs / "facilitator.log",
                 chain=self.chain,
                 **known["facilitator"],
             )
-        if self._wants["valkey"]:
+        if self._enabled["valkey"]:
             self.valkey = Valkey(home=self.state_dir / "valkey", log=logs / "valkey.log", **known["valkey"])
-        if self._wants["postgres"]:
+        if self._enabled["postgres"]:
             self.postgres = Postgres(
                 home=self.state_dir / "postgres",
                 log=logs / "postgres.log",

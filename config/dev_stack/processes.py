@@ -1,4 +1,4 @@
-"""Child processes of the embedded stack: how they start, how they stop, and what a killed run left of them."""
+"""Child processes of the embedded stack: starting and stopping them, and stopping those that a killed run left."""
 
 import ctypes
 import os
@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-# Children carry the state directory under this name; by it a later run knows them as its own.
+# The environment variable that has the state directory; a later run recognises its leftover processes by it.
 OWNER = "TABLEWIRE_UP"
 POLL_S = 0.02
 
@@ -21,30 +21,30 @@ class StackError(Exception):
 
 
 def never() -> bool:
-    """Whether the one who stops a child has lost patience: no."""
+    """Return False: a stop that is never forced."""
     return False
 
 
 libc = ctypes.CDLL(None) if sys.platform == "linux" else None
 
 
-def _death_signal(number: signal.Signals) -> Callable[[], None]:
-    """What a new process calls to have the kernel send it the signal when its parent is gone, killed or not."""
+def _set_death_signal(number: signal.Signals) -> Callable[[], None]:
+    """Return a function by which a new process has the kernel signal it when its parent ends, killed or not."""
     pr_set_pdeathsig = 1
 
-    def ask() -> None:
+    def set_death_signal() -> None:
         if libc is not None:
             libc.prctl(pr_set_pdeathsig, number)
 
-    return ask
+    return set_death_signal
 
 
 @dataclass(kw_only=True)
 class Child:
     """One child process with its log file; it may be started again after it has ended.
 
-    `stop_signal` asks it to end, also when this process is killed; `hurry_signal` tells it to. What is left after
-    `grace_s` seconds is killed.
+    It gets `stop_signal` to end, also when this process is killed, `force_signal` after `grace_s` seconds or when the
+    stop is forced, and SIGKILL five seconds later.
     """
 
     name: str
@@ -53,7 +53,7 @@ class Child:
     cwd: Path
     log: Path
     stop_signal: signal.Signals = signal.SIGTERM
-    hurry_signal: signal.Signals = signal.SIGKILL
+    force_signal: signal.Signals = signal.SIGKILL
     grace_s: float = 10
     process: subprocess.Popen[bytes] | None = field(default=None, init=False)
 
@@ -63,10 +63,10 @@ class Child:
         return None if self.process is None else self.process.pid
 
     def start(self) -> None:
-        """Start the process in a session of its own, so that a terminal's Ctrl-C reaches only its parent."""
+        """Start the process in its own session, so that Ctrl-C in a terminal reaches only this process."""
         self.log.parent.mkdir(mode=0o700, exist_ok=True)
         with self.log.open("ab") as log:
-            self.process = subprocess.Popen(  # noqa: S603 - commands are lists of our own words
+            self.process = subprocess.Popen(  # noqa: S603 - our own command
                 self.command,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
@@ -74,38 +74,33 @@ class Child:
                 cwd=self.cwd,
                 env=self.env,
                 start_new_session=True,
-                preexec_fn=_death_signal(self.stop_signal),
+                preexec_fn=_set_death_signal(self.stop_signal),
             )
 
     def is_running(self) -> bool:
         """Whether it was started and has not ended."""
         return self.process is not None and self.process.poll() is None
 
-    def stop(self, *, hurry: Callable[[], bool] = never) -> None:
-        """Stop the process and wait until it is gone. `hurry` is asked again and again; True ends the patience."""
+    def stop(self, *, is_forced: Callable[[], bool] = never) -> None:
+        """Stop the process and wait until it has ended. `is_forced` is polled; True sends `force_signal` at once."""
         if self.process is None:
             return
-        steps = [(self.stop_signal, self.grace_s), (self.hurry_signal, 5.0), (signal.SIGKILL, 5.0)]
-        for number, (step, grace_s) in enumerate(steps):
-            self._signal(step)
-            until = time.monotonic() + grace_s
-            while self.is_running() and time.monotonic() < until and (number > 0 or not hurry()):
-                time.sleep(POLL_S)
+        steps = [(self.stop_signal, self.grace_s), (self.force_signal, 5.0), (signal.SIGKILL, 5.0)]
+        for step, (number, grace_s) in enumerate(steps):
             if not self.is_running():
                 return
-
-    def _signal(self, number: signal.Signals) -> None:
-        if self.process is None or self.process.poll() is not None:
-            return
-        if number == signal.SIGKILL:
-            # Its own children too, which a killed parent cannot stop.
-            os.killpg(self.process.pid, number)
-        else:
-            self.process.send_signal(number)
+            if number == signal.SIGKILL:
+                # Its own children too, which a killed parent cannot stop.
+                os.killpg(self.process.pid, number)
+            else:
+                self.process.send_signal(number)
+            deadline = time.monotonic() + grace_s
+            while self.is_running() and time.monotonic() < deadline and (step > 0 or not is_forced()):
+                time.sleep(POLL_S)
 
 
 def last_lines(log: Path, *, since: int = 0, lines: int = 12) -> str:
-    """The end of a log as text, of what was written after byte `since`."""
+    """The last lines of a log, from byte `since` on."""
     try:
         with log.open("rb") as file:
             file.seek(since)
@@ -117,7 +112,7 @@ def last_lines(log: Path, *, since: int = 0, lines: int = 12) -> str:
 
 @dataclass(frozen=True)
 class Leftover:
-    """A process of an earlier run on the same state directory."""
+    """A process that an earlier run on the same state directory left."""
 
     pid: int
     parent: int
@@ -127,10 +122,11 @@ class Leftover:
 
 
 def leftovers(state_dir: Path) -> list[Leftover]:
-    """Find the living processes that belong to the state directory, this one excepted.
+    """Find the running processes that belong to the state directory, except this one.
 
-    A process belongs to it when it carries OWNER with the directory's path, or is a data server at work in one of its
-    data directories; never by a remembered number, which may be a stranger's by now. Reads /proc: empty elsewhere.
+    A process belongs to it when its environment has OWNER with the directory's path, or when it is a data server whose
+    working directory is in it. Stored process ids are not used: they may belong to other processes by now. Reads
+    /proc; on other systems there are none.
     """
     home = str(state_dir.resolve())
     found = []
@@ -142,7 +138,7 @@ def leftovers(state_dir: Path) -> list[Leftover]:
             title = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").strip()
             owner = f"{OWNER}={home}".encode() in (entry / "environ").read_bytes().split(b"\0")
         except (OSError, ValueError):
-            # Gone meanwhile, a zombie, or somebody else's.
+            # It has ended, is a zombie, or belongs to another user.
             continue
         server = program in ("postgres", "valkey-server") and cwd.startswith(f"{home}/")
         if (server or owner) and int(entry.name) != os.getpid():
@@ -153,30 +149,30 @@ def leftovers(state_dir: Path) -> list[Leftover]:
 
 
 def end_leftovers(state_dir: Path) -> int:
-    """Stop what an earlier run left alive: programs first, then Valkey, then PostgreSQL. Says how many processes.
+    """Stop leftover processes, Valkey and PostgreSQL after all others; return how many processes there were.
 
     Call while holding the directory's lock.
     """
     home = state_dir.resolve()
     valkey, postgres = home / "valkey", home / "postgres"
     count = len(leftovers(home))
-    end(lambda: [one for one in leftovers(home) if one.cwd not in (valkey, postgres)], signal.SIGTERM)
-    end(lambda: [one for one in leftovers(home) if one.cwd == valkey], signal.SIGTERM)
-    end(lambda: [one for one in leftovers(home) if one.cwd == postgres], signal.SIGINT)
+    end(lambda: [process for process in leftovers(home) if process.cwd not in (valkey, postgres)], signal.SIGTERM)
+    end(lambda: [process for process in leftovers(home) if process.cwd == valkey], signal.SIGTERM)
+    end(lambda: [process for process in leftovers(home) if process.cwd == postgres], signal.SIGINT)
     return count
 
 
-def end(find: Callable[[], list[Leftover]], polite: signal.Signals, *, grace_s: float = 10) -> None:
-    """Ask what `find` finds to end, kill what still runs after `grace_s` seconds, and wait until it finds nothing."""
-    for number, patience_s in ((polite, grace_s), (signal.SIGKILL, 5.0)):
-        present = find()
-        pids = {one.pid for one in present}
-        for one in present:
-            # Parents stop their own children; PostgreSQL's orphans end by themselves when they notice.
-            is_child = one.parent in pids or one.title.startswith("postgres: ")
+def end(find: Callable[[], list[Leftover]], stop_signal: signal.Signals, *, grace_s: float = 10) -> None:
+    """Stop the processes that `find` returns, kill them after `grace_s` seconds, and wait until it returns none."""
+    for number, timeout_s in ((stop_signal, grace_s), (signal.SIGKILL, 5.0)):
+        found = find()
+        pids = {process.pid for process in found}
+        for process in found:
+            # Parents stop their own children, and PostgreSQL's orphaned backends end by themselves.
+            is_child = process.parent in pids or process.title.startswith("postgres: ")
             if number == signal.SIGKILL or not is_child:
                 with suppress(ProcessLookupError):
-                    os.kill(one.pid, number)
-        until = time.monotonic() + patience_s
-        while find() and time.monotonic() < until:
+                    os.kill(process.pid, number)
+        deadline = time.monotonic() + timeout_s
+        while find() and time.monotonic() < deadline:
             time.sleep(POLL_S)

@@ -1,4 +1,4 @@
-"""What the servers have in common: a loopback port, a password, a start that waits and tries again."""
+"""The base class of the servers: a loopback port, a password, a start that waits and retries."""
 
 import os
 import socket
@@ -12,13 +12,13 @@ from typing import ClassVar
 from config.dev_stack.processes import OWNER, POLL_S, Child, StackError, last_lines, never
 
 HOST = "127.0.0.1"
-START_S = 30.0
-# What a server says when the place it needs is still held by one that is going away.
-PASSING = ("Address already in use", "is still in use", "already exists")
+START_TIMEOUT_S = 30.0
+# What a server logs while another one, which is about to end, still has its port or directory.
+TRANSIENT_ERRORS = ("Address already in use", "is still in use", "already exists")
 
 
 def is_free(port: int, *, host: str = HOST) -> bool:
-    """Whether nobody listens on the TCP port of this address."""
+    """Whether the TCP port of this address is free."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -30,7 +30,7 @@ def is_free(port: int, *, host: str = HOST) -> bool:
 
 
 def free_port(*, host: str = HOST) -> int:
-    """A TCP port of this address on which nobody listens now."""
+    """A free TCP port of this address."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM) as probe:
         probe.bind((host, 0))
@@ -39,7 +39,7 @@ def free_port(*, host: str = HOST) -> int:
 
 
 def package_dir(name: str, wheel: str) -> Path:
-    """Where an installed package keeps its files, without importing it. Raises StackError when it is not installed."""
+    """The directory of an installed package, without importing it. Raises StackError when it is not installed."""
     from importlib.util import find_spec
 
     spec = find_spec(name)
@@ -53,7 +53,7 @@ def package_dir(name: str, wheel: str) -> Path:
 
 @dataclass(kw_only=True)
 class Server(ABC):
-    """A server with its directory `home`, on 127.0.0.1 only, with its log and its password."""
+    """A server on 127.0.0.1, with the directory `home`, a log and a password."""
 
     name: ClassVar[str]
     home: Path
@@ -61,24 +61,24 @@ class Server(ABC):
     port: int
     password: str
     child: Child | None = field(default=None, init=False)
-    _written: int = field(default=0, init=False)
+    _log_start: int = field(default=0, init=False)
 
     @abstractmethod
     def prepare(self) -> None:
-        """Make the data directory ready for a start, whatever a kill has left in it."""
+        """Make the data directory ready for a start, also after a kill."""
 
     @abstractmethod
     def make_child(self) -> Child:
-        """The child that serves on `port`."""
+        """Return the child process that serves on `port`, not started."""
 
     @abstractmethod
     def is_ready(self) -> bool:
-        """Whether the started child answers."""
+        """Whether the started server accepts connections."""
 
     @property
     @abstractmethod
     def url(self) -> str:
-        """The address with name and password."""
+        """The URL, with user and password."""
 
     @property
     def pid(self) -> int | None:
@@ -86,7 +86,7 @@ class Server(ABC):
         return None if self.child is None else self.child.pid
 
     def env(self) -> dict[str, str]:
-        """The environment of the server's programs."""
+        """The environment of the server's processes."""
         return {**os.environ, OWNER: str(self.home.parent), "LC_ALL": "C", "TZ": "UTC"}
 
     def is_running(self) -> bool:
@@ -94,7 +94,7 @@ class Server(ABC):
         return self.child is not None and self.child.is_running()
 
     def start(self, *, keep_port: bool = False) -> None:
-        """Start and wait until it answers; a port that somebody took meanwhile is changed unless `keep_port`.
+        """Start and wait until it is ready; a port in use is replaced by a free one unless `keep_port`.
 
         Raises StackError with the end of the server's log.
         """
@@ -102,43 +102,38 @@ class Server(ABC):
         self.wait(keep_port=keep_port)
 
     def begin(self, *, keep_port: bool = False) -> None:
-        """Start and return at once: `wait` is to follow. Not in a thread that ends: the child would end with it."""
+        """Start without waiting: call `wait` next. Not in a thread that ends: the child would end with it."""
         self.prepare()
         self._launch(keep_port=keep_port)
 
     def wait(self, *, keep_port: bool = False) -> None:
-        """Wait until what `begin` has started answers, and try again when the place it needs was held for a moment.
+        """Wait until the server that `begin` started is ready; start it again after a transient error.
 
-        Raises StackError as `start` does.
+        Raises StackError with the end of the server's log.
         """
-        until = time.monotonic() + START_S
+        deadline = time.monotonic() + START_TIMEOUT_S
         while True:
-            child = self._launched
-            while child.is_running() and time.monotonic() < until:
+            if self.child is None:
+                raise StackError(f"{self.name} was not started.")
+            while self.child.is_running() and time.monotonic() < deadline:
                 if self.is_ready():
                     return
                 time.sleep(POLL_S)
-            said = last_lines(self.log, since=self._written)
-            child.stop()
-            if time.monotonic() > until or not any(words in said for words in PASSING):
-                raise StackError(f"{self.name} did not start. The end of {self.log}:\n{said}")
+            lines = last_lines(self.log, since=self._log_start)
+            self.child.stop()
+            if time.monotonic() > deadline or not any(error in lines for error in TRANSIENT_ERRORS):
+                raise StackError(f"{self.name} did not start. The end of {self.log}:\n{lines}")
             time.sleep(5 * POLL_S)
             self._launch(keep_port=keep_port)
 
     def _launch(self, *, keep_port: bool) -> None:
         if not keep_port and not is_free(self.port):
             self.port = free_port()
-        self._written = self.log.stat().st_size if self.log.exists() else 0
+        self._log_start = self.log.stat().st_size if self.log.exists() else 0
         self.child = self.make_child()
         self.child.start()
 
-    @property
-    def _launched(self) -> Child:
-        if self.child is None:
-            raise StackError(f"{self.name} was not begun.")
-        return self.child
-
-    def stop(self, *, hurry: Callable[[], bool] = never) -> None:
-        """Stop and wait until it is gone."""
+    def stop(self, *, is_forced: Callable[[], bool] = never) -> None:
+        """Stop and wait until it has ended."""
         if self.child is not None:
-            self.child.stop(hurry=hurry)
+            self.child.stop(is_forced=is_forced)

@@ -1,4 +1,4 @@
-"""The state directory: the files in which a run tells the next run, and the other commands, what it has."""
+"""The state directory: its lock, and the files that the next run and other commands read."""
 
 import fcntl
 import json
@@ -11,13 +11,13 @@ from typing import Any
 
 from config.dev_stack.processes import StackError
 
-# What a start writes first, and what may lie beside it before: by these names the directory is known as ours.
+# The file by which a directory is recognised as ours, and the names that may be there before it.
 RECORD = "stack.json"
 BEFORE_RECORD = {"lock", "logs", "rejects", "secret_key", f"{RECORD}.draft"}
 
 
 def up_file(state_dir: Path) -> Path:
-    """The record of the `manage.py up` that runs on this directory; it exists only while that one serves."""
+    """The record of the `manage.py up` that runs on this directory; it exists only while that one runs."""
     return state_dir / "up.json"
 
 
@@ -27,7 +27,7 @@ def read_up(state_dir: Path) -> dict[str, Any] | None:
 
 
 def read_json(path: Path) -> dict[str, Any] | None:
-    """Read a file that a kill may have kept from being written; None when it holds no JSON object."""
+    """Read a JSON object; None when the file is absent, unreadable or incomplete."""
     try:
         content = json.loads(path.read_bytes())
     except (OSError, ValueError):
@@ -36,9 +36,9 @@ def read_json(path: Path) -> dict[str, Any] | None:
 
 
 def write_private(path: Path, text: str) -> None:
-    """Write a file that only its owner reads, whole or not at all."""
+    """Write a file atomically, readable by its owner alone."""
     draft = path.with_name(f"{path.name}.draft")
-    # A draft of a run that was killed may carry other rights than these.
+    # A draft that a killed run left may have other permissions.
     draft.unlink(missing_ok=True)
     draft.touch(mode=0o600, exist_ok=False)
     with draft.open("w", encoding="utf-8") as file:
@@ -49,7 +49,7 @@ def write_private(path: Path, text: str) -> None:
 
 
 def secret_key(state_dir: Path) -> str:
-    """The directory's SECRET_KEY, made on first call."""
+    """The directory's SECRET_KEY, generated on the first call."""
     path = state_dir / "secret_key"
     if not path.exists():
         write_private(path, secrets.token_urlsafe(48))
@@ -58,13 +58,13 @@ def secret_key(state_dir: Path) -> str:
 
 @contextmanager
 def locked(state_dir: Path) -> Iterator[None]:
-    """Make the directory (0700) if it is missing and own it for the block.
+    """Create the directory (0700) if it is missing and lock it for the block.
 
-    Raises StackError when it cannot be had, holds what is not ours, or another process owns it. The kernel ends the
-    ownership of a process that is killed.
+    Raises StackError when it cannot be created, has files that are not ours, or is locked by another process. The
+    kernel releases the lock of a process that is killed.
     """
     try:
-        _take(state_dir)
+        _create(state_dir)
     except OSError as error:
         raise StackError(
             f"{state_dir} cannot be the state directory ({error.strerror}): choose another one with --state-dir."
@@ -85,13 +85,13 @@ def locked(state_dir: Path) -> Iterator[None]:
         yield
 
 
-def _take(state_dir: Path) -> None:
-    """Make the directory, or make sure that an existing one is ours before its rights are changed."""
+def _create(state_dir: Path) -> None:
+    """Create the directory; an existing one must be ours before its permissions are changed."""
     if state_dir.exists() and not (state_dir / RECORD).exists():
-        strange = {entry.name for entry in state_dir.iterdir()} - BEFORE_RECORD
-        if strange:
+        unknown = {entry.name for entry in state_dir.iterdir()} - BEFORE_RECORD
+        if unknown:
             raise StackError(
-                f"The directory {state_dir} holds something else ({min(strange)}) and is left alone:"
+                f"The directory {state_dir} holds something else ({min(unknown)}) and is left alone:"
                 " choose an empty or a new one with --state-dir."
             )
     state_dir.mkdir(mode=0o700, parents=True, exist_ok=True)

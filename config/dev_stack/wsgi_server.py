@@ -1,4 +1,4 @@
-"""Applications of ours that run as servers of the stack, each behind a granian of its own."""
+"""Servers of the stack that are WSGI applications, each in its own granian process."""
 
 import http.client
 import sys
@@ -13,22 +13,22 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 class WsgiServer(Server):
-    """A WSGI application that the function `factory` makes, with `threads` for requests; GET /livez finds it alive."""
+    """A WSGI application that the function `factory` returns, with `threads` for requests; it answers GET /livez."""
 
     factory: ClassVar[str]
     threads: ClassVar[int]
 
     @abstractmethod
     def variables(self) -> dict[str, str]:
-        """What the application finds in its environment; like a file of rights 0600, only its owner reads that."""
+        """The application's environment variables, which may be secret: other users cannot read them."""
 
     @property
     def url(self) -> str:
-        """Its address, without a path."""
+        """The base URL."""
         return f"http://{HOST}:{self.port}"
 
     def make_child(self) -> Child:
-        """The server."""
+        """The granian process."""
         command = [
             *(sys.executable, "-m", "granian", self.factory, "--factory", "--interface", "wsgi"),
             *("--http", "1", "--no-ws", "--host", HOST, "--port", str(self.port), "--runtime-mode", "st"),
@@ -37,12 +37,12 @@ class WsgiServer(Server):
         return Child(name=self.name, command=command, env=self.env() | self.variables(), cwd=ROOT, log=self.log)
 
     def is_ready(self) -> bool:
-        """Whether it answers."""
+        """Whether it answers GET /livez."""
         return is_alive(self.port)
 
 
 def is_alive(port: int, *, timeout_s: float = 1) -> bool:
-    """Whether a web server of this machine answers GET /livez."""
+    """Whether a web server on this port of 127.0.0.1 answers GET /livez."""
     connection = http.client.HTTPConnection(HOST, port, timeout=timeout_s)
     try:
         connection.request("GET", "/livez")

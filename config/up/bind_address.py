@@ -1,4 +1,4 @@
-"""Where the web server listens, and by which names it is then asked."""
+"""The address on which the web server listens, and the host names by which clients may reach it."""
 
 import ipaddress
 import socket
@@ -6,14 +6,14 @@ from contextlib import suppress
 
 from config.dev_stack import StackError
 
-# The addresses that stand for all of the machine's, and where the machine itself reaches them.
+# The wildcard addresses, and the addresses by which this machine reaches a server on them.
 LOOPBACK = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - compared with, not bound
-# Addresses for documentation, which nobody has: asking for the way there sends nothing.
-FAR_AWAY = ((socket.AF_INET, "192.0.2.1"), (socket.AF_INET6, "2001:db8::1"))
+# Addresses reserved for documentation: connecting a datagram socket to one finds the route and sends nothing.
+DOCUMENTATION_ADDRESSES = ((socket.AF_INET, "192.0.2.1"), (socket.AF_INET6, "2001:db8::1"))
 
 
 def resolve(host: str) -> str:
-    """The IP address of a name, IPv4 before IPv6; an address stays as it is. Raises StackError for an unknown name."""
+    """The IP address of a name or an address, IPv4 before IPv6. Raises StackError for an unknown name."""
     try:
         found = _addresses(host)
     except (OSError, UnicodeError):
@@ -21,10 +21,10 @@ def resolve(host: str) -> str:
     return min(found, key=lambda address: (":" in address, address))
 
 
-def names(*, host: str, address: str) -> set[str]:
-    """The entries of ALLOWED_HOSTS by which a server on `address`, given as `host`, is asked.
+def allowed_hosts(*, host: str, address: str) -> set[str]:
+    """The entries of ALLOWED_HOSTS for a server on `address`, which was given as `host`.
 
-    On all addresses it answers to the names of this machine and to the addresses that they, and the way out, show.
+    On a wildcard address these are the names of this machine, their addresses, and those of its outgoing interfaces.
     """
     found = {host, address}
     if address in LOOPBACK:
@@ -32,16 +32,16 @@ def names(*, host: str, address: str) -> set[str]:
         for name in tuple(found):
             with suppress(OSError, UnicodeError):
                 found |= _addresses(name)
-        for family, far in FAR_AWAY:
+        for family, remote in DOCUMENTATION_ADDRESSES:
             with suppress(OSError), socket.socket(family, socket.SOCK_DGRAM) as probe:
-                probe.connect((far, 9))
+                probe.connect((remote, 9))
                 found.add(probe.getsockname()[0])
-    # A browser leaves out the interface that follows a link's own address (fe80::1%eth0).
-    return {in_url(name.partition("%")[0]) for name in found}
+    # Browsers omit the interface of a link-local address (fe80::1%eth0).
+    return {url_host(name.partition("%")[0]) for name in found}
 
 
-def in_url(host: str) -> str:
-    """A host as it stands in an address: IPv6 in brackets."""
+def url_host(host: str) -> str:
+    """A host as it is written in a URL: IPv6 in brackets."""
     try:
         return f"[{host}]" if ipaddress.ip_address(host).version == 6 else host
     except ValueError:

@@ -1,4 +1,4 @@
-"""up.json, where a run says what it has, and the same for people: the panel with its curl lines."""
+"""up.json, which has the addresses, keys and processes of a run, and the panel that shows them."""
 
 import json
 import shlex
@@ -29,7 +29,7 @@ ORDER = {
 
 @dataclass(frozen=True, kw_only=True)
 class Payments:
-    """Where is paid, and to whom. `wallets` are those of the embedded chain; None where the chain is not ours."""
+    """The chain and the receiver of payments. `wallets` are those of the embedded chain, else None."""
 
     rpc_url: str
     facilitator_url: str
@@ -39,7 +39,7 @@ class Payments:
     wallets: Sequence[Wallet] | None
 
 
-def describe(
+def build_record(
     *,
     base_url: str,
     database_url: str,
@@ -48,7 +48,7 @@ def describe(
     known: Mapping[str, Any],
     pids: Mapping[str, int | None],
 ) -> dict[str, Any]:
-    """The content of up.json. `known` has the secrets that `manage.py seed` told; what does not exist yet is None."""
+    """The content of up.json. `known` is the output of `manage.py seed`; what does not exist is None."""
     management = known.get("management") or {}
     admin = known.get("admin") or {}
     dashboard = known.get("dashboard")
@@ -81,25 +81,28 @@ def describe(
         "facilitator_url": payments.facilitator_url,
         "database_url": database_url,
         "redis_url": redis_url,
-        "wallets": None if payments.wallets is None else [_wallet(wallet) for wallet in payments.wallets],
+        "wallets": None
+        if payments.wallets is None
+        else [
+            {
+                "name": wallet.name,
+                "address": checksummed(wallet.address),
+                "private_key": wallet.private_key,
+                # A demo wallet is named after its tier.
+                "tier": wallet.name,
+            }
+            for wallet in payments.wallets
+        ],
         "pids": {name: pids.get(name) for name in PROCESSES},
     }
 
 
-def _wallet(wallet: Wallet) -> dict[str, str]:
-    """A demo wallet, which has the tier that it is named after."""
-    return {
-        "name": wallet.name,
-        "address": checksummed(wallet.address),
-        "private_key": wallet.private_key,
-        "tier": wallet.name,
-    }
+def print_panel(
+    up: Mapping[str, Any], *, state_dir: Path, is_default_dir: bool, logs: Path, reviewed: str | None
+) -> None:
+    """Print the addresses and keys, then requests to paste.
 
-
-def show(up: Mapping[str, Any], *, state_dir: Path, is_default_dir: bool, logs: Path, reviewed: str | None) -> None:
-    """Print where everything is, then requests that work when pasted.
-
-    `reviewed` is the slug of a restaurant whose reviews can be bought; None when there is none.
+    `reviewed` is the slug of a restaurant whose reviews can be bought, or None.
     """
     base_url, key, user = up["base_url"], up["management"]["api_key"], up["admin"]["username"]
     unknown = f"changed by you (`manage.py changepassword {user}` sets another)" if user else "none"
@@ -110,7 +113,7 @@ def show(up: Mapping[str, Any], *, state_dir: Path, is_default_dir: bool, logs: 
         "Management API": up["management"]["base_url"],
         "  key": key or "none: run without --no-seed",
         "  with a menu": up["management"]["menu_api_key"] or "none",
-        "Paid on": f"{up['chain']['network']}{', the development chain' if up['wallets'] else ''}",
+        "Payments on": f"{up['chain']['network']}{', the development chain' if up['wallets'] else ''}",
         "Admin": up["admin"]["url"],
         "  user": user or "none",
         "  password": up["admin"]["password"] or unknown,
@@ -119,7 +122,7 @@ def show(up: Mapping[str, Any], *, state_dir: Path, is_default_dir: bool, logs: 
         "Logs": str(logs),
     }
     for name, value in rows.items():
-        # As text: [::1] in an address is not rich's markup.
+        # As text: [::1] in a URL is not markup.
         table.add_row(name, Text(value, overflow="fold"))
     console = Console(highlight=False)
     console.print(Panel(table, title="Tablewire is up", subtitle="Ctrl-C stops it", expand=False))
@@ -131,5 +134,5 @@ def show(up: Mapping[str, Any], *, state_dir: Path, is_default_dir: bool, logs: 
         directory = "" if is_default_dir else f" --state-dir {shlex.quote(str(state_dir))}"
         lines.append(f"uv run manage.py pay '/v1/restaurants/{reviewed}?fields=core,reviews'{directory}")
     for line in lines:
-        # As it is: a wrapped line could not be pasted.
+        # Unwrapped, so that it can be pasted.
         console.print(line, markup=False, soft_wrap=True)

@@ -1,4 +1,4 @@
-"""One run of `manage.py up`: the steps in their order, then looking after the children."""
+"""One run of `manage.py up`: start everything, then restart what ends."""
 
 import http.client
 import json
@@ -45,21 +45,21 @@ from payments.chain.rpc import RpcUnavailable
 from payments.devchain import wallets
 from payments.devchain.addresses import NETWORK, UTILITY_TOKEN
 
-REVIEWS_EACH = 20
-READY_S = 60.0
-LOOK_S = 0.2
-GIVE_BACK_S = 15.0
-# Of each process of the web server (docs/decisions/0013), and of those at most so many: each thread keeps a connection
-# to PostgreSQL, which has 200.
+REVIEWS_PER_RESTAURANT = 20
+READY_TIMEOUT_S = 60.0
+POLL_S = 0.2
+REQUEUE_S = 15.0
+# Threads of each process of the web server (docs/decisions/0013), and its processes: each thread has a connection to
+# PostgreSQL, which allows 200.
 WEB_THREADS = 4
-MOST_PROCESSES = 20
-# The terminal and a parent process may both pass on one Ctrl-C.
-SAME_SIGNAL_S = 0.5
+MAX_WEB_PROCESSES = 20
+# A terminal and a parent process may both deliver the same Ctrl-C.
+DUPLICATE_SIGNAL_S = 0.5
 
 
 @dataclass(kw_only=True)
 class Run:
-    """One run of `up`, on `host`, which may be a name. `out` prints a line of its result; progress goes to stderr."""
+    """One run of `up` on `host`, a name or an address. `out` prints the result; progress goes to stderr."""
 
     host: str
     port: int
@@ -73,38 +73,38 @@ class Run:
     env: dict[str, str] = field(default_factory=dict)
     demo_wallets: Sequence[wallets.Wallet] | None = None
     known: dict[str, Any] = field(default_factory=dict)
-    interrupted: float | None = None
-    in_hurry: bool = False
+    interrupted_at: float | None = None
+    is_forced: bool = False
 
     @property
     def logs(self) -> Path:
-        """Where each child writes its log."""
+        """The directory of the logs."""
         return self.state_dir / "logs"
 
     @property
     def last_file(self) -> Path:
-        """What the next run keeps of this one's record: keys and passwords are stored nowhere else in clear."""
+        """The record of the previous run: keys and passwords are not stored in plain text anywhere else."""
         return self.state_dir / "up.last.json"
 
     @property
     def base_url(self) -> str:
-        """Where a client on this machine reaches the web server."""
-        return f"http://{bind_address.in_url(bind_address.LOOPBACK.get(self.address, self.host))}:{self.port}"
+        """The URL by which clients on this machine reach the web server."""
+        return f"http://{bind_address.url_host(bind_address.LOOPBACK.get(self.address, self.host))}:{self.port}"
 
     def say(self, text: str) -> None:
-        """Print a line about what is going on."""
+        """Print a line of progress."""
         self.console.print(text, markup=False, soft_wrap=True)
 
     def on_signal(self, number: int, frame: FrameType | None) -> None:
-        """Stop what is under way; the second time, stop the children without patience."""
+        """Interrupt the run; a second signal stops the children without grace."""
         now = time.monotonic()
-        if self.interrupted is None:
-            self.interrupted = now
+        if self.interrupted_at is None:
+            self.interrupted_at = now
             raise KeyboardInterrupt
-        self.in_hurry = self.in_hurry or now - self.interrupted > SAME_SIGNAL_S
+        self.is_forced = self.is_forced or now - self.interrupted_at > DUPLICATE_SIGNAL_S
 
     def serve(self) -> None:
-        """Start everything, keep it running, and stop it in order when an exception such as KeyboardInterrupt comes.
+        """Start everything, restart what ends, and stop everything on an exception such as KeyboardInterrupt.
 
         Raises StackError or CommandError when a part does not start.
         """
@@ -115,73 +115,70 @@ class Run:
             chain=not os.environ.get("RPC_URL"),
             facilitator=not os.environ.get("FACILITATOR_URL"),
             shared_buffers=os.environ.get("POSTGRES_SHARED_BUFFERS") or "256MB",
-            hurry=lambda: self.in_hurry,
+            is_forced=lambda: self.is_forced,
         )
-        # Before anything starts: a mistyped name should cost no time.
+        # Before anything is started, so that wrong values fail at once.
         self.address = bind_address.resolve(self.host)
-        self._compare_chain()
-        with ExitStack() as held:
+        self._check_chain()
+        with ExitStack() as running:
             with self._step("PostgreSQL, Valkey, chain and facilitator"):
-                held.enter_context(stack)
+                running.enter_context(stack)
             if stack.leftovers:
-                self.say(f"        (ended {stack.leftovers} processes that an earlier run had left)")
-            held.callback(self._retire)
-            self._retire()
+                self.say(f"        (stopped {stack.leftovers} processes of an earlier run)")
+            running.callback(self._withdraw_record)
+            self._withdraw_record()
             self._choose_port()
             self.env = self._environment(stack)
             with self._step("migrations"):
                 self._manage("migrate", "--no-input")
             worker, web = self._worker(), self._web()
-            # They need seconds to import what they are made of, and no rows.
+            # They import for seconds before they need the seeded rows.
             for child in (worker, web):
-                held.callback(child.stop, hurry=lambda: self.in_hurry)
+                running.callback(child.stop, is_forced=lambda: self.is_forced)
                 child.start()
             self._seed()
             with self._step(f"worker and web server on {self.base_url}"):
                 self._wait_until_ready(web)
-            held.callback(self._say_stopping)
-            parts: list[Child | Server] = [*stack.servers, worker, web]
-            up = self._record(parts)
+            running.callback(self.say, "Stopping web server, worker, facilitator, chain, Valkey, PostgreSQL.")
+            processes: list[Child | Server] = [*stack.servers, worker, web]
+            up = self._write_record(processes)
             if self.as_json:
                 self.out(json.dumps(up))
             else:
-                summary.show(
+                summary.print_panel(
                     up,
                     state_dir=self.state_dir,
                     is_default_dir=self.state_dir == (settings.BASE_DIR / ".state").resolve(),
                     logs=self.logs,
-                    reviewed=self._reviewed(),
+                    reviewed=self._reviewed_slug(),
                 )
-            self._watch(parts)
+            self._watch(processes)
 
     @contextmanager
     def _step(self, name: str) -> Iterator[None]:
-        """Show that a step is under way, on a terminal, and how long it took."""
+        """Show a spinner during a step, on a terminal, and then how long it took."""
         started = time.monotonic()
         with self.console.status(name):
             yield
         self.say(f"{time.monotonic() - started:6.1f} s  {name}")
 
-    def _retire(self) -> None:
-        """Take the record out of the way; its presence says that somebody serves."""
+    def _withdraw_record(self) -> None:
+        """Rename the record: it exists only while `up` runs."""
         if up_file(self.state_dir).exists():
             up_file(self.state_dir).replace(self.last_file)
 
-    def _say_stopping(self) -> None:
-        self.say("Stopping web server, worker, facilitator, chain, Valkey, PostgreSQL.")
-
-    def _compare_chain(self) -> None:
-        """Ask a chain of the user's own whether it is the one that is sold on. One that is away may come later."""
+    def _check_chain(self) -> None:
+        """Check that RPC_URL is a node of PAYMENT_NETWORK; one that does not answer may be started later."""
         if not env.is_set("RPC_URL"):
             return
         try:
-            found = int(rpc.call("eth_chainId"), 16)
+            chain_id = int(rpc.call("eth_chainId"), 16)
         except RpcUnavailable:
-            self.say("RPC_URL does not answer: nothing can be paid and no tier be read until it does.")
+            self.say("RPC_URL does not answer: payments and tiers do not work until it does.")
             return
-        if found != networks.ours().chain_id:
+        if chain_id != networks.ours().chain_id:
             raise CommandError(
-                f"RPC_URL is chain {found}, but PAYMENT_NETWORK is {settings.PAYMENT_NETWORK}: they have to be one."
+                f"RPC_URL is chain {chain_id}, but PAYMENT_NETWORK is {settings.PAYMENT_NETWORK}: use one network."
             )
 
     def _choose_port(self) -> None:
@@ -192,13 +189,13 @@ class Run:
                 raise CommandError(f"{self.host} is not an address of this machine ({error.strerror}).") from None
         elif not is_free(self.port, host=self.address):
             raise CommandError(
-                f"Port {self.port} of {self.host} is taken or not ours: choose another one with --port."
+                f"Port {self.port} of {self.host} is in use or not permitted: choose another one with --port."
             )
 
     def _environment(self, stack: Stack) -> dict[str, str]:
-        hosts = {*settings.ALLOWED_HOSTS, *bind_address.names(host=self.host, address=self.address)}
+        hosts = {*settings.ALLOWED_HOSTS, *bind_address.allowed_hosts(host=self.host, address=self.address)}
         given = {name: value for name, value in os.environ.items() if value}
-        unset = {
+        defaults = {
             "DATABASE_URL": stack.database_url,
             "REDIS_URL": stack.redis_url,
             "BROKER_URL": given.get("REDIS_URL") or stack.redis_url,
@@ -208,32 +205,32 @@ class Run:
         }
         if stack.chain:
             self.demo_wallets = wallets.demo(stack.chain.password)
-            unset |= {
+            defaults |= {
                 "RPC_URL": stack.chain.url,
                 "FACILITATOR_URL": stack.facilitator_url,
                 "PAYMENT_NETWORK": NETWORK,
                 "PAY_TO": wallets.derive(stack.chain.password, wallets.MERCHANT).address,
                 "TOKEN_ADDRESS": UTILITY_TOKEN,
                 "TOKEN_PRICE_FEED": PRICE_FEED,
-                # A wallet that was just filled shows its tier at once.
+                # A wallet that was just funded has its tier at once.
                 "TIER_UPGRADE_AGE_S": "0",
             }
-        ours = {
+        fixed = {
             "TABLEWIRE_STATE_DIR": str(self.state_dir),
             OWNER: str(self.state_dir),
             "PYTHONUNBUFFERED": "1",
         }
-        return {name: value for name, value in (unset | given | ours).items() if value}
+        return {name: value for name, value in (defaults | given | fixed).items() if value}
 
-    def _manage(self, *words: str, output: IO[bytes] | int | None = None) -> bytes:
-        """Run one of our own commands to its end and return what it printed, if `output` is a pipe; else log it.
+    def _manage(self, *arguments: str, output: IO[bytes] | int | None = None) -> bytes:
+        """Run a command of manage.py; return its output if `output` is a pipe, else write it to a log.
 
         Raises CommandError with the end of the log.
         """
-        log = self.logs / f"{words[0]}.log"
+        log = self.logs / f"{arguments[0]}.log"
         log.unlink(missing_ok=True)
         with log.open("wb") as file:
-            command = [sys.executable, str(settings.BASE_DIR / "manage.py"), *words]
+            command = [sys.executable, str(settings.BASE_DIR / "manage.py"), *arguments]
             process = subprocess.Popen(  # noqa: S603 - our own command
                 command,
                 stdin=subprocess.DEVNULL,
@@ -249,35 +246,35 @@ class Run:
                     os.killpg(process.pid, signal.SIGTERM)
                     process.wait()
         if process.returncode:
-            raise CommandError(f"`manage.py {words[0]}` failed. {last_lines(log)}".rstrip())
+            raise CommandError(f"`manage.py {arguments[0]}` failed. {last_lines(log)}".rstrip())
         return printed or b""
 
     def _seed(self) -> None:
-        """Add accounts and keys, and restaurants at the same time. Idempotent; keys of an earlier run stay valid."""
+        """Create accounts and keys, and restaurants in parallel. Idempotent; keys of an earlier run stay valid."""
         self.known = read_json(self.last_file) or {}
         if not self.seeds:
             return
         started = time.monotonic()
         with ThreadPoolExecutor() as pool:
-            told = pool.submit(self._seed_accounts)
+            accounts = pool.submit(self._seed_accounts)
             if self.restaurants:
-                reviews = REVIEWS_EACH * self.restaurants
+                reviews = REVIEWS_PER_RESTAURANT * self.restaurants
                 size = ("--restaurants", str(self.restaurants), "--reviews", str(reviews), "--seed", "1")
-                # It draws its own progress.
+                # It shows its own progress.
                 self._manage("demo_data", *size, "--if-empty", output=sys.stderr.fileno())
-            told.result()
+            accounts.result()
         self.say(f"{time.monotonic() - started:6.1f} s  accounts, keys, restaurants and reviews")
 
     def _seed_accounts(self) -> None:
         keep = ["--keep", str(self.last_file)] if self.known else []
         self.known |= json.loads(self._manage("seed", "--json", *keep, output=subprocess.PIPE))
-        # Now, lest a kill before the first record loses them.
+        # At once, so that a kill before the first record does not lose them.
         write_private(self.last_file, json.dumps(self.known))
 
-    def _python(self, name: str, *words: str, grace_s: float, **env: str) -> Child:
+    def _python(self, name: str, *arguments: str, grace_s: float, **env: str) -> Child:
         return Child(
             name=name,
-            command=[sys.executable, "-m", *words],
+            command=[sys.executable, "-m", *arguments],
             env=self.env | env,
             cwd=settings.BASE_DIR,
             log=self.logs / f"{name}.log",
@@ -290,27 +287,27 @@ class Run:
         return self._python(
             *("worker", "celery", "-A", "config", "worker", "-B", "-s", schedule, "-Q", ",".join(QUEUES), *flags),
             *("--without-gossip", "--without-mingle"),
-            # Tasks may end within the soft shutdown, and those that do not are given back after it.
-            grace_s=settings.CELERY_WORKER_SOFT_SHUTDOWN_TIMEOUT + GIVE_BACK_S,
+            # Tasks may end during the soft shutdown; those that do not are requeued after it.
+            grace_s=settings.CELERY_WORKER_SOFT_SHUTDOWN_TIMEOUT + REQUEUE_S,
             REMAP_SIGTERM="SIGQUIT",
         )
 
     def _web(self) -> Child:
-        processes = min(os.cpu_count() or 1, MOST_PROCESSES)
+        processes = min(os.cpu_count() or 1, MAX_WEB_PROCESSES)
         return self._python(
             *("web", "granian", "config.wsgi:application", "--interface", "wsgi", "--http", "1", "--no-ws"),
             *("--host", self.address, "--port", str(self.port), "--workers", str(processes), "--backlog", "1024"),
             *("--runtime-mode", "st"),
             *("--respawn-failed-workers", "--respawn-interval", "1", "--workers-kill-timeout", "5"),
             grace_s=30,
-            # Its own variable rather than its flag: payments/x402/facilitator_client.py has to know too.
+            # A variable rather than a flag: payments/x402/facilitator_client.py reads it too.
             GRANIAN_BLOCKING_THREADS=str(WEB_THREADS),
         )
 
     def _wait_until_ready(self, web: Child) -> None:
-        until = time.monotonic() + READY_S
+        deadline = time.monotonic() + READY_TIMEOUT_S
         answer = "no answer yet"
-        while time.monotonic() < until and web.is_running():
+        while time.monotonic() < deadline and web.is_running():
             try:
                 status, content = self._get("/readyz")
                 if status == http.HTTPStatus.OK:
@@ -318,77 +315,72 @@ class Run:
                 answer = f"{status} {content.decode(errors='replace')}"
             except (OSError, http.client.HTTPException) as error:
                 answer = str(error)
-            time.sleep(LOOK_S / 4)
+            time.sleep(POLL_S / 4)
         raise CommandError(f"The web server is not ready ({answer}). The end of {web.log}:\n{last_lines(web.log)}")
 
     def _get(self, path: str) -> tuple[int, bytes]:
-        """What our web server answers. Raises OSError or HTTPException."""
+        """Send a GET request to the web server. Raises OSError or HTTPException."""
         connection = http.client.HTTPConnection(self.base_url.removeprefix("http://"), timeout=5)
         with closing(connection):
             connection.request("GET", path)
             response = connection.getresponse()
             return response.status, response.read()
 
-    def _reviewed(self) -> str | None:
-        """The restaurant with the most reviews, as any client may ask; None when there are no reviews."""
+    def _reviewed_slug(self) -> str | None:
+        """The slug of a restaurant that has reviews, from the public API, or None."""
         with suppress(OSError, http.client.HTTPException, ValueError):
             status, content = self._get("/v1/restaurants?limit=1")
             hits = json.loads(content)["data"] if status == http.HTTPStatus.OK else []
             return next((hit["slug"] for hit in hits if hit["review_count"]), None)
         return None
 
-    def _payments(self) -> summary.Payments:
-        """What the children were told, by the embedded chain's variables or by those of a chain of one's own."""
-        return summary.Payments(
-            rpc_url=self.env["RPC_URL"],
-            facilitator_url=self.env["FACILITATOR_URL"],
-            network=NETWORKS[self.env.get("PAYMENT_NETWORK", settings.PAYMENT_NETWORK)],
-            pay_to=self.env["PAY_TO"],
-            token=self.env.get("TOKEN_ADDRESS"),
-            wallets=self.demo_wallets,
-        )
-
-    def _record(self, parts: list[Child | Server]) -> dict[str, Any]:
-        """Write up.json, from which every other command, test and script learns where everything is."""
-        up = summary.describe(
+    def _write_record(self, processes: list[Child | Server]) -> dict[str, Any]:
+        """Write up.json, which other commands, tests and scripts read."""
+        up = summary.build_record(
             base_url=self.base_url,
             database_url=self.env["DATABASE_URL"],
             redis_url=self.env["REDIS_URL"],
-            payments=self._payments(),
+            payments=summary.Payments(
+                rpc_url=self.env["RPC_URL"],
+                facilitator_url=self.env["FACILITATOR_URL"],
+                network=NETWORKS[self.env.get("PAYMENT_NETWORK", settings.PAYMENT_NETWORK)],
+                pay_to=self.env["PAY_TO"],
+                token=self.env.get("TOKEN_ADDRESS"),
+                wallets=self.demo_wallets,
+            ),
             known=self.known,
-            pids={"up": os.getpid(), **{part.name: part.pid for part in parts}},
+            pids={"up": os.getpid(), **{process.name: process.pid for process in processes}},
         )
         write_private(up_file(self.state_dir), json.dumps(up, indent=1))
         return up
 
-    def _watch(self, parts: list[Child | Server]) -> None:
-        """Start again what ends by itself, for ever."""
-        watched = [Watched(part=part, started=time.monotonic()) for part in parts]
+    def _watch(self, processes: list[Child | Server]) -> None:
+        """Restart processes that end, until an exception."""
+        watched = [Watched(process=process, started_at=time.monotonic()) for process in processes]
         while True:
-            time.sleep(LOOK_S)
-            for one in watched:
+            time.sleep(POLL_S)
+            for entry in watched:
                 now = time.monotonic()
-                if one.part.is_running():
-                    one.due = 0.0
-                elif one.due == 0.0:
-                    pause = one.note_end(now)
-                    self.say(
-                        f"{one.part.name} ended unexpectedly; starting it again in {pause:.0f} s ({one.part.log})."
-                    )
-                elif now >= one.due:
-                    self._restart(one)
-                    self._record(parts)
+                if entry.process.is_running():
+                    entry.restart_at = None
+                elif entry.restart_at is None:
+                    delay_s = entry.schedule_restart(now)
+                    name, log = entry.process.name, entry.process.log
+                    self.say(f"{name} ended unexpectedly; starting it again in {delay_s:.0f} s ({log}).")
+                elif now >= entry.restart_at:
+                    self._restart(entry)
+                    self._write_record(processes)
 
-    def _restart(self, one: Watched) -> None:
-        session = one.part.pid
-        # What a killed parent has left would still hold its port.
+    def _restart(self, entry: Watched) -> None:
+        session = entry.process.pid
+        # Children of a killed process would still have its port open.
         end(lambda: [left for left in leftovers(self.state_dir) if left.session == session], signal.SIGTERM)
-        one.started, one.due = time.monotonic(), 0.0
+        entry.started_at, entry.restart_at = time.monotonic(), None
         try:
-            if isinstance(one.part, Server):
-                # The other children know its address.
-                one.part.start(keep_port=True)
+            if isinstance(entry.process, Server):
+                # The other processes have its URL.
+                entry.process.start(keep_port=True)
             else:
-                one.part.start()
+                entry.process.start()
         except StackError as error:
             self.say(str(error))

@@ -1,4 +1,4 @@
-"""Pages that are only read: whatever else is asked of them is refused in JSON, as of all that nobody signs in for."""
+"""A decorator for public pages that only GET and HEAD can request; other methods are refused in JSON."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -11,15 +11,15 @@ from framework.api.error_handler import only_read
 
 
 def read_only(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
-    """Answer 404 what is not there, whatever the method, and 405 what is there to another method than GET and HEAD.
+    """Answer 405 to methods other than GET and HEAD, but 404 where there is no page.
 
-    Nothing is written, so nobody needs the token that forms carry.
+    The view writes nothing, so it needs no CSRF token.
     """
 
     @csrf_exempt
     @wraps(view)
-    def answer(request: HttpRequest, **named: Any) -> HttpResponse:
-        found = view(request, **named)
-        return only_read(request) or found
+    def read_only_view(request: HttpRequest, **kwargs: Any) -> HttpResponse:
+        response = view(request, **kwargs)
+        return only_read(request) or response
 
-    return answer
+    return read_only_view

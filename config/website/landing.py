@@ -1,4 +1,4 @@
-"""The page at `/`: what Tablewire is, in one screen, with calls that are made from it."""
+"""The landing page at `/`: what Tablewire is, with example calls that the page makes."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,14 +18,14 @@ from catalogue.models import Market, Review, SearchRow
 from framework.cache import CachedValue
 from payments.tiers.definitions import FREE
 
-REMEMBERED_S = 60.0
-# What the planner believes: counting millions of rows would take longer than the page.
-BELIEVED = "SELECT relname, greatest(reltuples, 0)::bigint FROM pg_class WHERE oid = ANY(%s::regclass[])"
+CACHE_TTL_S = 60.0
+# The planner's estimates: counting millions of rows would take longer than the page.
+ESTIMATED_ROWS = "SELECT relname, greatest(reltuples, 0)::bigint FROM pg_class WHERE oid = ANY(%s::regclass[])"
 
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """How much there is, about; and where the demo's restaurant takes guests."""
+    """Approximate numbers of rows, and the id of the demo restaurant's venue, if it can be booked online."""
 
     restaurants: int
     reviews: int
@@ -33,45 +33,45 @@ class Extent:
     demo: str | None
 
 
-def read() -> Extent:
-    """The extent of this moment. Four queries at most."""
+def load_extent() -> Extent:
+    """Read the numbers. At most four queries."""
     tables = [SearchRow._meta.db_table, Review._meta.db_table]  # noqa: SLF001  # Django's documented attribute
     with connection.cursor() as cursor:
-        cursor.execute(BELIEVED, [tables])
-        believed = dict(cursor.fetchall())
-    # A table that was never analysed is young, and small.
-    restaurants = believed[tables[0]] or SearchRow.objects.count()
+        cursor.execute(ESTIMATED_ROWS, [tables])
+        estimates = dict(cursor.fetchall())
+    # A table that was never analysed is new and small.
+    restaurants = estimates[tables[0]] or SearchRow.objects.count()
     demo = Venue.objects.filter(name=FURNISHED, is_bookable_online=True, account__closed_at=None)
     first = demo.order_by("created_at", "id").first()
     return Extent(
         restaurants=restaurants,
-        reviews=believed[tables[1]],
+        reviews=estimates[tables[1]],
         markets=Market.objects.count(),
         demo=first.public_id if first else None,
     )
 
 
-cached_extent: CachedValue[Extent] = CachedValue(read)
+cached_extent: CachedValue[Extent] = CachedValue(load_extent)
 
 
 @require_safe
 def landing(request: HttpRequest) -> HttpResponse:
-    """The page, also while the database is away: then without counts and prices."""
-    extent = cached_extent.get_or_stale(max_age_s=REMEMBERED_S)
+    """The page; while the database is not available, without counts and prices."""
+    extent = cached_extent.get_or_stale(max_age_s=CACHE_TTL_S)
     context = {
         "base": settings.PUBLIC_BASE_URL.rstrip("/"),
         "extent": extent,
         "restaurants": f"{extent.restaurants:,}" if extent else "",
         "reviews": f"{extent.reviews:,}" if extent and extent.reviews else "",
         "free_per_minute": FREE.per_minute,
-        "prices": told(x402_manifest.cached_prices.get_or_stale(max_age_s=REMEMBERED_S) or {}),
+        "prices": price_rows(x402_manifest.cached_prices.get_or_stale(max_age_s=CACHE_TTL_S) or {}),
         "mcp": absolute(MCP),
     }
     return render(request, "landing/landing.html", context)
 
 
-def told(priced: Mapping[str, Mapping[str, Decimal]]) -> list[dict[str, str | None]]:
-    """What is sold by the call, with its lowest and highest price in USDC."""
+def price_rows(priced: Mapping[str, Mapping[str, Decimal]]) -> list[dict[str, str | None]]:
+    """The products sold by the call, each with its lowest and highest price in USDC."""
     return [
         {
             "product": product.replace("_", " "),

@@ -54,7 +54,7 @@ def prepared(site: Up) -> Prepared:
 
 def superuser(page: "Page", site: Up) -> None:
     """Sign in as the one whom `up` has made."""
-    its: dict[str, Any] = site.said["admin"]
+    its: dict[str, Any] = site.record["admin"]
     sign_in(page, email=its["username"], password=its["password"], to="/admin/")
 
 

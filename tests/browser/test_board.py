@@ -28,7 +28,7 @@ def place(site: Up, key: str, **changes: Any) -> None:
     """An order by the API."""
     body = {"customer_id": "cust_1", "items": [{"menu_item_id": "pizza", "quantity": 2}], "payment_method": "card"}
     call = Request(  # noqa: S310  # our own address
-        f"{site.said['base_url']}/api/v1/orders",
+        f"{site.record['base_url']}/api/v1/orders",
         json.dumps(body | changes).encode(),
         {"Authorization": f"Bearer {key}", "Content-Type": "application/json"},
     )
@@ -101,7 +101,7 @@ def test_a_dialog_stays_open_with_its_words_while_orders_come(visit: "Callable[.
 
 def test_a_board_that_has_lost_its_connection_or_its_person_says_so(chromium: "Browser", site: Up) -> None:
     # The browser and htmx complain of each request that does not get through, as they should.
-    context = chromium.new_context(base_url=site.said["base_url"], viewport=DESK)
+    context = chromium.new_context(base_url=site.record["base_url"], viewport=DESK)
     page = context.new_page()
     sign_up(page, email="away@example.com", restaurant="Away")
     page.goto("/dashboard")

@@ -43,7 +43,7 @@ def inject(page: "Page", key: str) -> None:
 
 def key_of(site: Up, tier: str) -> Mapping[str, Any]:
     """The demo wallet of a tier, as `up --json` names it."""
-    found: Mapping[str, Any] = next(each for each in site.said["wallets"] if each["name"] == tier)
+    found: Mapping[str, Any] = next(each for each in site.record["wallets"] if each["name"] == tier)
     return found
 
 
@@ -113,7 +113,7 @@ def paid_export(site: Up, token: str, key: Mapping[str, Any]) -> str:
     from payments.devchain.wallets import from_key
     from tests.payments.buyer import client_of
 
-    url, body = f"{site.said['base_url']}/v1/exports", {"dataset": "restaurants"}
+    url, body = f"{site.record['base_url']}/v1/exports", {"dataset": "restaurants"}
     headers = {"Authorization": f"Bearer {token}"}
     told = httpx.post(url, json=body, headers=headers)
     assert told.status_code == 402, told.text

@@ -31,7 +31,7 @@ def test_a_key_is_made_copied_replaced_and_revoked(visit: Callable[..., "Page"],
     page.get_by_role("button", name="Copy").first.click()
     assert page.evaluate("navigator.clipboard.readText()") == first
     assert offences(page) == []
-    orders = site.said["base_url"] + "/api/v1/orders"
+    orders = site.record["base_url"] + "/api/v1/orders"
 
     def status(key: str) -> int:
         return httpx.get(orders, headers={"Authorization": f"Bearer {key}"}).status_code
@@ -63,7 +63,7 @@ def calling(site: Up) -> Iterator[Callable[[str], httpx.Client]]:
     """`calling(key)` is the program of whoever has that key."""
     with ExitStack() as opened:
         yield lambda key: opened.enter_context(
-            httpx.Client(base_url=site.said["base_url"], headers={"Authorization": f"Bearer {key}"})
+            httpx.Client(base_url=site.record["base_url"], headers={"Authorization": f"Bearer {key}"})
         )
 
 

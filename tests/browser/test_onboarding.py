@@ -46,7 +46,7 @@ def test_a_passkey_signs_one_in(visit: Callable[..., "Page"], site: Up) -> None:
     page = visit()
     sign_up(page, email="keys@example.com", restaurant="Keys")
     # As if the mailed link had been followed: a passkey needs an address that is confirmed.
-    with psycopg.connect(site.said["database_url"]) as database:
+    with psycopg.connect(site.record["database_url"]) as database:
         database.execute("UPDATE account_emailaddress SET verified = true WHERE email = 'keys@example.com'")
     page.context.clear_cookies()
     device = page.context.new_cdp_session(page)

@@ -117,7 +117,7 @@ LEAVES = re.compile("logout|/delete|/add/|/static|\\.csv|\\.json|takeout|/file")
 def written(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
     """A run of its own with rows of all that people write."""
     with running(tmp_path_factory.mktemp("payloads") / "state", "--restaurants", "30") as up:
-        told = up.said["management"]
+        told = up.record["management"]
         with httpx.Client(
             base_url=told["base_url"], headers={"Authorization": f"Bearer {told['menu_api_key']}"}
         ) as api:
@@ -135,7 +135,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
 
 def overwrite(up: Up, payloads: Sequence[str]) -> None:
     """Write these into all rows: all of them where a text may be so long, else those that fit in turn."""
-    with psycopg.connect(up.said["database_url"], autocommit=True) as database:
+    with psycopg.connect(up.record["database_url"], autocommit=True) as database:
         for number, (table, column) in enumerate((table, its) for table, every in WRITTEN.items() for its in every):
             found = database.execute(
                 "SELECT coalesce(character_maximum_length, 10000) FROM information_schema.columns"
@@ -183,13 +183,13 @@ def test_fifty_payloads_are_tried() -> None:
 def walked(up: Up, chromium: "Browser", payloads: Sequence[str]) -> tuple[list[str], list[str]]:
     """The pages that were opened, and those on which a payload can be read; that none did anything is asserted."""
     overwrite(up, payloads)
-    context = chromium.new_context(base_url=up.said["base_url"])
+    context = chromium.new_context(base_url=up.record["base_url"])
     page = context.new_page()
     complaints: list[str] = []
     page.on("dialog", lambda dialog: complaints.append(f"{page.url}: {dialog.message}"))
     page.on("pageerror", lambda error: complaints.append(f"{page.url}: {error}"))
     page.on("console", lambda said: complaints.extend(reported(page.url, said.text)))
-    admin = up.said["admin"]
+    admin = up.record["admin"]
     sign_in(page, email=admin["username"], password=admin["password"])
     seen = list(walk(page, lambda: complaints.extend(ran(page))))
     assert complaints == []

@@ -53,7 +53,7 @@ def site_of_a_restaurant(base: str, page: str) -> Iterator[str]:
 
 def demo(site: Up) -> str:
     """The path of the demo's booking page."""
-    text = httpx.get(site.said["base_url"] + "/").text
+    text = httpx.get(site.record["base_url"] + "/").text
     return text.partition('href="/book/')[2].partition('"')[0].join(("/book/", ""))
 
 
@@ -64,7 +64,7 @@ def day(ahead: int) -> str:
 
 def test_a_guest_books_by_keyboard_on_a_phone_in_a_frame_of_another_site(visit: Visit, site: Up) -> None:
     page = visit(PHONE)
-    with site_of_a_restaurant(site.said["base_url"], demo(site)) as own:
+    with site_of_a_restaurant(site.record["base_url"], demo(site)) as own:
         page.goto(own)
         frame = page.frame_locator("iframe")
         frame.get_by_label("Day", exact=True).fill(day(20))
@@ -92,11 +92,11 @@ def test_the_last_table_goes_to_the_api_and_the_guest_takes_another_time(visit: 
     page.get_by_label("Wishes").fill("A window")
     assert offences(page) == []
     page.wait_for_timeout(2100)
-    key = site.said["management"]["menu_api_key"]
+    key = site.record["management"]["menu_api_key"]
     for number in range(12):
         body = {"customer_name": "Rival", "customer_email": f"rival{number}@example.com", "party_size": party}
         answer = httpx.post(
-            f"{site.said['base_url']}/api/v1/reservations",
+            f"{site.record['base_url']}/api/v1/reservations",
             headers={"Authorization": f"Bearer {key}"},
             json=body | {"date": day(30), "time": "20:00"},
         )
@@ -149,7 +149,7 @@ def test_a_call_is_made_in_the_reference(visit: Visit, site: Up) -> None:
     page = visit()
     page.goto("/docs/api/management/try")
     page.get_by_role("button", name="Authorize").first.click()
-    page.locator(".auth-container input").first.fill(site.said["management"]["api_key"])
+    page.locator(".auth-container input").first.fill(site.record["management"]["api_key"])
     page.locator(".auth-btn-wrapper button.authorize").first.click()
     page.locator(".btn-done").first.click()
     listed = page.locator(".opblock-get").filter(has_text="/api/v1/orders").first

@@ -143,10 +143,10 @@ def soak(minutes: float, *, restaurants: int) -> dict[str, Any]:
     with ExitStack() as held:
         folder = Path(held.enter_context(tempfile.TemporaryDirectory(prefix="tablewire-soak-")))
         up = held.enter_context(running(folder / "state", "--restaurants", str(restaurants)))
-        base_url, key = up.said["base_url"], up.said["management"]["wide_api_key"]
+        base_url, key = up.record["base_url"], up.record["management"]["wide_api_key"]
         found = httpx.get(f"{base_url}/v1/restaurants?market=copenhagen&limit=50", timeout=30).json()
         slugs = [one["slug"] for one in found["data"]]
-        settle(up.said["pids"])
+        settle(up.record["pids"])
         tried = Seen()
         load(base_url, key, slugs, seen=tried, until=time.monotonic() + TRIED_S, rate=None)
         rate = sum(tried.statuses.values()) / TRIED_S / 2
@@ -159,7 +159,7 @@ def soak(minutes: float, *, restaurants: int) -> dict[str, Any]:
             told_min = 0
             while not loading.done():
                 at_s = time.monotonic() - began_at
-                look(up.said["pids"], seen, at_s=at_s)
+                look(up.record["pids"], seen, at_s=at_s)
                 if int(at_s // 60) > told_min:
                     told_min = int(at_s // 60)
                     memory = ", ".join(f"{name} {points[-1][1]:.0f}" for name, points in seen.memory.items())

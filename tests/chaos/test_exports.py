@@ -49,7 +49,7 @@ class Exports:
         found: list[Any] = []
 
         def asked() -> bool:
-            with suppress(psycopg.OperationalError), psycopg.connect(self.up.said["database_url"]) as database:
+            with suppress(psycopg.OperationalError), psycopg.connect(self.up.record["database_url"]) as database:
                 found[:] = [database.execute(statement, parameters).fetchone()]
             return bool(found)
 
@@ -112,7 +112,7 @@ class Exports:
         """The broker loses every message."""
 
         def wiped() -> bool:
-            with suppress(redis.ConnectionError), redis.Redis.from_url(self.up.said["redis_url"]) as broker:
+            with suppress(redis.ConnectionError), redis.Redis.from_url(self.up.record["redis_url"]) as broker:
                 return bool(broker.flushall())
             return False
 

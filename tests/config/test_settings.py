@@ -1,4 +1,4 @@
-"""The settings: what each variable may say, what stops the start, and what is made of the rest."""
+"""The settings: the values of each variable, the errors of wrong values, and the settings derived from them."""
 
 import logging
 import os
@@ -23,15 +23,15 @@ DATABASE = "postgresql://me:secret@db.example.com/tables"
 
 @pytest.fixture(autouse=True)
 def _bare(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """An environment that names only an empty state directory."""
+    """An environment with only an empty state directory."""
     documented = (settings.BASE_DIR / "docs" / "settings.md").read_text()
     for name in re.findall(r"^\| `([A-Z_]+)`", documented, re.MULTILINE):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("TABLEWIRE_STATE_DIR", str(tmp_path))
 
 
-def read() -> dict[str, Any]:
-    """The settings as this environment makes them."""
+def load_settings() -> dict[str, Any]:
+    """Load the settings module in this environment."""
     return runpy.run_path(str(settings.BASE_DIR / "config" / "settings.py"))
 
 
@@ -67,21 +67,21 @@ def read() -> dict[str, Any]:
         ("CSRF_TRUSTED_ORIGINS", "https://example.com/"),
     ],
 )
-def test_a_wrong_value_stops_the_start_with_its_name(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
+def test_error_of_a_wrong_value_names_the_variable(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
     monkeypatch.setenv(name, value)
     with pytest.raises(ImproperlyConfigured, match=f"^The environment variable {name} must be "):
-        read()
+        load_settings()
 
 
 @pytest.mark.parametrize("name", ["DATABASE_URL", "REDIS_URL", "BROKER_URL"])
-def test_a_refused_address_does_not_show_its_password(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    monkeypatch.setenv(name, "gopher://me:hush@example.com/tables")
+def test_error_of_a_wrong_url_does_not_show_its_password(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setenv(name, "gopher://me:secret@example.com/tables")
     with pytest.raises(ImproperlyConfigured) as refusal:
-        read()
-    assert "hush" not in str(refusal.value)
+        load_settings()
+    assert "secret" not in str(refusal.value)
 
 
-def test_a_command_says_it_in_one_sentence() -> None:
+def test_command_with_a_wrong_value_exits_with_a_message() -> None:
     command = [sys.executable, "manage.py", "check"]
     env = {**os.environ, "DEBUG": "maybe"}
     done = subprocess.run(command, cwd=settings.BASE_DIR, env=env, capture_output=True, text=True, check=False)
@@ -91,20 +91,20 @@ def test_a_command_says_it_in_one_sentence() -> None:
     )
 
 
-def test_an_empty_variable_counts_as_unset(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_empty_variable_counts_as_unset(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("TABLEWIRE_STATE_DIR")
-    chosen = ("SECRET_KEY",)
-    unset = {name: value for name, value in read().items() if name.isupper() and name not in chosen}
+    random = ("SECRET_KEY",)
+    unset = {name: value for name, value in load_settings().items() if name.isupper() and name not in random}
     documented = (settings.BASE_DIR / "docs" / "settings.md").read_text()
     for name in re.findall(r"^\| `([A-Z_]+)`", documented, re.MULTILINE):
         monkeypatch.setenv(name, "")
-    empty = {name: value for name, value in read().items() if name.isupper() and name not in chosen}
-    # It holds a function that is made anew.
+    empty = {name: value for name, value in load_settings().items() if name.isupper() and name not in random}
+    # LOGGING has a function, which is another one each time.
     assert {**empty, "LOGGING": None} == {**unset, "LOGGING": None}
     assert empty["STATE_DIR"] == settings.BASE_DIR / ".state"
 
 
-def test_values_are_read_as_people_write_them(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_values_are_parsed(monkeypatch: pytest.MonkeyPatch) -> None:
     given = {
         "DEBUG": "Yes",
         "SECURE_COOKIES": "off",
@@ -118,44 +118,44 @@ def test_values_are_read_as_people_write_them(monkeypatch: pytest.MonkeyPatch) -
     }
     for name, value in given.items():
         monkeypatch.setenv(name, value)
-    made = read()
-    assert made["DEBUG"] is True
-    assert made["SESSION_COOKIE_SECURE"] is False
-    assert made["CELERY_BROKER_URL"] == "amqp://one:5672//;amqp://two:5672//"
-    assert made["TRUSTED_PROXIES"] == 2
-    assert made["LOGGING"]["root"]["level"] == "WARNING"
-    assert made["ALLOWED_HOSTS"] == ["api.example.com", ".example.org", "[::1]"]
-    assert made["CSRF_TRUSTED_ORIGINS"] == ["https://*.example.com", "http://localhost:8000"]
-    assert made["SECRET_KEY"] == "$ecret"
+    loaded = load_settings()
+    assert loaded["DEBUG"] is True
+    assert loaded["SESSION_COOKIE_SECURE"] is False
+    assert loaded["CELERY_BROKER_URL"] == "amqp://one:5672//;amqp://two:5672//"
+    assert loaded["TRUSTED_PROXIES"] == 2
+    assert loaded["LOGGING"]["root"]["level"] == "WARNING"
+    assert loaded["ALLOWED_HOSTS"] == ["api.example.com", ".example.org", "[::1]"]
+    assert loaded["CSRF_TRUSTED_ORIGINS"] == ["https://*.example.com", "http://localhost:8000"]
+    assert loaded["SECRET_KEY"] == "$ecret"
 
 
 # The key
-def test_a_database_of_ones_own_wants_a_key_of_ones_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_external_database_needs_a_secret_key(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("DATABASE_URL", DATABASE)
     with pytest.raises(ImproperlyConfigured, match=r"^The environment variable SECRET_KEY must be set"):
-        read()
-    (tmp_path / "secret_key").write_text("kept")
-    assert read()["SECRET_KEY"] == "kept"
+        load_settings()
+    (tmp_path / "secret_key").write_text("stored")
+    assert load_settings()["SECRET_KEY"] == "stored"
     monkeypatch.setenv("SECRET_KEY", "given")
-    assert read()["SECRET_KEY"] == "given"
+    assert load_settings()["SECRET_KEY"] == "given"
 
 
-def test_up_makes_the_key_itself_also_for_a_database_of_ones_own(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_up_generates_a_secret_key_also_for_an_external_database(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DATABASE_URL", DATABASE)
     monkeypatch.setattr("sys.argv", ["manage.py", "up", "--port", "0"])
-    assert len(read()["SECRET_KEY"]) >= 50
+    assert len(load_settings()["SECRET_KEY"]) >= 50
 
 
-def test_without_any_variable_the_commands_that_need_no_database_run() -> None:
-    assert len(read()["SECRET_KEY"]) >= 50
+def test_settings_load_without_any_variable() -> None:
+    assert len(load_settings()["SECRET_KEY"]) >= 50
 
 
 # The database
-def test_the_options_of_the_databases_address_win(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_options_of_the_database_url_win(monkeypatch: pytest.MonkeyPatch) -> None:
     query = "sslmode=verify-full&sslrootcert=/etc/ca.pem&connect_timeout=7&options=-c%20search_path%3Dtables"
     monkeypatch.setenv("SECRET_KEY", "given")
     monkeypatch.setenv("DATABASE_URL", f"{DATABASE}?{query}")
-    database = read()["DATABASES"]["default"]
+    database = load_settings()["DATABASES"]["default"]
     options = database["OPTIONS"]
     assert (database["HOST"], database["NAME"], database["CONN_MAX_AGE"]) == ("db.example.com", "tables", 600)
     assert (options["sslmode"], options["sslrootcert"], options["connect_timeout"]) == (
@@ -167,15 +167,15 @@ def test_the_options_of_the_databases_address_win(monkeypatch: pytest.MonkeyPatc
     assert options["options"].endswith(" -c search_path=tables")
 
 
-def test_one_address_may_name_several_servers(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_database_url_may_have_several_hosts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SECRET_KEY", "given")
     monkeypatch.setenv("DATABASE_URL", "postgresql://me:secret@one:5432,two:5433/tables")
-    database = read()["DATABASES"]["default"]
+    database = load_settings()["DATABASES"]["default"]
     assert (database["HOST"], database["PORT"]) == ("one,two", "5432,5433")
 
 
 # Celery and the log
-def test_queues_are_emptied_in_their_order_of_importance() -> None:
+def test_queues_are_consumed_by_priority() -> None:
     with app.connection_for_write() as connection, connection.channel() as channel:
         queues = [app.amqp.queues[name].bind(channel) for name in QUEUES]
         for queue in reversed(queues):
@@ -183,28 +183,28 @@ def test_queues_are_emptied_in_their_order_of_importance() -> None:
             queue.purge()
             for number in range(2):
                 app.amqp.Producer(channel).publish(number, routing_key=queue.routing_key, exchange=queue.exchange)
-        arrived: list[str] = []
+        received: list[str] = []
 
-        def note(body: object, message: Any) -> None:
-            arrived.append(message.delivery_info["routing_key"])
+        def receive(body: object, message: Any) -> None:
+            received.append(message.delivery_info["routing_key"])
             message.ack()
 
-        with app.amqp.TaskConsumer(channel, queues=queues, callbacks=[note], accept=["json"]):
-            while len(arrived) < 2 * len(QUEUES):
+        with app.amqp.TaskConsumer(channel, queues=queues, callbacks=[receive], accept=["json"]):
+            while len(received) < 2 * len(QUEUES):
                 connection.drain_events(timeout=5)
-    assert arrived == [name for name in QUEUES for _ in range(2)]
+    assert received == [name for name in QUEUES for _ in range(2)]
 
 
-def test_a_request_for_a_strange_host_leaves_one_line_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
+def test_request_for_an_unknown_host_logs_one_line(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING):
-        answer = Client(headers={"host": "evil.example"}).get("/admin/login/")
-    assert answer.status_code == 400
-    told = [entry for entry in caplog.records if entry.name == "django.security.DisallowedHost"]
-    assert [entry.exc_info for entry in told] == [None]
+        response = Client(headers={"host": "evil.example"}).get("/admin/login/")
+    assert response.status_code == 400
+    entries = [entry for entry in caplog.records if entry.name == "django.security.DisallowedHost"]
+    assert [entry.exc_info for entry in entries] == [None]
     assert "Traceback" not in caplog.text
 
 
-def test_the_back_office_shows_days_and_times_that_nobody_can_mistake() -> None:
+def test_dates_and_times_are_unambiguous() -> None:
     moment = datetime(2026, 12, 3, 19, 30, tzinfo=UTC)
     shown = [formats.localize(value) for value in (moment, moment.date(), moment.time())]
     assert shown == ["2026-12-03 19:30 UTC", "2026-12-03", "19:30"]

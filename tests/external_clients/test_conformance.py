@@ -192,7 +192,7 @@ def judged(checks: list[dict[str, Any]]) -> tuple[int, dict[str, str]]:
 def test_the_product_conforms(
     suite: Suite, up: Up, tmp_path: Path, line: str, version: str, scenario: str, count: int
 ) -> None:
-    found, others = judged(suite.checks(line, version, scenario, url=up.said["mcp_url"], into=tmp_path))
+    found, others = judged(suite.checks(line, version, scenario, url=up.record["mcp_url"], into=tmp_path))
     left_out = SUBSCRIPTIONS | NO_NEED | OF_THEIR_TOOLS if scenario == "server-stateless" else set()
     assert (found, others.keys() - left_out, left_out - others.keys()) == (count, set(), set()), others
 

@@ -97,7 +97,7 @@ def kit(tmp_path_factory: pytest.TempPathFactory) -> Kit:
 
 def payments(up: Up) -> dict[str, tuple[str, str, tuple[str, ...], Decimal]]:
     """The ledger: channel, state, products and USDC by key."""
-    with psycopg.connect(up.said["database_url"]) as database:
+    with psycopg.connect(up.record["database_url"]) as database:
         rows = database.execute(
             "SELECT id::text, channel, state, products, amount_usdc FROM payments_payment"
         ).fetchall()
@@ -117,14 +117,14 @@ def bought_since(up: Up, before: Mapping[str, Any], *, times: int) -> list[tuple
 def first_slug(shop: Shop) -> str:
     """A restaurant of which everything is known, also what its reviews say, which the worker writes."""
     slug = shop.url("core").partition("?")[0].rsplit("/", 1)[1]
-    base = shop.up.said["base_url"]
+    base = shop.up.record["base_url"]
     assert eventually(lambda: shop.ask(f"{base}/v1/restaurants/{slug}/insight").status_code == 402, within_s=90)
     return slug
 
 
 def calls(shop: Shop, slug: str) -> dict[str, dict[str, Any]]:
     """A call of each tool; whoever books does not say yet who is coming."""
-    offers = shop.ask(f"{shop.up.said['base_url']}/v1/flow/offers?market=copenhagen&party_size=2&limit=1").json()
+    offers = shop.ask(f"{shop.up.record['base_url']}/v1/flow/offers?market=copenhagen&party_size=2&limit=1").json()
     return {
         "find_landmark": {"query": "tivoly"},
         "search_restaurants": {"near": "Tivoli", "market": "copenhagen", "limit": 3},
@@ -146,7 +146,7 @@ def test_a_client_of_npm_lists_everything_calls_every_tool_and_pays(shop: Shop, 
     before, income, was_ledger = payments(shop.up), shop.income(), ledger(shop.up)
     key = shop.wallet("premium")["private_key"]
     asked = {"headers": {"X-Forwarded-For": next(addresses)}, "key": key, "calls": told, "guest": GUEST}
-    done = kit.run("use.mjs", client, shop.up.said["mcp_url"], told=json.dumps(asked))
+    done = kit.run("use.mjs", client, shop.up.record["mcp_url"], told=json.dumps(asked))
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     results = found["results"]
@@ -175,7 +175,7 @@ def cancel(shop: Shop, booked: Mapping[str, Any]) -> None:
     """Give the table back."""
     record = booked["structuredContent"]
     headers = {"X-Manage-Token": record["manage_token"], "X-Forwarded-For": next(addresses)}
-    url = f"{shop.up.said['base_url']}/v1/flow/bookings/{record['id']}"
+    url = f"{shop.up.record['base_url']}/v1/flow/bookings/{record['id']}"
     assert httpx.delete(url, headers=headers).json()["status"] == "cancelled"
 
 
@@ -185,7 +185,7 @@ def inspected(kit: Kit, shop: Shop, era: str, *words: str) -> tuple[int, Any, st
     launcher = "node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js"
     options = ("--transport", "http", "--protocol-era", era, "--format", "json")
     header = ("--header", f"X-Forwarded-For:{next(addresses)}")
-    done = kit.run(launcher, "--cli", shop.up.said["mcp_url"], *options, *header, "--method", *words)
+    done = kit.run(launcher, "--cli", shop.up.record["mcp_url"], *options, *header, "--method", *words)
     return done.returncode, json.loads(done.stdout)["result"] if done.stdout else None, done.stderr
 
 
@@ -240,7 +240,7 @@ def test_the_session_of_x402_and_its_client_of_rest_pay_into_one_ledger(shop: Sh
     url = shop.url("core,reviews")
     slug = url.partition("?")[0].rsplit("/", 1)[1]
     asked = {
-        "url": shop.up.said["mcp_url"],
+        "url": shop.up.record["mcp_url"],
         "key": shop.wallet("pro")["private_key"],
         "tool": "list_reviews",
         "arguments": {"slug": slug, "limit": 2},

@@ -47,7 +47,7 @@ def before(held: ExitStack, tmp_path: Path, *servers: str, **more: str) -> int:
 def door(up: Up, tmp_path: Path) -> Iterator[str]:
     """The address of the proxy before `up`, and before a second server that is dead."""
     with ExitStack() as held:
-        port = before(held, tmp_path, up.said["base_url"].removeprefix("http://"), NOWHERE)
+        port = before(held, tmp_path, up.record["base_url"].removeprefix("http://"), NOWHERE)
         yield f"http://127.0.0.1:{port}"
 
 
@@ -83,7 +83,7 @@ def an_order(up: Up, door: str, **headers: str) -> httpx.Response:
         "delivery_address": "1 Main St",
         "payment_method": "card",
     }
-    key = {"Authorization": f"Bearer {up.said['management']['api_key']}"}
+    key = {"Authorization": f"Bearer {up.record['management']['api_key']}"}
     return httpx.post(f"{door}/api/v1/orders", json=order, headers=key | headers)
 
 
@@ -121,7 +121,7 @@ def test_a_caller_cannot_have_more_by_naming_other_addresses(door: str) -> None:
 @pytest.mark.parametrize("body", [b"abc", b"a" * 500_000], ids=["small", "large"])
 def test_bodies_that_come_slowly_keep_nobody_waiting(up: Up, door: str, body: bytes) -> None:
     host, _, port = door.removeprefix("http://").partition(":")
-    key = up.said["management"]["api_key"]
+    key = up.record["management"]["api_key"]
     # Of one source no more than twenty large ones are let in; the others are refused at once.
     head = (
         f"POST /api/v1/orders HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {key}\r\n"
@@ -242,7 +242,7 @@ def test_orders_keep_the_strong_tag_that_if_match_wants(up: Up, door: str) -> No
     placed = an_order(up, door, **{"Accept-Encoding": "gzip"})
     assert (placed.headers["ETag"], placed.headers.get("Content-Encoding")) == ('"1"', None)
     address = f"{door}/api/v1/orders/{placed.json()['id']}"
-    key = {"Authorization": f"Bearer {up.said['management']['api_key']}", "Accept-Encoding": "gzip"}
+    key = {"Authorization": f"Bearer {up.record['management']['api_key']}", "Accept-Encoding": "gzip"}
     read = httpx.get(address, headers=key)
     assert read.headers["ETag"] == '"1"'
     moved = httpx.put(f"{address}/status", json={"status": "completed"}, headers=key | {"If-Match": '"1"'})

@@ -48,7 +48,7 @@ def wallet(shop: Shop, name: str) -> Wallet:
 
 def session_of(shop: Shop, name: str) -> str:
     """The token of a wallet that has signed in."""
-    signer, base = wallet(shop, name), f"{shop.up.said['base_url']}/v1/auth"
+    signer, base = wallet(shop, name), f"{shop.up.record['base_url']}/v1/auth"
     with httpx.Client(headers={"X-Forwarded-For": next(addresses)}) as http:
         text = http.get(f"{base}/challenge", params={"address": signer.address}).json()["message"]
         opened = http.post(f"{base}/session", json={"message": text, "signature": signature_of(signer, text)})
@@ -156,7 +156,7 @@ def run(shop: Shop, mode: Mode, session: Any, *, key: str | None = None) -> None
     """Let a client that has connected do this."""
 
     async def connect() -> None:
-        async with connected(shop.up.said["mcp_url"], mode, key=key) as agent:
+        async with connected(shop.up.record["mcp_url"], mode, key=key) as agent:
             await session(agent)
 
     anyio.run(connect)
@@ -165,5 +165,5 @@ def run(shop: Shop, mode: Mode, session: Any, *, key: str | None = None) -> None
 def give_back(shop: Shop, booked: Any) -> None:
     """Cancel a booking."""
     headers = {"X-Manage-Token": booked["manage_token"], "X-Forwarded-For": next(addresses)}
-    told = httpx.delete(f"{shop.up.said['base_url']}/v1/flow/bookings/{booked['id']}", headers=headers)
+    told = httpx.delete(f"{shop.up.record['base_url']}/v1/flow/bookings/{booked['id']}", headers=headers)
     assert told.json()["status"] == "cancelled"

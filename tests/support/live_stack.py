@@ -1,4 +1,4 @@
-"""A real `manage.py up` for tests: started once, asked over HTTP."""
+"""A `manage.py up` for tests: started once, requested over HTTP."""
 
 import http.client
 import json
@@ -29,56 +29,56 @@ REPLACEMENTS = (
 
 @dataclass(frozen=True)
 class Up:
-    """A running `manage.py up`: its process and what it said of itself."""
+    """A running `manage.py up`: its process and its up.json."""
 
     process: subprocess.Popen[bytes]
     state_dir: Path
-    said: dict[str, Any]
+    record: dict[str, Any]
 
     @property
     def pids(self) -> list[int]:
-        """The processes that it says to consist of."""
-        return [pid for pid in self.said["pids"].values() if pid is not None]
+        """The process ids in up.json."""
+        return [pid for pid in self.record["pids"].values() if pid is not None]
 
 
 def environment(state_dir: Path) -> dict[str, str]:
-    """This environment without the servers of the test run, so that the embedded ones of `state_dir` are meant."""
-    kept = {name: value for name, value in os.environ.items() if name not in REPLACEMENTS}
-    return {**kept, "TABLEWIRE_STATE_DIR": str(state_dir)}
+    """This environment with the servers of `state_dir` instead of those of the test run."""
+    others = {name: value for name, value in os.environ.items() if name not in REPLACEMENTS}
+    return {**others, "TABLEWIRE_STATE_DIR": str(state_dir)}
 
 
-def manage(state_dir: Path, *words: str, **more: str) -> subprocess.CompletedProcess[str]:
+def manage(state_dir: Path, *arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
     """Run another command on the state directory."""
-    command = [sys.executable, "manage.py", *words]
+    command = [sys.executable, "manage.py", *arguments]
     env = environment(state_dir) | more
     return subprocess.run(command, cwd=settings.BASE_DIR, env=env, capture_output=True, text=True, check=False)
 
 
 @contextmanager
-def running(state_dir: Path, *words: str, **more: str) -> Iterator[Up]:
-    """`manage.py up` on a free port, ready, with `more` in its environment; stopped at the end if it still runs."""
-    command = [sys.executable, "manage.py", "up", "--port", "0", "--json", "--state-dir", str(state_dir), *words]
-    # Tests say by X-Forwarded-For from which address they come: each has a rate of its own.
+def running(state_dir: Path, *arguments: str, **more: str) -> Iterator[Up]:
+    """A ready `manage.py up` on a free port, with `more` in its environment; it stops at the end of the block."""
+    command = [sys.executable, "manage.py", "up", "--port", "0", "--json", "--state-dir", str(state_dir), *arguments]
+    # Tests set X-Forwarded-For: each address has its own rate limit.
     env = environment(state_dir.with_name("not used")) | {"TRUSTED_PROXIES": "1"} | more
     with subprocess.Popen(command, cwd=settings.BASE_DIR, env=env, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         try:
-            yield Up(process=process, state_dir=state_dir, said=json.loads(process.stdout.readline()))
+            yield Up(process=process, state_dir=state_dir, record=json.loads(process.stdout.readline()))
         finally:
             process.terminate()
 
 
 @pytest.fixture(scope="session")
 def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
-    """A seeded run with 60 restaurants, for all tests that leave it as they found it."""
+    """A seeded run with 60 restaurants, shared by tests that leave it unchanged."""
     with running(tmp_path_factory.mktemp("up") / "state with spaces", "--restaurants", "60") as up:
         yield up
-        assert ledger(up) == income(up), "The ledger and the chain do not agree on what was paid."
+        assert ledger(up) == income(up), "The ledger and the chain differ."
 
 
 def ledger(up: Up) -> Decimal:
-    """What has been paid, in USDC, as the ledger says."""
-    with psycopg.connect(up.said["database_url"]) as database:
+    """The sum of the payments in the ledger, in USDC."""
+    with psycopg.connect(up.record["database_url"]) as database:
         paid = "SELECT coalesce(sum(amount_usdc), 0) FROM payments_payment WHERE state = ANY(%s)"
         row = database.execute(paid, [["settled", "delivered", "refund_due", "refunded"]]).fetchone()
     assert row is not None
@@ -86,8 +86,8 @@ def ledger(up: Up) -> Decimal:
 
 
 def income(up: Up) -> Decimal:
-    """What has been paid, in USDC, as the chain says: the receiver has never spent anything."""
-    chain = up.said["chain"]
+    """The sum of the payments on the chain, in USDC: the balance of the receiver, who has spent nothing."""
+    chain = up.record["chain"]
     # The selector of balanceOf(address).
     query = {"to": chain["usdc"], "data": "0x70a08231" + chain["pay_to"].removeprefix("0x").rjust(64, "0")}
     call = {"jsonrpc": "2.0", "id": 1, "method": "eth_call", "params": [query, "latest"]}
@@ -95,7 +95,7 @@ def income(up: Up) -> Decimal:
 
 
 def ask(url: str, *, method: str = "GET", key: str | None = None, body: Any = None) -> tuple[int, Any]:
-    """The status and the JSON of an answer."""
+    """Send a request; return the status and the JSON of the response."""
     parts = urlsplit(url)
     connection = http.client.HTTPConnection(parts.netloc, timeout=30)
     headers = {"Content-Type": "application/json"} | ({"Authorization": f"Bearer {key}"} if key else {})
@@ -107,7 +107,7 @@ def ask(url: str, *, method: str = "GET", key: str | None = None, body: Any = No
 
 
 def eventually(holds: Callable[[], bool], *, within_s: float = 30) -> bool:
-    """Look again and again until it holds or the time is up."""
+    """Poll until the condition holds or the time is over."""
     until = time.monotonic() + within_s
     while not (result := holds()) and time.monotonic() < until:
         time.sleep(0.05)
@@ -115,5 +115,5 @@ def eventually(holds: Callable[[], bool], *, within_s: float = 30) -> bool:
 
 
 def is_alive(pid: int) -> bool:
-    """Whether the process runs; one that only waits to be reaped does not."""
+    """Whether the process runs and is no zombie."""
     return psutil.pid_exists(pid) and bool(psutil.Process(pid).status() != psutil.STATUS_ZOMBIE)

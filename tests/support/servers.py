@@ -1,4 +1,4 @@
-"""The servers of a test run: its own, each unless its variable in the environment names another."""
+"""The servers of a test run: embedded ones, except those that an environment variable names."""
 
 import os
 import shutil
@@ -14,23 +14,23 @@ from payments.devchain.addresses import NETWORK, UTILITY_TOKEN
 
 
 def start(config: pytest.Config) -> None:
-    """Start what is missing in a temporary directory and point the environment at it, until `config` is cleaned up.
+    """Start the servers that are not set in a temporary directory, and set their variables in the environment.
 
-    It stops when pytest ends, also by Ctrl-C or by an error in its configuration.
+    They stop when pytest ends, also by Ctrl-C or by an error in its configuration.
     """
     state_dir = Path(tempfile.mkdtemp(prefix="tablewire-tests-"))
     config.add_cleanup(lambda: shutil.rmtree(state_dir))
-    stack = missing(state_dir, os.environ)
+    stack = unset_servers(state_dir, os.environ)
     try:
         stack.__enter__()
     except StackError as error:
         raise pytest.UsageError(str(error)) from error
     config.add_cleanup(lambda: stack.__exit__(None, None, None))
-    os.environ |= addresses(stack, os.environ) | {"TABLEWIRE_STATE_DIR": str(state_dir)}
+    os.environ |= stack_environment(stack, os.environ) | {"TABLEWIRE_STATE_DIR": str(state_dir)}
 
 
-def missing(state_dir: Path, given: Mapping[str, str]) -> Stack:
-    """The servers that the variables in `given` do not name, not started yet."""
+def unset_servers(state_dir: Path, given: Mapping[str, str]) -> Stack:
+    """A stack of the servers that the variables in `given` do not name, not started."""
     return Stack(
         state_dir,
         postgres=not given.get("DATABASE_URL"),
@@ -42,19 +42,19 @@ def missing(state_dir: Path, given: Mapping[str, str]) -> Stack:
     )
 
 
-def addresses(stack: Stack, given: Mapping[str, str]) -> dict[str, str]:
-    """What to add to `given`, so that Django finds the servers and signs with a key."""
-    made = {
+def stack_environment(stack: Stack, given: Mapping[str, str]) -> dict[str, str]:
+    """The variables to add to `given`: the URLs of the servers and a SECRET_KEY."""
+    variables = {
         "DATABASE_URL": stack.database_url,
         "REDIS_URL": stack.redis_url,
         "BROKER_URL": stack.redis_url,
         "SECRET_KEY": stack.secret_key,
-        # What a test does to a wallet is to show at once.
+        # A changed wallet has its new tier at once.
         "TIER_CACHE_S": "0",
         "TIER_UPGRADE_AGE_S": "0",
     }
     if stack.chain:
-        made |= {
+        variables |= {
             "RPC_URL": stack.rpc_url,
             "FACILITATOR_URL": stack.facilitator_url,
             "PAYMENT_NETWORK": NETWORK,
@@ -62,4 +62,4 @@ def addresses(stack: Stack, given: Mapping[str, str]) -> dict[str, str]:
             "TOKEN_ADDRESS": UTILITY_TOKEN,
             "TOKEN_PRICE_FEED": PRICE_FEED,
         }
-    return {name: value for name, value in made.items() if value and not given.get(name)}
+    return {name: value for name, value in variables.items() if value and not given.get(name)}

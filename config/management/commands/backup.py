@@ -1,4 +1,4 @@
-"""`manage.py backup PATH`: everything that cannot be made again, as one file."""
+"""`manage.py backup PATH`: the database and the stored files as one folder."""
 
 import time
 from pathlib import Path
@@ -6,29 +6,35 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
+from rich.console import Console
 
-from config.backup import dump
+from config.backup.dump import BackupExists, write_backup
+from config.backup.programs import ProgramFailed, ProgramsMissing
 
 
 class Command(BaseCommand):
-    """Write all rows of one moment, and the files of exports and photos, to one file."""
+    """Write a backup."""
 
-    help = "Write a backup: all rows of one moment, and the files of exports and photos that are kept in folders."
+    help = "Write a backup: a dump of the database, and the files of exports and photos that are stored in folders."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Name the file."""
-        parser.add_argument("path", type=Path, help="the file to write, which must not be there yet")
+        """Add the arguments."""
+        parser.add_argument("path", type=Path, help="the folder to write, which must not exist")
 
     def handle(self, *args: object, **options: Any) -> None:
-        """Write it, with a line for each table that has rows."""
+        """Write the backup, then a line for each table that has rows."""
         path: Path = options["path"].absolute()
         started = time.monotonic()
         try:
-            made = dump.write(path, now=timezone.now(), say=self.stdout.write)
-        except (dump.TakenName, OSError) as error:
+            with Console(stderr=True).status("pg_dump") as status:
+                manifest = write_backup(path, created_at=timezone.now(), report=status.update)
+        except (BackupExists, ProgramFailed, ProgramsMissing, OSError) as error:
             raise CommandError(str(error)) from None
-        rows = sum(table.rows for table in made.tables.values())
+        for table, rows in manifest.tables.items():
+            if rows:
+                self.stdout.write(f"  {table}: {rows:,} rows")
+        size = sum(file.stat().st_size for file in path.rglob("*"))
         self.stdout.write(
-            f"{path}: {rows:,} rows of {len(made.tables)} tables, {len(made.files):,} files,"
-            f" {path.stat().st_size:,} bytes, {time.monotonic() - started:.1f} s."
+            f"{path}: {sum(manifest.tables.values()):,} rows of {len(manifest.tables)} tables,"
+            f" {len(manifest.files):,} files, {size:,} bytes, {time.monotonic() - started:.1f} s."
         )

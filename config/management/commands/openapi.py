@@ -1,4 +1,4 @@
-"""`manage.py openapi`: write the OpenAPI documents, or check that the written ones are in date."""
+"""`manage.py openapi`: write the OpenAPI documents, or check that they are up to date."""
 
 from typing import Any
 
@@ -25,14 +25,14 @@ DOCUMENTS = {
 class Command(BaseCommand):
     """Generate docs/openapi/*.json from the code."""
 
-    help = "Write docs/openapi/management.json and data.json; with --check, fail where they are out of date."
+    help = "Write docs/openapi/management.json and data.json; with --check, fail if one is out of date."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Name the flag."""
-        parser.add_argument("--check", action="store_true", help="write nothing; fail where a document is out of date")
+        """Add the option."""
+        parser.add_argument("--check", action="store_true", help="write nothing; fail if a document is out of date")
 
     def handle(self, *args: object, **options: Any) -> None:
-        """Write or compare."""
+        """Write the documents, or compare them."""
         for name, (title, description, patterns) in DOCUMENTS.items():
             document = schema.generate(title, description, patterns)
             if name == "management":

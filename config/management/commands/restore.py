@@ -1,40 +1,50 @@
-"""`manage.py restore PATH`: what a backup holds, back in its place and proven."""
+"""`manage.py restore PATH`: replace the database and the stored files by those of a backup."""
 
 import time
 from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
+from rich.console import Console
 
-from config.backup import format, restore
+from config.backup.manifest import secret_key_hmac
+from config.backup.programs import ProgramFailed, ProgramsMissing
+from config.backup.restore import RestoreRefused, restore_backup
 
 
 class Command(BaseCommand):
-    """Restore a backup, into an empty database unless told otherwise."""
+    """Restore a backup, by default into an empty database only."""
 
-    help = "Restore a backup and hold every table against it before anything is kept."
+    help = "Restore a backup; the number of rows of every table is compared before anything is committed."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Name the file, and what may be lost."""
-        parser.add_argument("path", type=Path, help="a file that `manage.py backup` has written")
+        """Add the arguments."""
+        parser.add_argument("path", type=Path, help="a folder that `manage.py backup` has written")
         parser.add_argument(
-            "--replace", action="store_true", help="also into a database that has rows; all of them are gone then"
+            "--replace", action="store_true", help="restore into a database that has rows, and delete all of them"
         )
 
     def handle(self, *args: object, **options: Any) -> None:
-        """Restore it, and say in what time."""
+        """Restore the backup, and name what is left to do."""
         started = time.monotonic()
         try:
-            found = restore.read(options["path"], replaces=options["replace"], say=self.stdout.write)
-        except (restore.NotRestored, OSError) as error:
+            with Console(stderr=True).status("verify") as status:
+                manifest = restore_backup(options["path"], replace=options["replace"], report=status.update)
+        except (RestoreRefused, ProgramFailed, ProgramsMissing, OSError) as error:
             raise CommandError(str(error)) from None
-        rows = sum(table.rows for table in found.tables.values())
         self.stdout.write(
-            f"{rows:,} rows of {len(found.tables)} tables and {len(found.files):,} files, as of {found.made_at}, every"
-            f" one as the backup says: {time.monotonic() - started:.1f} s."
+            f"{sum(manifest.tables.values()):,} rows of {len(manifest.tables)} tables and {len(manifest.files):,}"
+            f" files of {manifest.created_at} restored and verified: {time.monotonic() - started:.1f} s."
         )
-        if found.mark != format.mark(found.made_at):
+        executor = MigrationExecutor(connection)
+        if pending := executor.migration_plan(executor.loader.graph.leaf_nodes()):
             self.stderr.write(
-                "SECRET_KEY is not the one of the backup: put that one into SECRET_KEY_FALLBACKS, or the secrets of"
-                " webhook endpoints and second factors cannot be read, and guests' links are dead."
+                f"The backup is of version {manifest.version}: run `manage.py migrate` ({len(pending)} migrations)."
+            )
+        if manifest.secret_key_hmac != secret_key_hmac(manifest.created_at):
+            self.stderr.write(
+                "SECRET_KEY is not the one of the backup: add that one to SECRET_KEY_FALLBACKS, or the secrets of"
+                " webhook endpoints and second factors cannot be read, and guests' links are invalid."
             )

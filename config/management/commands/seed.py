@@ -1,4 +1,4 @@
-"""`manage.py seed`: the dictionaries, the price list, and accounts to begin with, one with a menu and tables."""
+"""`manage.py seed`: reference data, prices, and demo accounts, one of them with a menu and tables."""
 
 import json
 from pathlib import Path
@@ -16,7 +16,7 @@ from reservations import seed as tables
 
 
 class Command(BaseCommand):
-    """Create what a fresh installation needs; whatever is there stays."""
+    """Create what a new installation needs; existing rows stay."""
 
     requires_system_checks = ()
     help = (
@@ -25,12 +25,12 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Name the flags."""
-        parser.add_argument("--keep", type=Path, help="earlier output, or up.json: its secrets that work stay")
+        """Add the options."""
+        parser.add_argument("--keep", type=Path, help="earlier output, or up.json: secrets in it that are valid stay")
         parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
 
     def handle(self, *args: object, **options: Any) -> None:
-        """Seed, and show the secrets, which cannot be shown again."""
+        """Seed, and print the secrets, which cannot be printed again."""
         earlier = None
         if options["keep"]:
             try:

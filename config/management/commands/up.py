@@ -1,4 +1,4 @@
-"""`manage.py up`: everything that Tablewire needs, started on this machine and kept running in the foreground."""
+"""`manage.py up`: run Tablewire and its servers on this machine, in the foreground."""
 
 import signal
 from pathlib import Path
@@ -8,38 +8,38 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from config.dev_stack import StackError
-from config.up.supervisor import REVIEWS_EACH, Run
+from config.up.supervisor import REVIEWS_PER_RESTAURANT, Run
 from framework.cli.arguments import count, port_number
 
 
 class Command(BaseCommand):
-    """Start PostgreSQL, Valkey, the worker and the web server, and keep them until SIGINT or SIGTERM."""
+    """Run PostgreSQL, Valkey, the worker and the web server until SIGINT, SIGTERM or SIGHUP."""
 
-    help = "Start Tablewire here: PostgreSQL, Valkey, worker and web server, with data to look at."
-    # They may ask the database, which this command is yet to start.
+    help = "Run Tablewire on this machine: PostgreSQL, Valkey, worker and web server, with demo data."
+    # Checks may query the database, which this command starts.
     requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Name the flags."""
+        """Add the options."""
         parser.add_argument("--host", default="127.0.0.1", help="address to serve on (default 127.0.0.1)")
-        parser.add_argument("--port", type=port_number, default=8000, help="0 = any free one (default 8000)")
+        parser.add_argument("--port", type=port_number, default=8000, help="0 = a free one (default 8000)")
         parser.add_argument(
             "--state-dir",
             type=Path,
             default=settings.STATE_DIR,
-            help="where data, logs and secrets live (default .state, or TABLEWIRE_STATE_DIR)",
+            help="directory of data, logs and secrets (default .state, or TABLEWIRE_STATE_DIR)",
         )
         parser.add_argument(
             "--restaurants",
             type=count,
             default=2000,
-            help=f"size of the generated catalogue, with {REVIEWS_EACH} reviews each (default 2000)",
+            help=f"number of generated restaurants, with {REVIEWS_PER_RESTAURANT} reviews each (default 2000)",
         )
-        parser.add_argument("--no-seed", action="store_true", help="add no accounts, keys and restaurants")
+        parser.add_argument("--no-seed", action="store_true", help="create no accounts, keys and restaurants")
         parser.add_argument("--json", action="store_true", help="when ready, print up.json as one line and no panel")
 
     def handle(self, *args: object, **options: Any) -> None:
-        """Run until a signal ends it; a second signal ends the patience with the children."""
+        """Run until a signal; a second signal stops the processes without grace."""
         run = Run(
             host=options["host"],
             port=options["port"],

@@ -162,7 +162,7 @@ def test_a_page_is_served_as_it_is_written(client: Client) -> None:
 
 
 def test_every_link_of_every_page_is_answered(up: Up) -> None:
-    base = up.said["base_url"]
+    base = up.record["base_url"]
     asked, walked = {f"{base}/docs/{name}.md" for name in llms_txt.pages()}, set[str]()
     with httpx.Client(timeout=30) as api:
         while left := asked - walked:
@@ -320,8 +320,8 @@ def test_what_is_not_there_beside_them_is_404_in_json(path: str, method: str) ->
 
 
 def test_with_the_demo_data_the_product_tells_where_it_is(up: Up) -> None:
-    base = up.said["base_url"]
+    base = up.record["base_url"]
     text = httpx.get(base + LLMS, timeout=30).text
     assert f"({base}/mcp)" in text
     assert re.search(r"\([1-9][0-9,]* restaurants in 12 markets\)", text)
-    assert httpx.get(f"{base}/mcp/server-card", timeout=30).json()["remotes"][0]["url"] == up.said["mcp_url"]
+    assert httpx.get(f"{base}/mcp/server-card", timeout=30).json()["remotes"][0]["url"] == up.record["mcp_url"]

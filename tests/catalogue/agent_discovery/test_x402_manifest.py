@@ -270,7 +270,7 @@ def test_without_the_database_the_last_documents_are_served(client: Client, monk
 
 
 def test_with_the_demo_data_every_listed_resource_is_sold(up: Up) -> None:
-    base = up.said["base_url"]
+    base = up.record["base_url"]
     listed = httpx.get(base + PATH, timeout=30).json()
     assert len(listed["resources"]) == sum(len(one["resources"]) for one in listed["products"]) >= 6
     for number, url in enumerate(listed["resources"]):

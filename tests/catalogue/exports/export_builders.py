@@ -147,8 +147,8 @@ def body(response: Any) -> bytes:
 
 def token(up: Up) -> str:
     """A fresh session of the Enterprise wallet of a running product."""
-    (wallet,) = (wallet for wallet in up.said["wallets"] if wallet["name"] == "enterprise")
-    with httpx.Client(base_url=up.said["base_url"], timeout=30) as caller:
+    (wallet,) = (wallet for wallet in up.record["wallets"] if wallet["name"] == "enterprise")
+    with httpx.Client(base_url=up.record["base_url"], timeout=30) as caller:
         text = caller.get(CHALLENGE, params={"address": wallet["address"]}).json()["message"]
         signature = signature_of(Key(**{name: wallet[name] for name in ("name", "address", "private_key")}), text)
         opened: str = caller.post(SESSION, json={"message": text, "signature": signature}).json()["token"]

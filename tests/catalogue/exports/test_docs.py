@@ -29,7 +29,7 @@ PYTHON = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
 
 def shell(up: Up, block: str, folder: Path, **environment: str) -> str:
     """What a block prints, on this product's address and in a folder of its own."""
-    here = block.replace("http://127.0.0.1:8000", up.said["base_url"])
+    here = block.replace("http://127.0.0.1:8000", up.record["base_url"])
     here = here.replace("manage.py", shlex.join([sys.executable, str(settings.BASE_DIR / "manage.py")]))
     done = subprocess.run(
         ["bash", "-euo", "pipefail", "-c", here],
@@ -46,14 +46,14 @@ def shell(up: Up, block: str, folder: Path, **environment: str) -> str:
 def test_an_export_is_ordered_followed_fetched_and_read_as_the_page_says(up: Up, tmp_path: Path) -> None:
     order, follow, fetch, read, _ = SH
     token = export_builders.token(up)
-    (wallet,) = (wallet for wallet in up.said["wallets"] if wallet["name"] == "enterprise")
-    caller = httpx.Client(base_url=up.said["base_url"], headers={"Authorization": f"Bearer {token}"}, timeout=30)
+    (wallet,) = (wallet for wallet in up.record["wallets"] if wallet["name"] == "enterprise")
+    caller = httpx.Client(base_url=up.record["base_url"], headers={"Authorization": f"Bearer {token}"}, timeout=30)
     with caller:
         # Other tests order exports with this wallet too.
         assert eventually(lambda: not unfinished(caller))
         asked = json.loads(shell(up, order, tmp_path, TOKEN=token))
         assert asked["error"] == "payment_required" or asked["error"]["code"] == "payment_required"
-        theirs = {"private_key": wallet["private_key"], "base_url": up.said["base_url"], "token": token}
+        theirs = {"private_key": wallet["private_key"], "base_url": up.record["base_url"], "token": token}
         exec(PYTHON[0], theirs)  # noqa: S102  # the page's own words
         ordered = str(theirs["export"])
         assert eventually(

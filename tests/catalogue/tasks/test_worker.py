@@ -23,21 +23,21 @@ def test_an_imported_place_is_found_open_once_the_worker_has_read_its_hours(up: 
     assert done.returncode == 0, done.stderr
 
     def has_spans() -> bool:
-        with psycopg.connect(up.said["database_url"]) as connection:
+        with psycopg.connect(up.record["database_url"]) as connection:
             row = connection.execute(
                 "SELECT open_spans @> now() FROM catalogue_searchrow WHERE name = %s", ["the night owl of nyhavn"]
             ).fetchone()
         return row == (True,)
 
     assert eventually(has_spans)
-    status, found = ask(f"{up.said['base_url']}/v1/restaurants?q=night+owl+nyhavn&open=now")
+    status, found = ask(f"{up.record['base_url']}/v1/restaurants?q=night+owl+nyhavn&open=now")
     assert (status, [hit["slug"] for hit in found["data"]]) == (200, ["the-night-owl-of-nyhavn"])
     assert found["data"][0]["open_now"] is True
 
 
 def test_generated_restaurants_have_their_insights_soon(up: Up) -> None:
     def has_all() -> bool:
-        with psycopg.connect(up.said["database_url"]) as connection:
+        with psycopg.connect(up.record["database_url"]) as connection:
             row = connection.execute(
                 "SELECT count(*) FILTER (WHERE insight.restaurant_id IS NULL), count(*) FILTER (WHERE text <> '')"
                 " FROM catalogue_restaurant AS restaurant"

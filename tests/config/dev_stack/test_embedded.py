@@ -1,4 +1,4 @@
-"""The servers of a test run: those that nobody has named."""
+"""The servers of a test run: those that no environment variable names."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ import pytest
 
 from tests.support import servers
 
-OWN = {
+EXTERNAL = {
     "DATABASE_URL": "postgresql://me@db/tables",
     "REDIS_URL": "redis://cache",
     "BROKER_URL": "amqp://broker",
@@ -24,23 +24,25 @@ CHAIN = {"RPC_URL", "FACILITATOR_URL", "PAYMENT_NETWORK", "PAY_TO", "TOKEN_ADDRE
 
 
 @pytest.mark.parametrize(
-    ("given", "made"),
+    ("given", "expected"),
     [
-        ({**OWN}, set()),
-        ({**OWN, "SECRET_KEY": ""}, {"SECRET_KEY"}),
-        ({**OWN, "DATABASE_URL": ""}, {"DATABASE_URL"}),
-        ({**OWN, "REDIS_URL": "", "BROKER_URL": ""}, {"REDIS_URL", "BROKER_URL"}),
-        ({**OWN, "REDIS_URL": ""}, {"REDIS_URL"}),
-        ({**OWN, "RPC_URL": "", "FACILITATOR_URL": ""}, CHAIN),
-        ({**OWN, "RPC_URL": ""}, CHAIN - {"FACILITATOR_URL"}),
-        ({**OWN, "FACILITATOR_URL": ""}, set()),
+        ({**EXTERNAL}, set()),
+        ({**EXTERNAL, "SECRET_KEY": ""}, {"SECRET_KEY"}),
+        ({**EXTERNAL, "DATABASE_URL": ""}, {"DATABASE_URL"}),
+        ({**EXTERNAL, "REDIS_URL": "", "BROKER_URL": ""}, {"REDIS_URL", "BROKER_URL"}),
+        ({**EXTERNAL, "REDIS_URL": ""}, {"REDIS_URL"}),
+        ({**EXTERNAL, "RPC_URL": "", "FACILITATOR_URL": ""}, CHAIN),
+        ({**EXTERNAL, "RPC_URL": ""}, CHAIN - {"FACILITATOR_URL"}),
+        ({**EXTERNAL, "FACILITATOR_URL": ""}, set()),
         (
-            {"REDIS_URL": OWN["REDIS_URL"]},
+            {"REDIS_URL": EXTERNAL["REDIS_URL"]},
             {"DATABASE_URL", "SECRET_KEY", "TIER_CACHE_S", "TIER_UPGRADE_AGE_S", *CHAIN},
         ),
     ],
 )
-def test_only_what_is_not_named_is_started(tmp_path: Path, given: dict[str, str], made: set[str]) -> None:
-    with servers.missing(tmp_path, given) as stack:
-        assert {name for name, pid in stack.pids.items() if pid} == {name for name, url in SERVERS if url in made}
-        assert set(servers.addresses(stack, given)) == made
+def test_only_servers_without_a_variable_are_started(
+    tmp_path: Path, given: dict[str, str], expected: set[str]
+) -> None:
+    with servers.unset_servers(tmp_path, given) as stack:
+        assert {name for name, pid in stack.pids.items() if pid} == {name for name, url in SERVERS if url in expected}
+        assert set(servers.stack_environment(stack, given)) == expected

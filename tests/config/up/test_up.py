@@ -1,4 +1,4 @@
-"""`manage.py up` as a newcomer meets it: started for real, asked over HTTP, interrupted and killed."""
+"""`manage.py up`: started, requested over HTTP, interrupted and killed."""
 
 import json
 import os
@@ -58,7 +58,7 @@ SHAPE = {
 
 
 def shape(value: Any, like: Any) -> Any:
-    """A value with its leaves replaced by their types, except None."""
+    """A value with its leaves, except None, replaced by their types."""
     if isinstance(value, dict):
         return {name: shape(part, like) for name, part in value.items()}
     if isinstance(value, list):
@@ -66,29 +66,29 @@ def shape(value: Any, like: Any) -> Any:
     return None if value is None else type(value)
 
 
-def test_up_json_has_exactly_the_agreed_keys(up: Up) -> None:
-    assert shape(up.said, SHAPE) == SHAPE
+def test_up_json_has_the_documented_keys(up: Up) -> None:
+    assert shape(up.record, SHAPE) == SHAPE
 
 
-def test_up_json_says_what_was_printed_and_only_to_its_owner(up: Up) -> None:
+def test_up_json_equals_the_output_and_is_private(up: Up) -> None:
     record = up_file(up.state_dir)
     recorded = json.loads(record.read_text())
-    # Another test may have made it start the web server again.
-    assert {**recorded, "pids": None} == {**up.said, "pids": None}
+    # Another test may have restarted the web server.
+    assert {**recorded, "pids": None} == {**up.record, "pids": None}
     assert stat.S_IMODE(record.stat().st_mode) == 0o600
     assert stat.S_IMODE(up.state_dir.stat().st_mode) == 0o700
 
 
-def test_it_is_alive_and_ready_and_opens_to_its_key(up: Up) -> None:
-    base_url = up.said["base_url"]
+def test_web_server_is_ready_and_accepts_its_key(up: Up) -> None:
+    base_url = up.record["base_url"]
     assert ask(f"{base_url}/livez") == (200, {"status": "ok"})
     assert ask(f"{base_url}/readyz")[0] == 200
-    assert ask(f"{up.said['management']['base_url']}/orders", key=up.said["management"]["api_key"])[0] == 200
-    assert ask(f"{up.said['management']['base_url']}/orders", key="wrong")[0] == 401
+    assert ask(f"{up.record['management']['base_url']}/orders", key=up.record["management"]["api_key"])[0] == 200
+    assert ask(f"{up.record['management']['base_url']}/orders", key="wrong")[0] == 401
 
 
-def test_it_generates_the_restaurants_that_it_was_asked_for(up: Up) -> None:
-    with psycopg.connect(up.said["database_url"]) as connection:
+def test_restaurants_option_is_the_number_of_generated_restaurants(up: Up) -> None:
+    with psycopg.connect(up.record["database_url"]) as connection:
         counts = connection.execute(
             "SELECT (SELECT count(*) FROM catalogue_sourcerecord WHERE source_id = 'demo'),"
             " (SELECT count(*) FROM catalogue_review WHERE source_id = 'demo')"
@@ -96,37 +96,39 @@ def test_it_generates_the_restaurants_that_it_was_asked_for(up: Up) -> None:
     assert counts == (60, 1200)
 
 
-def test_other_commands_find_it_by_its_state_directory(up: Up) -> None:
+def test_other_commands_use_the_state_directory(up: Up) -> None:
     done = manage(up.state_dir, "migrate", "--check")
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_a_second_up_on_the_same_directory_is_refused(up: Up) -> None:
+def test_second_up_on_the_same_directory_is_refused(up: Up) -> None:
     done = manage(up.state_dir, "up", "--port", "0")
     assert done.returncode == 1
     assert f"The state directory {up.state_dir} is in use by another `manage.py up`" in done.stderr
-    assert is_alive(up.said["pids"]["postgres"])
+    assert is_alive(up.record["pids"]["postgres"])
 
 
-def test_a_taken_port_is_refused_and_nothing_stays_behind(up: Up, tmp_path: Path) -> None:
-    port = str(urlsplit(up.said["base_url"]).port)
+def test_port_in_use_is_refused_and_no_process_is_left(up: Up, tmp_path: Path) -> None:
+    port = str(urlsplit(up.record["base_url"]).port)
     done = manage(tmp_path, "up", "--port", port)
     assert done.returncode == 1
-    assert f"Port {port} of 127.0.0.1 is taken" in done.stderr
-    assert not [one for one in psutil.process_iter(["cwd"]) if (one.info["cwd"] or "").startswith(str(tmp_path))]
+    assert f"Port {port} of 127.0.0.1 is in use" in done.stderr
+    assert not [
+        process for process in psutil.process_iter(["cwd"]) if (process.info["cwd"] or "").startswith(str(tmp_path))
+    ]
 
 
 @pytest.mark.parametrize(
-    ("words", "sentence"),
+    ("options", "message"),
     [
         (("--host", "no-such-host.invalid"), "The host 'no-such-host.invalid' is unknown"),
         (("--state-dir", str(settings.BASE_DIR / "manage.py")), "manage.py cannot be the state directory"),
     ],
 )
-def test_a_wrong_argument_is_refused_in_one_sentence(tmp_path: Path, words: tuple[str, str], sentence: str) -> None:
-    done = manage(tmp_path / "state", "up", "--port", "0", *words)
+def test_wrong_argument_is_refused_with_a_message(tmp_path: Path, options: tuple[str, str], message: str) -> None:
+    done = manage(tmp_path / "state", "up", "--port", "0", *options)
     assert done.returncode == 1
-    assert sentence in done.stderr
+    assert message in done.stderr
     assert "Traceback" not in done.stderr
     assert not (tmp_path / "state" / "postgres").exists()
 
@@ -139,28 +141,28 @@ def test_a_wrong_argument_is_refused_in_one_sentence(tmp_path: Path, words: tupl
         ("localhost", "127.0.0.1", {"localhost", "127.0.0.1"}),
     ],
 )
-def test_a_host_is_bound_by_its_address_and_asked_by_both(host: str, address: str, names: set[str]) -> None:
+def test_host_is_resolved_and_both_its_name_and_address_are_allowed(host: str, address: str, names: set[str]) -> None:
     assert bind_address.resolve(host) == address
-    assert bind_address.names(host=host, address=address) == names
+    assert bind_address.allowed_hosts(host=host, address=address) == names
 
 
-@pytest.mark.parametrize("wildcard", ["0.0.0.0", "::"])  # noqa: S104  # only asked about, not bound
-def test_on_all_addresses_it_is_asked_by_the_names_of_the_machine(wildcard: str) -> None:
-    names = bind_address.names(host=wildcard, address=wildcard)
+@pytest.mark.parametrize("wildcard", ["0.0.0.0", "::"])  # noqa: S104  # not bound
+def test_names_of_the_machine_are_allowed_on_a_wildcard_address(wildcard: str) -> None:
+    names = bind_address.allowed_hosts(host=wildcard, address=wildcard)
     assert {socket.gethostname(), socket.getfqdn()} <= names
-    # Every one is an entry that Django can match.
+    # Django can match each of them.
     assert [name for name in names if ":" in name and not re.fullmatch(r"\[[0-9a-f:]+\]", name)] == []
 
 
-def test_its_worker_lets_tasks_end_when_it_is_asked_to_stop(up: Up) -> None:
-    assert psutil.Process(up.said["pids"]["worker"]).environ()["REMAP_SIGTERM"] == "SIGQUIT"
+def test_worker_stops_with_a_soft_shutdown(up: Up) -> None:
+    assert psutil.Process(up.record["pids"]["worker"]).environ()["REMAP_SIGTERM"] == "SIGQUIT"
 
 
-def test_its_panel_says_when_the_superusers_password_is_not_known(
+def test_panel_shows_that_the_password_of_the_superuser_was_changed(
     up: Up, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    known = {**up.said, "admin": {**up.said["admin"], "password": None}}
-    summary.show(known, state_dir=tmp_path, is_default_dir=False, logs=tmp_path, reviewed=None)
+    known = {**up.record, "admin": {**up.record["admin"], "password": None}}
+    summary.print_panel(known, state_dir=tmp_path, is_default_dir=False, logs=tmp_path, reviewed=None)
     assert "changed by you" in " ".join(capsys.readouterr().out.split())
 
 
@@ -172,16 +174,16 @@ def test_its_panel_says_when_the_superusers_password_is_not_known(
         (True, None, []),
     ],
 )
-def test_its_panel_shows_how_to_pay_when_there_are_reviews_to_buy(
+def test_panel_shows_a_payment_command_when_there_are_reviews_to_buy(
     up: Up, capsys: pytest.CaptureFixture[str], is_default_dir: bool, reviewed: str | None, shown: list[str]
 ) -> None:
     place = Path("/a state")
-    summary.show(up.said, state_dir=place, is_default_dir=is_default_dir, logs=place, reviewed=reviewed)
+    summary.print_panel(up.record, state_dir=place, is_default_dir=is_default_dir, logs=place, reviewed=reviewed)
     assert [line for line in capsys.readouterr().out.splitlines() if "manage.py pay" in line] == shown
 
 
-def test_its_wallets_have_what_gives_them_their_tiers(up: Up) -> None:
-    chain = up.said["chain"]
+def test_demo_wallets_have_the_holdings_of_their_tiers(up: Up) -> None:
+    chain = up.record["chain"]
     assert chain["chain_id"] == 84532
     assert chain["network"] == "eip155:84532"
     assert chain["usdc"] == "0x036CbD53842c5426634e7929541eC2318f3dCF7e"
@@ -194,17 +196,21 @@ def test_its_wallets_have_what_gives_them_their_tiers(up: Up) -> None:
         wallet["tier"]: tuple(
             read(wallet["address"]).call() // 10**18 for read in (token.functions.balanceOf, token.functions.stakedOf)
         )
-        for wallet in up.said["wallets"]
+        for wallet in up.record["wallets"]
     }
     assert holdings == {"free": (0, 0), "pro": (125, 0), "premium": (1000, 0), "enterprise": (0, 60_000)}
     # Of 1,000 USDC and 10 ether each; other tests may have spent some.
-    for wallet in up.said["wallets"]:
+    for wallet in up.record["wallets"]:
         assert 900 * 10**6 < usdc.functions.balanceOf(wallet["address"]).call() <= 1000 * 10**6
         assert 9 * 10**18 < node.eth.get_balance(wallet["address"]) <= 10 * 10**18
 
 
-def test_a_chain_that_is_not_the_one_that_is_sold_on_is_refused(up: Up, tmp_path: Path) -> None:
-    own = {"RPC_URL": up.said["chain"]["rpc_url"], "FACILITATOR_URL": "http://127.0.0.1:1", "PAY_TO": "0x" + 20 * "ab"}
+def test_chain_other_than_the_payment_network_is_refused(up: Up, tmp_path: Path) -> None:
+    own = {
+        "RPC_URL": up.record["chain"]["rpc_url"],
+        "FACILITATOR_URL": "http://127.0.0.1:1",
+        "PAY_TO": "0x" + 20 * "ab",
+    }
     done = manage(tmp_path, "up", "--port", "0", "--no-seed", **own)
     assert done.returncode == 1
     assert "RPC_URL is chain 84532, but PAYMENT_NETWORK is eip155:8453" in done.stderr
@@ -212,7 +218,7 @@ def test_a_chain_that_is_not_the_one_that_is_sold_on_is_refused(up: Up, tmp_path
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_web_server_that_is_killed_is_started_again(up: Up) -> None:
+def test_killed_web_server_is_restarted(up: Up) -> None:
     record = up_file(up.state_dir)
     before = json.loads(record.read_text())["pids"]
     os.kill(before["web"], signal.SIGKILL)
@@ -222,21 +228,21 @@ def test_a_web_server_that_is_killed_is_started_again(up: Up) -> None:
 
     def is_ready() -> bool:
         try:
-            return ask(f"{up.said['base_url']}/readyz")[0] == 200
+            return ask(f"{up.record['base_url']}/readyz")[0] == 200
         except OSError:
             return False
 
     assert eventually(is_ready)
 
 
-def test_a_signal_while_it_starts_stops_what_has_started(tmp_path: Path) -> None:
+def test_signal_during_the_start_stops_all_processes(tmp_path: Path) -> None:
     command = [sys.executable, "manage.py", "up", "--port", "0", "--state-dir", str(tmp_path), "--no-seed"]
     with subprocess.Popen(
         command, cwd=settings.BASE_DIR, env=environment(tmp_path), stderr=subprocess.PIPE
     ) as process:
         assert process.stderr is not None
         assert process.stderr.readline().endswith(b"PostgreSQL, Valkey, chain and facilitator\n")
-        family = [one.pid for one in psutil.Process(process.pid).children(recursive=True)]
+        family = [child.pid for child in psutil.Process(process.pid).children(recursive=True)]
         process.send_signal(signal.SIGINT)
         process.stderr.read()
         assert process.wait() == 0
@@ -246,26 +252,26 @@ def test_a_signal_while_it_starts_stops_what_has_started(tmp_path: Path) -> None
 
 @dataclass(frozen=True)
 class Killed:
-    """What is left of a run beside `up` of which every process was killed, and what it was."""
+    """A run beside `up` of which every process was killed: its record, and an order that was placed."""
 
     state_dir: Path
-    said: dict[str, Any]
-    placed: dict[str, Any]
+    record: dict[str, Any]
+    order: dict[str, Any]
     pids: set[int]
 
 
 def kill_all(pid: int) -> None:
-    """kill -9 of a process and of everything below it."""
+    """Kill a process and all its descendants."""
     top = psutil.Process(pid)
     for process in [top, *top.children(recursive=True)]:
-        # A child may end with the parent that was killed just now.
+        # A child may end with its parent.
         with suppress(psutil.NoSuchProcess):
             process.kill()
 
 
 @pytest.fixture(scope="module")
 def killed(up: Up, tmp_path_factory: pytest.TempPathFactory) -> Killed:
-    """An order was placed, then everything was killed. For several tests: a first start takes longest."""
+    """A run in which an order was placed before every process was killed. Shared, as a first start is slow."""
     state_dir = tmp_path_factory.mktemp("killed") / "state"
     order = {
         "customer_id": "cust-1",
@@ -274,51 +280,51 @@ def killed(up: Up, tmp_path_factory: pytest.TempPathFactory) -> Killed:
         "payment_method": "card",
     }
     with running(state_dir, "--restaurants", "0") as first:
-        assert ask(f"{up.said['base_url']}/readyz")[0] == 200
-        management = first.said["management"]
+        assert ask(f"{up.record['base_url']}/readyz")[0] == 200
+        management = first.record["management"]
         status, placed = ask(f"{management['base_url']}/orders", method="POST", key=management["api_key"], body=order)
         assert status == 201
         kill_all(first.process.pid)
-    return Killed(state_dir=state_dir, said=first.said, placed=placed, pids=set(first.pids))
+    return Killed(state_dir=state_dir, record=first.record, order=placed, pids=set(first.pids))
 
 
-def test_two_of_them_run_side_by_side(up: Up, killed: Killed) -> None:
+def test_two_runs_have_separate_processes(up: Up, killed: Killed) -> None:
     assert len(killed.pids) == len(up.pids)
     assert not {*up.pids} & killed.pids
 
 
-def test_after_kill_9_of_everything_the_next_one_has_all_and_ends_whole_on_a_signal(up: Up, killed: Killed) -> None:
-    management = killed.said["management"]
+def test_run_after_a_kill_has_all_data_and_stops_completely_on_a_signal(up: Up, killed: Killed) -> None:
+    management = killed.record["management"]
     with running(killed.state_dir, "--restaurants", "0", POSTGRES_SHARED_BUFFERS="96MB") as second:
-        again = second.said["management"]
+        again = second.record["management"]
         assert {**again, "base_url": None} == {**management, "base_url": None}
-        status, found = ask(f"{again['base_url']}/orders/{killed.placed['id']}", key=management["api_key"])
-        assert (status, found) == (200, killed.placed)
-        with psycopg.connect(second.said["database_url"]) as database:
+        status, found = ask(f"{again['base_url']}/orders/{killed.order['id']}", key=management["api_key"])
+        assert (status, found) == (200, killed.order)
+        with psycopg.connect(second.record["database_url"]) as database:
             assert database.execute("SHOW shared_buffers").fetchone() == ("96MB",)
-        family = {*second.pids, *(one.pid for one in psutil.Process(second.process.pid).children(recursive=True))}
+        family = {*second.pids, *(child.pid for child in psutil.Process(second.process.pid).children(recursive=True))}
         second.process.send_signal(signal.SIGTERM)
         assert second.process.wait() == 0
     assert [pid for pid in family if is_alive(pid)] == []
     assert not up_file(killed.state_dir).exists()
-    assert ask(f"{up.said['base_url']}/readyz")[0] == 200
+    assert ask(f"{up.record['base_url']}/readyz")[0] == 200
 
 
-def test_a_chain_of_ones_own_is_told_and_has_no_demo_wallets(up: Up, killed: Killed) -> None:
+def test_record_of_an_external_chain_has_no_demo_wallets(up: Up, killed: Killed) -> None:
     own = {
-        "RPC_URL": up.said["chain"]["rpc_url"],
+        "RPC_URL": up.record["chain"]["rpc_url"],
         "FACILITATOR_URL": "http://127.0.0.1:1",
         "PAYMENT_NETWORK": "eip155:84532",
         "PAY_TO": "0x" + 20 * "ab",
     }
     with running(killed.state_dir, "--no-seed", **own) as other:
-        told = other.said
-        # How it ends is no matter here, and ending in order takes seconds so soon after the start.
+        other_record = other.record
+        # An orderly stop takes seconds so soon after the start, and is not tested here.
         kill_all(other.process.pid)
-    assert told["wallets"] is None
-    assert (told["pids"]["chain"], told["pids"]["facilitator"]) == (None, None)
-    assert told["facilitator_url"] == "http://127.0.0.1:1"
-    assert told["chain"] == {
+    assert other_record["wallets"] is None
+    assert (other_record["pids"]["chain"], other_record["pids"]["facilitator"]) == (None, None)
+    assert other_record["facilitator_url"] == "http://127.0.0.1:1"
+    assert other_record["chain"] == {
         "rpc_url": own["RPC_URL"],
         "chain_id": 84532,
         "network": "eip155:84532",
@@ -328,14 +334,14 @@ def test_a_chain_of_ones_own_is_told_and_has_no_demo_wallets(up: Up, killed: Kil
     }
 
 
-def test_without_it_other_commands_say_in_one_sentence_to_run_it(tmp_path: Path) -> None:
+def test_commands_without_a_running_stack_exit_with_a_message(tmp_path: Path) -> None:
     done = manage(tmp_path, "migrate")
     assert done.returncode == 1
-    sentence = f"The embedded stack is not running (state directory {tmp_path}): run `manage.py up` first.\n"
-    assert done.stderr == sentence
+    message = f"The embedded stack is not running (state directory {tmp_path}): run `manage.py up` first.\n"
+    assert done.stderr == message
 
 
-def test_a_server_of_ones_own_that_is_away_keeps_its_own_error(tmp_path: Path) -> None:
+def test_error_of_an_unreachable_external_server_is_shown(tmp_path: Path) -> None:
     own = {"DATABASE_URL": "postgresql://tablewire@127.0.0.1:1/tablewire", "SECRET_KEY": "of mine"}
     done = manage(tmp_path, "migrate", **own)
     assert done.returncode == 1
@@ -343,6 +349,6 @@ def test_a_server_of_ones_own_that_is_away_keeps_its_own_error(tmp_path: Path) -
     assert "manage.py up" not in done.stderr
 
 
-def test_errors_that_have_nothing_to_do_with_it_keep_their_traceback(tmp_path: Path) -> None:
+def test_other_errors_have_their_traceback(tmp_path: Path) -> None:
     done = manage(tmp_path, "shell", "--no-imports", "-c", "1 / 0")
     assert done.stderr.splitlines()[-1] == "ZeroDivisionError: division by zero"

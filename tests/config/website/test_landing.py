@@ -1,4 +1,4 @@
-"""The page at `/`: what this is, also while the database is away."""
+"""The landing page at `/`, also while the database is not available."""
 
 import re
 from pathlib import Path
@@ -18,14 +18,14 @@ from tests.support.query_counts import costing
 
 
 @pytest.fixture(autouse=True)
-def forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing is remembered from tests before."""
+def _empty_caches(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Remove what other tests cached."""
     landing.cached_extent.clear()
     x402_manifest.cached_prices.clear()
 
 
 @pytest.mark.django_db
-def test_the_landing_page_says_what_this_is_to_everybody_and_sets_no_cookie() -> None:
+def test_landing_page_is_public_and_sets_no_cookie() -> None:
     response = Client().get("/")
     text = response.content.decode()
     assert response.status_code == 200
@@ -37,7 +37,7 @@ def test_the_landing_page_says_what_this_is_to_everybody_and_sets_no_cookie() ->
 
 
 @pytest.mark.django_db
-def test_prices_are_those_of_the_moment_and_of_a_minute_at_most(prices: None) -> None:
+def test_prices_are_current_and_cached(prices: None) -> None:
     Price.objects.filter(product="context").update(amount_usdc="0.0042")
     with costing(5):
         first = Client().get("/").content.decode()
@@ -47,7 +47,7 @@ def test_prices_are_those_of_the_moment_and_of_a_minute_at_most(prices: None) ->
 
 
 @pytest.mark.django_db
-def test_the_demo_restaurant_can_be_booked_from_the_page() -> None:
+def test_landing_page_links_to_the_booking_page_of_the_demo_restaurant() -> None:
     venue = builders.venue("Demo Osteria")
     seed.load(venue)
     text = Client().get("/").content.decode()
@@ -55,7 +55,7 @@ def test_the_demo_restaurant_can_be_booked_from_the_page() -> None:
     assert Client().get(f"/book/{venue.public_id}").status_code == 200
 
 
-def test_without_a_database_the_page_is_there_without_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_landing_page_has_no_counts_while_the_database_is_not_available(monkeypatch: pytest.MonkeyPatch) -> None:
     def away(*_: Any, **__: Any) -> None:
         raise OperationalError("away")
 
@@ -68,7 +68,7 @@ def test_without_a_database_the_page_is_there_without_counts(monkeypatch: pytest
 
 
 @pytest.mark.django_db
-def test_the_whole_page_is_less_than_a_hundred_kilobytes() -> None:
+def test_landing_page_and_its_files_have_less_than_100_kilobytes() -> None:
     response = Client().get("/")
     names = re.findall(r'(?:src|href)="/static/([^"#]+)', response.content.decode())
     files = {name: Path(settings.BASE_DIR) / "config" / "static" / name for name in names}
@@ -76,6 +76,6 @@ def test_the_whole_page_is_less_than_a_hundred_kilobytes() -> None:
 
 
 @pytest.mark.django_db
-def test_only_reading_is_served() -> None:
+def test_methods_other_than_get_and_head_are_refused() -> None:
     assert Client().post("/").status_code == 405
     assert Client().head("/").status_code == 200

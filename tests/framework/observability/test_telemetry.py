@@ -21,7 +21,7 @@ from accounts.models import Venue
 from framework.observability import logging as observability_logging
 from framework.public_ids import encode, new_id
 from tests.accounts.webhook_receivers import Receiver, receiving
-from tests.config.test_settings import read
+from tests.config.test_settings import load_settings
 from tests.support import builders
 from tests.support.live_server import database_url, served
 from tests.support.live_stack import eventually
@@ -157,7 +157,7 @@ def test_a_receiver_without_its_extra_stops_the_start(
     monkeypatch.setenv(variable, "http://key@127.0.0.1:1/1")
     monkeypatch.setattr("config.environment.find_spec", lambda name: None)
     with pytest.raises(Exception, match=f"{variable} must be unset where .* its extra `{extra}`"):
-        read()
+        load_settings()
 
 
 def test_nothing_is_loaded_for_receivers_that_nobody_has_named() -> None:

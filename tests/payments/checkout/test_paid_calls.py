@@ -60,7 +60,7 @@ class Shop:
     @property
     def chain(self) -> Web3:
         """The chain, by a client that we have not written."""
-        return Web3(Web3.HTTPProvider(self.up.said["chain"]["rpc_url"]))
+        return Web3(Web3.HTTPProvider(self.up.record["chain"]["rpc_url"]))
 
     def is_mined(self, transaction: str) -> bool:
         """Whether the chain has carried the transaction out."""
@@ -69,11 +69,11 @@ class Shop:
     @property
     def usdc(self) -> Any:
         """The asset."""
-        return self.chain.eth.contract(address=self.up.said["chain"]["usdc"], abi=ERC20)
+        return self.chain.eth.contract(address=self.up.record["chain"]["usdc"], abi=ERC20)
 
     def wallet(self, name: str) -> Mapping[str, str]:
         """A demo wallet."""
-        return next(wallet for wallet in self.up.said["wallets"] if wallet["name"] == name)
+        return next(wallet for wallet in self.up.record["wallets"] if wallet["name"] == name)
 
     def balance(self, name: str) -> Decimal:
         """What a demo wallet holds."""
@@ -81,12 +81,12 @@ class Shop:
 
     def income(self) -> Decimal:
         """What we have received."""
-        return Decimal(self.usdc.functions.balanceOf(self.up.said["chain"]["pay_to"]).call()) / 10**6
+        return Decimal(self.usdc.functions.balanceOf(self.up.record["chain"]["pay_to"]).call()) / 10**6
 
     def url(self, fields: str, *, number: int = 0) -> str:
         """The address of these fields of a restaurant that has many reviews."""
-        found = self.ask(f"{self.up.said['base_url']}/v1/restaurants?market=copenhagen&sort=reviews&limit=5").json()
-        return f"{self.up.said['base_url']}/v1/restaurants/{found['data'][number]['slug']}?fields={fields}"
+        found = self.ask(f"{self.up.record['base_url']}/v1/restaurants?market=copenhagen&sort=reviews&limit=5").json()
+        return f"{self.up.record['base_url']}/v1/restaurants/{found['data'][number]['slug']}?fields={fields}"
 
     def ask(self, url: str, **headers: str) -> httpx.Response:
         """Ask from an address that has not asked before."""
@@ -95,7 +95,7 @@ class Shop:
     def send(self, name: str, amount: Decimal) -> str:
         """A plain transfer to the address that is paid; returns the transaction's hash."""
         chain, wallet = self.chain, self.wallet(name)
-        call = self.usdc.functions.transfer(self.up.said["chain"]["pay_to"], int(amount * 10**6))
+        call = self.usdc.functions.transfer(self.up.record["chain"]["pay_to"], int(amount * 10**6))
         made = call.build_transaction(
             {
                 "from": wallet["address"],
@@ -167,7 +167,7 @@ def test_the_402_names_asset_amount_receiver_and_network(shop: Shop) -> None:
     assert {name: challenge[name] for name in ("asset", "amount", "pay_to", "network")} == {
         "asset": "USDC",
         "amount": "0.004",
-        "pay_to": shop.up.said["chain"]["pay_to"],
+        "pay_to": shop.up.record["chain"]["pay_to"],
         "network": "base-sepolia",
     }
     assert asked.headers["Cache-Control"] == "no-store"
@@ -237,7 +237,7 @@ def test_the_insight_is_written_by_the_worker_and_sold_to_premium(shop: Shop) ->
 
 def test_the_pay_command_turns_a_402_into_a_200_and_names_the_transaction(shop: Shop) -> None:
     url = shop.url("core,reviews", number=2)
-    done = manage(shop.up.state_dir, "pay", url.removeprefix(shop.up.said["base_url"]))
+    done = manage(shop.up.state_dir, "pay", url.removeprefix(shop.up.record["base_url"]))
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
     assert lines[0] == f"GET {url}"
@@ -295,7 +295,7 @@ def test_the_conformance_suite_finds_nothing_in_the_402_of_anything_that_is_sold
     assert sold == urls
     # It cannot say from which address it comes, and others call from this one too.
     counts = f"{settings.CACHES['limits']['KEY_PREFIX']}:*"
-    with redis.Redis.from_url(shop.up.said["redis_url"]) as store:
+    with redis.Redis.from_url(shop.up.record["redis_url"]) as store:
         forget(store, counts)
         conformance("resource", *urls)
         forget(store, counts)
@@ -308,4 +308,4 @@ def forget(store: redis.Redis, counts: str) -> None:
 
 
 def test_the_conformance_suite_finds_nothing_in_our_facilitator(shop: Shop) -> None:
-    conformance("live", shop.up.said["facilitator_url"])
+    conformance("live", shop.up.record["facilitator_url"])

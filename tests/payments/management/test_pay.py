@@ -22,7 +22,7 @@ places = itertools.count()
 def address(up: Up, fields: str = "context") -> str:
     """The path of a restaurant that no other test of this file buys."""
     # From an address of its own: the command asks from this machine's, which may ask ten times a minute.
-    asked = f"{up.said['base_url']}/v1/restaurants?market=copenhagen&sort=reviews&limit=5"
+    asked = f"{up.record['base_url']}/v1/restaurants?market=copenhagen&sort=reviews&limit=5"
     listed = httpx.get(asked, headers={"X-Forwarded-For": f"203.0.113.{next(places) % 250}"}).json()["data"]
     return f"/v1/restaurants/{listed[next(places) % len(listed)]['slug']}?fields=core,{fields}"
 
@@ -44,7 +44,7 @@ def refused(up: Up, *words: str) -> str:
 
 def row(up: Up, transaction: str) -> tuple[Any, ...]:
     """Form, amount, tier and name of the payment in this transaction."""
-    with psycopg.connect(up.said["database_url"]) as database:
+    with psycopg.connect(up.record["database_url"]) as database:
         asked = "SELECT form, amount_usdc, tier, payment_identifier FROM payments_payment WHERE tx_hash = %s"
         found = database.execute(asked, [transaction]).fetchone()
     assert found is not None
