@@ -219,7 +219,7 @@ class PaymentEvent(models.Model):
     """One move of a payment, written by a trigger in the transaction of the move and never changed.
 
     `before` is empty where a line was entered, `after` where it was let go because nothing was sent: of such a
-    payment only its events are left.
+    payment only its events are left. See payments/sql/insert_payment_event.sql.
     """
 
     payment = models.ForeignKey(
