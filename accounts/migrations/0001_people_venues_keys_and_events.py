@@ -19,56 +19,6 @@ from framework.db.squashed_migrations import make_references
 # The groups of our own staff; what each may do stands in accounts/tenancy/staff_permissions.py.
 ROLES = ("Data editor", "Finance", "Support")
 
-COUNT_KEY_CHANGES = """
-CREATE FUNCTION accounts_count_key_change() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-    INSERT INTO accounts_keychange AS counted (id, number) VALUES (1, 1)
-    ON CONFLICT (id) DO UPDATE SET number = counted.number + 1;
-    RETURN NULL;
-END $$;
-
--- Not of last_used_at and last_used_ip, which change all the time.
-CREATE TRIGGER api_key_changed
-AFTER UPDATE OF venue_id, family, scopes, allowance, expires_at, revoked_at, digest OR DELETE ON accounts_apikey
-FOR EACH STATEMENT EXECUTE FUNCTION accounts_count_key_change();
-
--- A key is remembered together with its venue.
-CREATE TRIGGER venue_changed AFTER UPDATE OR DELETE ON accounts_venue
-FOR EACH STATEMENT EXECUTE FUNCTION accounts_count_key_change();
-"""
-FORGET_KEY_CHANGES = """
-DROP TRIGGER venue_changed ON accounts_venue;
-DROP TRIGGER api_key_changed ON accounts_apikey;
-DROP FUNCTION accounts_count_key_change;
-"""
-
-# Triggers of orders and of reservations call it. Rows are taken in one order, always with one statement, lest two moves
-# of records wait for each other.
-COUNT_RECORDS = """
-CREATE FUNCTION accounts_count_records() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-    IF TG_OP = 'INSERT' THEN
-        INSERT INTO accounts_tally AS counted (venue_id, noun, status, total)
-        SELECT venue_id, TG_ARGV[0], status, count(*) FROM added GROUP BY venue_id, status ORDER BY venue_id, status
-        ON CONFLICT (venue_id, noun, status) DO UPDATE SET total = counted.total + excluded.total;
-    ELSIF TG_OP = 'DELETE' THEN
-        INSERT INTO accounts_tally AS counted (venue_id, noun, status, total)
-        SELECT venue_id, TG_ARGV[0], status, -count(*) FROM removed GROUP BY venue_id, status ORDER BY venue_id, status
-        ON CONFLICT (venue_id, noun, status) DO UPDATE SET total = counted.total + excluded.total;
-    ELSE
-        INSERT INTO accounts_tally AS counted (venue_id, noun, status, total)
-        SELECT venue_id, TG_ARGV[0], status, sum(change)
-        FROM (
-            SELECT venue_id, status, 1 AS change FROM added
-            UNION ALL SELECT venue_id, status, -1 FROM removed
-        ) AS changes
-        GROUP BY venue_id, status HAVING sum(change) <> 0 ORDER BY venue_id, status
-        ON CONFLICT (venue_id, noun, status) DO UPDATE SET total = counted.total + excluded.total;
-    END IF;
-    RETURN NULL;
-END $$;
-"""
-
 
 def make_groups(apps: Any, schema_editor: Any) -> None:
     """Add those that are not there."""
@@ -1482,8 +1432,6 @@ class Migration(migrations.Migration):
                 ],
             },
         ),
-        migrations.RunSQL(COUNT_KEY_CHANGES, FORGET_KEY_CHANGES),
-        migrations.RunSQL(COUNT_RECORDS, "DROP FUNCTION accounts_count_records"),
         migrations.RunPython(make_groups, migrations.RunPython.noop),
         migrations.RunPython(make_references, migrations.RunPython.noop),
     ]

@@ -269,7 +269,7 @@ def looks_like_a_key(text: str) -> bool:
 
 
 class KeyChange(models.Model):
-    """One row whose number rises with each change of a key or a venue (a trigger of the database counts them).
+    """One row whose number rises with each change of a key or a venue (accounts/sql/count_api_key_change.sql).
 
     Processes remember keys for a while (accounts.api_keys.cache) and look here, twice a second at most, whether
     what they remember may still be believed.

@@ -23,7 +23,8 @@ class Tallies(models.QuerySet["Tally"]):
 class Tally(models.Model):
     """The number of a venue's orders or reservations in one status.
 
-    What a list says that there are in all (docs/decisions/0027); written by the triggers alone.
+    What a list says that there are in all (docs/decisions/0027); written only by
+    triggers (accounts/sql/update_record_counts.sql).
     """
 
     class Noun(models.TextChoices):

@@ -216,7 +216,7 @@ class ExportPart(models.Model):
 class Removal(models.Model):
     """A row of a dataset that is not there any more: what a delta says of it.
 
-    Triggers write these (the first migration); they are kept as long as deltas may reach back.
+    Triggers write these (catalogue/sql/insert_removals.sql); they are kept as long as deltas may reach back.
     """
 
     id = models.BigAutoField(primary_key=True)

@@ -15,7 +15,7 @@ from framework.public_ids import new_id
 
 
 class Mercator(Func):
-    """The SQL function `mercator(latitude, longitude)` of the first migration: a point in Web-Mercator metres."""
+    """The function of catalogue/sql/mercator.sql, of a latitude and a longitude: a point in Web-Mercator metres."""
 
     function = "mercator"
     output_field = PointField()
@@ -52,7 +52,8 @@ class Restaurant(models.Model):
     """A place to eat, as the catalogue knows it from all its sources.
 
     What follows from a row follows by triggers, whoever writes it: the version goes up with each change, a Version
-    keeps what changed, an old slug becomes a FormerSlug, and SearchRow and Record are made anew (the first migration).
+    keeps what changed, an old slug becomes a FormerSlug, and SearchRow and Record are rendered
+    (catalogue/sql/on_restaurant_update.sql).
     """
 
     # What open spans are worked out from.

@@ -10,9 +10,9 @@ from catalogue.models.restaurants import Restaurant
 class Version(models.Model):
     """One version of a restaurant: who made it out of the one before, when, and what changed.
 
-    A trigger writes it with the change (the first migration). `patch` maps columns to [before, after]; the first
-    version has none. `seq` is its place in the feed of changes, given after the commit by catalogue.history.publish: in the
-    order of commits, so whoever has read up to a number has missed nothing below it.
+    A trigger writes it with the change (catalogue/sql/on_restaurant_update.sql). `patch` maps columns to [before,
+    after]; the first version has none. `seq` is its place in the feed of changes, given after the commit
+    by catalogue.history.publish: in the order of commits, so whoever has read up to a number has missed nothing below it.
     """
 
     class Kind(models.TextChoices):

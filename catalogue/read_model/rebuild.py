@@ -1,7 +1,8 @@
 """The read model as a whole: made anew, compared with the restaurants, and mended.
 
-The triggers of the migrations render what changes, one by one. What stands here is for the day on which somebody has
-gone round them: a restored table, triggers that were switched off for a bulk load, a function that was mended.
+The triggers (catalogue/sql/render_restaurants.sql) render what changes, one by one. What stands here is for the day on
+which somebody has gone round them: a restored table, triggers that were switched off for a bulk load,
+a function that was mended.
 """
 
 import logging

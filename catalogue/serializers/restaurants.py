@@ -102,6 +102,7 @@ class RestaurantRecord(serializers.Serializer[Any]):
     A group that was not asked for is absent; one without content is null, and costs nothing.
     """
 
+    # The groups of free fields are rendered by catalogue/sql/restaurant_record.sql.
     ALWAYS = ("slug", "name")
 
     slug = serializers.RegexField(SLUG)

@@ -15,6 +15,7 @@ from framework.public_ids import pattern
 class Hit(serializers.Serializer[Any]):
     """A restaurant in a list. What is not known is null; distances are null without a reference point."""
 
+    # The fields that need no reference point and no moment are rendered by catalogue/sql/restaurant_search_row.sql.
     slug = serializers.RegexField(SLUG)
     name = serializers.CharField()
     neighborhood = serializers.CharField(allow_null=True)

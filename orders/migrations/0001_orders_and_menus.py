@@ -9,57 +9,8 @@ from django.contrib.postgres.operations import TrigramExtension
 from django.db import migrations, models
 
 import framework.public_ids
+from framework.db.sql_files import run_sql_files
 from framework.db.squashed_migrations import make_references
-
-COUNT = """
-CREATE TRIGGER orders_added AFTER INSERT ON orders_order REFERENCING NEW TABLE AS added
-FOR EACH STATEMENT EXECUTE FUNCTION accounts_count_records('order');
-
-CREATE TRIGGER orders_changed AFTER UPDATE ON orders_order REFERENCING OLD TABLE AS removed NEW TABLE AS added
-FOR EACH STATEMENT EXECUTE FUNCTION accounts_count_records('order');
-
-CREATE TRIGGER orders_removed AFTER DELETE ON orders_order REFERENCING OLD TABLE AS removed
-FOR EACH STATEMENT EXECUTE FUNCTION accounts_count_records('order');
-"""
-COUNT_NO_MORE = """
-DROP TRIGGER orders_removed ON orders_order;
-DROP TRIGGER orders_changed ON orders_order;
-DROP TRIGGER orders_added ON orders_order;
-"""
-
-# Deferred, because Django deletes a menu's rows one table after the other.
-SAME_MENU = """
-ALTER TABLE orders_menucategory ADD CONSTRAINT menu_category_of_a_menu UNIQUE (id, menu_id);
-ALTER TABLE orders_menuitem ADD CONSTRAINT menu_item_and_its_category_on_one_menu
-    FOREIGN KEY (category_id, menu_id) REFERENCES orders_menucategory (id, menu_id) DEFERRABLE INITIALLY DEFERRED;
-"""
-ANY_MENU = """
-ALTER TABLE orders_menuitem DROP CONSTRAINT menu_item_and_its_category_on_one_menu;
-ALTER TABLE orders_menucategory DROP CONSTRAINT menu_category_of_a_menu;
-"""
-
-# The menu's row is held, so that a dish which is being added is waited for, and seen.
-CURRENCY_STAYS = """
-CREATE FUNCTION venue_keeps_its_currency() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-    PERFORM 1 FROM orders_menu WHERE venue_id = NEW.id FOR UPDATE;
-    IF EXISTS (
-        SELECT 1 FROM orders_menuitem AS item JOIN orders_menu AS menu ON menu.id = item.menu_id
-        WHERE menu.venue_id = NEW.id
-    ) THEN
-        RAISE EXCEPTION 'The dishes of venue % are priced in %.', NEW.id, OLD.currency
-            USING ERRCODE = 'check_violation', CONSTRAINT = 'venue_keeps_its_currency_while_its_menu_has_dishes';
-    END IF;
-    RETURN NEW;
-END
-$$;
-CREATE TRIGGER venue_keeps_its_currency BEFORE UPDATE OF currency ON accounts_venue
-    FOR EACH ROW WHEN (OLD.currency <> NEW.currency) EXECUTE FUNCTION venue_keeps_its_currency();
-"""
-CURRENCY_MAY_CHANGE = """
-DROP TRIGGER venue_keeps_its_currency ON accounts_venue;
-DROP FUNCTION venue_keeps_its_currency();
-"""
 
 
 class Migration(migrations.Migration):
@@ -228,6 +179,7 @@ class Migration(migrations.Migration):
                 "verbose_name_plural": "menu categories",
                 "constraints": [
                     models.UniqueConstraint(fields=("menu", "name"), name="menu_category_named_once"),
+                    models.UniqueConstraint(fields=("id", "menu"), name="menu_category_of_a_menu"),
                     models.CheckConstraint(
                         condition=models.Q(
                             models.Q(("served_from__isnull", True), ("served_until__isnull", True)),
@@ -662,8 +614,6 @@ class Migration(migrations.Migration):
                 "indexes": [models.Index(fields=["venue", "-created_at"], name="menu_upload_newest_of_venue")],
             },
         ),
-        migrations.RunSQL(COUNT, COUNT_NO_MORE),
-        migrations.RunSQL(SAME_MENU, ANY_MENU),
-        migrations.RunSQL(CURRENCY_STAYS, CURRENCY_MAY_CHANGE),
+        run_sql_files("orders", "menu_item_and_its_category_on_one_menu"),
         migrations.RunPython(make_references, migrations.RunPython.noop),
     ]

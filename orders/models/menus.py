@@ -65,6 +65,8 @@ class MenuCategory(models.Model):
         verbose_name_plural = "menu categories"
         constraints = [
             models.UniqueConstraint(fields=["menu", "name"], name="menu_category_named_once"),
+            # The foreign key of orders/sql/menu_item_and_its_category_on_one_menu.sql refers to it.
+            models.UniqueConstraint(fields=["id", "menu"], name="menu_category_of_a_menu"),
             models.CheckConstraint(
                 name="menu_category_is_served_from_and_until",
                 condition=Q(served_from__isnull=True, served_until__isnull=True)
@@ -110,7 +112,8 @@ class MenuItem(models.Model):
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     menu = models.ForeignKey(Menu, on_delete=models.CASCADE, related_name="items", db_index=False)
-    # The database holds it on the same menu (the first migration). Restricted: a menu goes with all that is on it.
+    # On the same menu (orders/sql/menu_item_and_its_category_on_one_menu.sql).
+    # Restricted: a menu goes with all that is on it.
     category = models.ForeignKey(MenuCategory, on_delete=models.RESTRICT, related_name="items")
     ref = models.CharField("menu item id", max_length=64)
     name = models.CharField(max_length=200)

@@ -225,7 +225,7 @@ class PaymentEvent(models.Model):
     """One transition of a payment, written by a trigger in the same transaction and never changed.
 
     `before` is empty for an insert, `after` for a claim that was released because nothing was sent: only the events of
-    such a payment remain.
+    such a payment remain. See payments/sql/insert_payment_event.sql.
     """
 
     payment = models.ForeignKey(

@@ -15,44 +15,6 @@ import framework.public_ids
 import reservations.models.reservations
 from framework.db.squashed_migrations import make_references
 
-COUNT = """
-CREATE TRIGGER reservations_added AFTER INSERT ON reservations_reservation REFERENCING NEW TABLE AS added
-FOR EACH STATEMENT EXECUTE FUNCTION accounts_count_records('reservation');
-
-CREATE TRIGGER reservations_changed AFTER UPDATE ON reservations_reservation REFERENCING OLD TABLE AS removed NEW TABLE AS added
-FOR EACH STATEMENT EXECUTE FUNCTION accounts_count_records('reservation');
-
-CREATE TRIGGER reservations_removed AFTER DELETE ON reservations_reservation REFERENCING OLD TABLE AS removed
-FOR EACH STATEMENT EXECUTE FUNCTION accounts_count_records('reservation');
-"""
-COUNT_NO_MORE = """
-DROP TRIGGER reservations_removed ON reservations_reservation;
-DROP TRIGGER reservations_changed ON reservations_reservation;
-DROP TRIGGER reservations_added ON reservations_reservation;
-"""
-
-ZONE_STAYS = """
-CREATE FUNCTION reservations_venue_keeps_its_zone() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-    IF EXISTS (
-        SELECT FROM reservations_reservation
-        WHERE venue_id = NEW.id AND status IN ('confirmed', 'pending') AND ends_at > now()
-    ) THEN
-        RAISE EXCEPTION 'guests are expected by the clock of venue %', NEW.id
-        USING ERRCODE = 'check_violation', CONSTRAINT = 'venue_keeps_its_zone_while_guests_are_expected',
-              DETAIL = 'venue_keeps_its_zone_while_guests_are_expected';
-    END IF;
-    RETURN NEW;
-END $$;
-
-CREATE TRIGGER reservations_keep_the_zone BEFORE UPDATE OF timezone ON accounts_venue
-FOR EACH ROW WHEN (NEW.timezone IS DISTINCT FROM OLD.timezone) EXECUTE FUNCTION reservations_venue_keeps_its_zone();
-"""
-ZONE_MAY_CHANGE = """
-DROP TRIGGER reservations_keep_the_zone ON accounts_venue;
-DROP FUNCTION reservations_venue_keeps_its_zone();
-"""
-
 
 class Migration(migrations.Migration):
     initial = True
@@ -1041,7 +1003,5 @@ class Migration(migrations.Migration):
                 ],
             },
         ),
-        migrations.RunSQL(COUNT, COUNT_NO_MORE),
-        migrations.RunSQL(ZONE_STAYS, ZONE_MAY_CHANGE),
         migrations.RunPython(make_references, migrations.RunPython.noop),
     ]

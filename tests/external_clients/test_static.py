@@ -104,7 +104,7 @@ def squawk(folder: Path, text: str) -> str:
 # What is made concurrently cannot even be written down inside a transaction.
 @pytest.mark.django_db(transaction=True)
 def test_no_new_migration_stops_the_product_while_it_runs(tmp_path: Path) -> None:
-    """Every migration but the first ones, of .ci/migrations, as PostgreSQL is told it."""
+    """Every migration but those of .ci/migrations, as the SQL that PostgreSQL runs."""
     known = set((ROOT / ".ci" / "migrations").read_text().split())
     apps = {"accounts", "catalogue", "orders", "payments", "reservations"}
     there = {(app, name) for app, name in MigrationLoader(connection).disk_migrations if app in apps}

@@ -154,8 +154,8 @@ DETAIL = f"""CASE WHEN {REASON} IS NULL THEN (
     jsonb_build_object('summary', told.text, 'languages', jsonb_build_object())
     || told.detail
     || jsonb_build_object(
-        'review_count', told.review_count, 'reviews_through', api_moment(told.reviews_through),
-        'generated_at', api_moment(told.generated_at), 'model', concat_ws(
+        'review_count', told.review_count, 'reviews_through', api_timestamp(told.reviews_through),
+        'generated_at', api_timestamp(told.generated_at), 'model', concat_ws(
             ' ', nullif(told.provider, ''), nullif(told.provider_version, ''), nullif(told.model, '')),
         'stale', told.stale
     )

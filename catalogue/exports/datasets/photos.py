@@ -80,7 +80,7 @@ JOIN catalogue_source AS source ON source.key = photo.source_id""",
             "review_id": word_or_null("public_id('rev', photo.review_id)"),
             "source": value("photo.source_id"),
             "attribution": value(ATTRIBUTION),
-            "created_at": word("api_moment(photo.created_at)"),
+            "created_at": word("api_timestamp(photo.created_at)"),
         }
     ),
     schema=SCHEMA,

@@ -30,7 +30,7 @@ SHOWN = "FROM catalogue_photo AS photo WHERE photo.review_id = review.id AND NOT
 PHOTOS = f"""CASE WHEN review.photo_count > 0 THEN
     coalesce((SELECT '[' || string_agg({PHOTO}, ',' ORDER BY photo.created_at, photo.id) || ']' {SHOWN}), '[]')
 ELSE '[]' END"""
-REPLY = an_object({"text": value("review.owner_reply"), "created_at": word("api_moment(review.owner_replied_at)")})
+REPLY = an_object({"text": value("review.owner_reply"), "created_at": word("api_timestamp(review.owner_replied_at)")})
 MATCHES = f"""{OF_RESTAURANT}
 AND (%(updated_since)s::timestamptz IS NULL OR review.updated_at >= %(updated_since)s::timestamptz)
 """
@@ -56,7 +56,7 @@ DATASET = Dataset(
             "lang": or_null("nullif(review.lang, '')"),
             "author": value("review.author"),
             "visited_on": word_or_null("review.visited_on"),
-            "created_at": word("api_moment(review.created_at)"),
+            "created_at": word("api_timestamp(review.created_at)"),
             "helpful_count": "review.helpful_count",
             "photos": PHOTOS,
             "owner_reply": f"CASE WHEN review.owner_reply IS NULL THEN 'null' ELSE {REPLY} END",

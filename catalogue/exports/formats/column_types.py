@@ -32,6 +32,6 @@ def text(sql: str, word: str) -> str:
     if is_array(word):
         return f"to_json({value})::text"
     if plain(word) == "timestamp":
-        return f"api_moment({value})"
+        return f"api_timestamp({value})"
     # PostgreSQL's own would be t and f.
     return f"({value})::text" if plain(word) == "boolean" else value

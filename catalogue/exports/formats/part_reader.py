@@ -13,7 +13,7 @@ from catalogue.models import ExportPart
 
 # What a delta says of a row that is gone, in each format.
 REMOVED = (Column("id", "gone.id", "string"), Column("removed_at", "gone.removed_at", "timestamp"))
-REMOVED_RECORD = "json_build_object('id', gone.id, 'removed_at', api_moment(gone.removed_at))::text"
+REMOVED_RECORD = "json_build_object('id', gone.id, 'removed_at', api_timestamp(gone.removed_at))::text"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

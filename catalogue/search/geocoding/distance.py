@@ -1,7 +1,7 @@
 """Where things are and how far apart. All that knows the shape of the earth is here, SQL included.
 
 Rows carry their place twice: degrees, and a PostgreSQL `point` in Web-Mercator metres with a GiST index (the SQL
-function `mercator` of the first migration). The plane finds candidates fast, the great circle decides. A circle of the
+function of catalogue/sql/mercator.sql). The plane finds candidates fast, the great circle decides. A circle of the
 plane does not reach across the 180th meridian; no market lies there.
 """
 
