@@ -14,7 +14,7 @@ from catalogue.field_groups.context import KINDS, nearest, neighborhood
 from catalogue.insights import Met, meet
 from catalogue.models import Attribute, Market, Restaurant
 from catalogue.offers import search as offers_search
-from catalogue.photos import page as page_of_photos
+from catalogue.photos import list_photos
 from catalogue.reviews.listing import Question
 from catalogue.reviews.listing import page_of as page_of_reviews
 from catalogue.search.geocoding.landmarks import look_up
@@ -108,7 +108,7 @@ def reviews(slug: str, asked: dict[str, Any], *, now: datetime) -> Content:
 
 def photos(slug: str, asked: dict[str, Any], *, now: datetime) -> Content:
     """A page of photos; sold where it has any. `asked` are the parameters of filters.guests.Photos."""
-    page = page_of_photos(places.place(slug).pk, **asked, now=now)
+    page = list_photos(places.place(slug).pk, **asked, now=now)
     return paged({"data": page.rows, "attribution": page.attribution}, page, product="photos")
 
 

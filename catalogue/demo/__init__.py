@@ -1,1 +1,1 @@
-"""Generated restaurants and reviews: the same seed and numbers make the same rows."""
+"""Demo data: generated restaurants, reviews and photos. The same seed and numbers give the same rows."""

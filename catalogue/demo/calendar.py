@@ -1,4 +1,4 @@
-"""The days of a generated world, counted back from its today."""
+"""The dates that generated rows use, counted back from a given today."""
 
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -6,40 +6,38 @@ from functools import cached_property
 
 from catalogue.hours import SpecialDay
 
-YEARS = 3 * 365
+THREE_YEARS = 3 * 365
 
 
 @dataclass(frozen=True)
 class Calendar:
-    """Three years and some weeks that end with yesterday, as the text of their dates; the index 0 is the oldest."""
+    """About three years of days. Rows refer to a day by its index in `dates`."""
 
     today: date
 
     @cached_property
     def dates(self) -> tuple[str, ...]:
-        return tuple(str(self.today - timedelta(days=ago)) for ago in range(YEARS + 30, 0, -1))
+        """ISO dates, oldest first, up to yesterday."""
+        return tuple(str(self.today - timedelta(days=ago)) for ago in range(THREE_YEARS + 30, 0, -1))
 
     @cached_property
     def first(self) -> int:
-        """The first day on which anything is written down; visits may lie before."""
-        return len(self.dates) - YEARS
+        """Index of the first day on which rows are created. Visits may lie up to 30 days before."""
+        return len(self.dates) - THREE_YEARS
 
     @cached_property
     def last(self) -> int:
+        """Index of yesterday."""
         return len(self.dates) - 1
 
     @cached_property
-    def holidays(self) -> tuple[tuple[SpecialDay, ...], ...]:
-        """On which days of the coming year places stay closed: none for most, one or two for some."""
-        christmas, new_year = self._next(12, 25), self._next(1, 1)
-        return (
-            (),
-            (),
-            (),
-            (SpecialDay(christmas, ()),),
-            tuple(SpecialDay(day, ()) for day in sorted((christmas, new_year))),
-        )
+    def holiday_choices(self) -> tuple[tuple[SpecialDay, ...], ...]:
+        """Closed days in the coming year, to choose from for a restaurant: none, Christmas, or also New Year."""
 
-    def _next(self, month: int, day: int) -> date:
-        this_year = date(self.today.year, month, day)
-        return this_year if this_year >= self.today else date(self.today.year + 1, month, day)
+        def next_date(month: int, day: int) -> date:
+            this_year = self.today.replace(month=month, day=day)
+            return this_year if this_year >= self.today else this_year.replace(year=self.today.year + 1)
+
+        christmas, new_year = SpecialDay(next_date(12, 25), ()), SpecialDay(next_date(1, 1), ())
+        both = sorted((christmas, new_year), key=lambda special: special.date)
+        return (), (), (), (christmas,), tuple(both)

@@ -1,4 +1,4 @@
-"""A batch of the plan as lines for COPY. No Django and no database, so that it runs in processes of its own."""
+"""Generate the rows of a batch as lines for COPY. Needs no database, so that processes can share the work."""
 
 import hashlib
 import multiprocessing
@@ -11,13 +11,13 @@ from multiprocessing.context import SpawnProcess
 
 import orjson
 
-from catalogue.demo import photos, reviews
-from catalogue.demo.ids import ids
-from catalogue.demo.places import Builder, Change, Place
+from catalogue.demo.ids import generate_ids
+from catalogue.demo.photos import generate_photos
+from catalogue.demo.places import Place, PlaceGenerator
 from catalogue.demo.plan import Batch, World
-from catalogue.demo.reviews import Written
+from catalogue.demo.reviews import ReviewRows, generate_reviews
 
-# Stands in a restaurant's line where its slug goes, which only the database can tell to be free.
+# Placeholder of the slug in a restaurant's line. The database knows which slugs are free.
 SLUG = "\x01"
 NULL = "\\N"
 
@@ -35,7 +35,7 @@ FIELDS = "{name,address,location,phone,website,cuisines,hours,price_level,attrib
 
 @dataclass(frozen=True)
 class Rows:
-    """Lines of the tables; `names` are what the slugs are made of: (name, neighborhood) of each restaurant."""
+    """Lines for each table. `names` has the (name, neighborhood) of each restaurant, from which slugs are made."""
 
     ids: list[str]
     names: list[tuple[str, str | None]]
@@ -48,49 +48,50 @@ class Rows:
     photo_count: int
 
 
-def write(world: World, batch: Batch) -> Rows:
-    """Generate a batch: the same for the same world and batch, whichever batches were made before."""
-    rng = random.Random(f"{world.seed}/{batch.number}/{batch.market}")  # noqa: S311 reproducible, not secret
-    # Numbers of its own, so that what is photographed does not change what is written.
-    camera = random.Random(f"{world.seed}/{batch.number}/photos")  # noqa: S311 reproducible, not secret
-    builder = Builder(world.markets[batch.market], today=world.today)
-    pks = list(ids(rng, batch.first, len(batch.reviews)))
+def generate_batch(world: World, batch: Batch) -> Rows:
+    """Generate the rows of a batch. They depend on the world and the batch alone, not on other batches."""
+    rng = random.Random(f"{world.seed}/{batch.number}/{batch.market}")  # noqa: S311  # reproducible, not secret
+    # A generator of its own, so that photos do not change the other rows.
+    photo_rng = random.Random(f"{world.seed}/{batch.number}/photos")  # noqa: S311  # reproducible, not secret
+    generator = PlaceGenerator(world.markets[batch.market], today=world.today)
+    city, calendar = generator.city, generator.calendar
+    pks = list(generate_ids(rng, batch.first, len(batch.review_counts)))
     names: list[tuple[str, str | None]] = []
     restaurants: list[str] = []
     records: list[str] = []
     changes: list[str] = []
     review_lines: list[str] = []
     photo_lines: list[str] = []
-    for number, pk in enumerate(pks, start=batch.first):
-        place = builder.place(rng)
-        written = reviews.write(
+    for number, (pk, review_count) in enumerate(zip(pks, batch.review_counts, strict=True), start=batch.first):
+        place = generator.generate(rng)
+        reviews = generate_reviews(
             rng,
-            camera,
+            photo_rng,
             place,
             restaurant_id=pk,
-            count=batch.reviews[number - batch.first],
-            number=batch.first_review + len(review_lines),
-            city=builder.city,
-            calendar=builder.calendar,
+            count=review_count,
+            first=batch.first_review + len(review_lines),
+            city=city,
+            calendar=calendar,
         )
-        line = _restaurant(pk, place, written, builder)
+        line = _restaurant_line(pk, place, reviews, generator)
+        digest = hashlib.sha256(line.encode()).hexdigest()
         names.append((place.name, place.neighborhood))
         restaurants.append(line)
-        records.append(
-            _record(pk, f"{world.seed}-{number}", line, at=f"{builder.calendar.dates[place.changed]} 03:00+00")
-        )
+        updated_at = f"{calendar.dates[place.changed]} 03:00+00"
+        records.append(f"{pk}\tdemo\t{world.seed}-{number}\t{digest}\t{FIELDS}\t{updated_at}\n")
         if place.change:
-            changes.append(_change(pk, place.change))
-        review_lines += written.lines
-        photo_lines += photos.write(
-            camera,
+            changes.append(f"{pk}\t{place.change.kind}\t{orjson.dumps(place.change.patch).decode()}\n")
+        review_lines += reviews.lines
+        photo_lines += generate_photos(
+            photo_rng,
             place,
             restaurant_id=pk,
             number=number,
-            review_count=written.count,
-            taken=written.taken,
-            city=builder.city,
-            calendar=builder.calendar,
+            review_count=reviews.count,
+            review_photos=reviews.photos,
+            city=city,
+            calendar=calendar,
         )
     return Rows(
         ids=pks,
@@ -105,45 +106,46 @@ def write(world: World, batch: Batch) -> Rows:
     )
 
 
-def write_all(world: World, batches: Sequence[Batch], *, processes: int) -> Generator[Rows]:
-    """The rows of all batches in their order, made by so many processes beside this one, or here when that is 0.
+def generate_batches(world: World, batches: Sequence[Batch], *, processes: int) -> Generator[Rows]:
+    """Yield the rows of all batches in order, generated by child processes, or in this process when that is 0.
 
-    A process waits with each batch until it is taken, so few are in memory; all end with the iteration.
+    Each child waits until its batch has been received, so few batches are in memory. The children end with the
+    iteration.
     """
     if not processes:
-        yield from (write(world, batch) for batch in batches)
+        yield from (generate_batch(world, batch) for batch in batches)
         return
     context = multiprocessing.get_context("spawn")
-    with ExitStack() as running:
-        workers = []
+    with ExitStack() as stack:
+        receivers = []
         for start in range(processes):
-            here, there = context.Pipe(duplex=False)
-            worker = context.Process(target=_work, args=(there, world, batches[start::processes]), daemon=True)
-            worker.start()
-            running.callback(_end, worker)
-            # Only the child holds the writing end: when it dies, reading here fails instead of waiting for ever.
-            there.close()
-            workers.append(running.enter_context(here))
+            receiver, sender = context.Pipe(duplex=False)
+            child = context.Process(target=_send_batches, args=(sender, world, batches[start::processes]), daemon=True)
+            child.start()
+            stack.callback(_terminate, child)
+            # Only the child keeps the sending end open, so receiving fails when the child dies, instead of blocking.
+            sender.close()
+            receivers.append(stack.enter_context(receiver))
         for index in range(len(batches)):
-            yield workers[index % processes].recv()
+            yield receivers[index % processes].recv()
 
 
-def _work(pipe: Connection, world: World, batches: Sequence[Batch]) -> None:
+def _send_batches(sender: Connection, world: World, batches: Sequence[Batch]) -> None:
     try:
         for batch in batches:
-            pipe.send(write(world, batch))
+            sender.send(generate_batch(world, batch))
     except (BrokenPipeError, KeyboardInterrupt):
-        # Nobody reads any more.
+        # The parent has ended.
         return
 
 
-def _end(worker: SpawnProcess) -> None:
-    worker.terminate()
-    worker.join()
+def _terminate(child: SpawnProcess) -> None:
+    child.terminate()
+    child.join()
 
 
-def _restaurant(pk: str, place: Place, written: Written, builder: Builder) -> str:
-    dates = builder.calendar.dates
+def _restaurant_line(pk: str, place: Place, reviews: ReviewRows, generator: PlaceGenerator) -> str:
+    dates, market = generator.calendar.dates, generator.market
     verified_at = NULL if place.verified is None else f"{dates[place.verified]} 09:00+00"
     columns = (
         pk,
@@ -151,22 +153,22 @@ def _restaurant(pk: str, place: Place, written: Written, builder: Builder) -> st
         place.name,
         f'{{"{place.native_name}"}}' if place.native_name else "{}",
         place.status,
-        builder.market.slug,
+        market.slug,
         place.neighborhood or NULL,
         place.line1,
         place.locality,
         place.region or NULL,
         place.postal_code or NULL,
-        builder.market.country,
+        market.country,
         str(place.latitude),
         str(place.longitude),
         place.phone or NULL,
         verified_at if place.is_phone_verified and place.phone else NULL,
         f"https://{SLUG}.example" if place.has_website else NULL,
-        written.rating or NULL,
-        str(written.count),
-        f"{{{','.join(map(str, written.star_counts))}}}",
-        orjson.dumps(written.facets).decode(),
+        reviews.rating or NULL,
+        str(reviews.count),
+        f"{{{','.join(map(str, reviews.star_counts))}}}",
+        orjson.dumps(reviews.facets).decode(),
         NULL if place.price_level is None else str(place.price_level),
         place.cuisine.slug,
         f"{{{','.join(place.cuisines)}}}",
@@ -174,17 +176,8 @@ def _restaurant(pk: str, place: Place, written: Written, builder: Builder) -> st
         orjson.dumps(place.attributes).decode(),
         "{}",
         verified_at,
-        f"{dates[place.since]} 00:00+00",
+        f"{dates[place.created]} 00:00+00",
         f"{dates[place.changed]} 03:00+00",
         "2" if place.change else "1",
     )
     return "\t".join(columns) + "\n"
-
-
-def _record(pk: str, record: str, line: str, *, at: str) -> str:
-    digest = hashlib.sha256(line.encode()).hexdigest()
-    return f"{pk}\tdemo\t{record}\t{digest}\t{FIELDS}\t{at}\n"
-
-
-def _change(pk: str, change: Change) -> str:
-    return f"{pk}\t{change.kind}\t{orjson.dumps(change.patch).decode()}\n"

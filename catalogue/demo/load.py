@@ -1,4 +1,4 @@
-"""Generated rows into the database: by COPY, all of them or none."""
+"""Load generated rows into the database with COPY, in one transaction."""
 
 from collections.abc import Iterable, Sequence
 from contextlib import closing, nullcontext
@@ -10,7 +10,7 @@ from django.db import connection, transaction
 
 from catalogue.demo import copy_rows
 from catalogue.demo.photos import COLUMNS as PHOTO_COLUMNS
-from catalogue.demo.plan import Anchor, Market, World, plan
+from catalogue.demo.plan import Anchor, Market, World, plan_batches
 from catalogue.demo.reviews import COLUMNS as REVIEW_COLUMNS
 from catalogue.history import publish
 from catalogue.models import Landmark, SourceRecord
@@ -20,17 +20,16 @@ from catalogue.read_model import bulk_load, rebuild
 from catalogue.read_model.bulk_load import OnStep
 
 SOURCE = "demo"
-# From here on `in_bulk` pays.
-LARGE = 20_000
+# Number of restaurants from which on `in_bulk` is faster.
+MIN_BULK = 20_000
 PROCESSES = 2
-LOCK = 7_237_140_431
+LOCK_ID = 7_237_140_431
 TABLES = tuple(f"catalogue_{table}" for table in ("restaurant", "review", "sourcerecord", "photo", "version"))
-# Restaurants that are rendered in one statement.
-RENDERED = 500
+RENDER_BATCH_SIZE = 500
 
-# What happened to the restaurants after their first day waits here for their rows.
-CHANGES = "CREATE TEMPORARY TABLE demo_change (restaurant_id uuid, kind text, patch jsonb) ON COMMIT DROP"
-VERSIONS = """
+# Changes of restaurants after their creation, from which their versions are made.
+CREATE_CHANGES = "CREATE TEMPORARY TABLE demo_change (restaurant_id uuid, kind text, patch jsonb) ON COMMIT DROP"
+INSERT_VERSIONS = """
 INSERT INTO catalogue_version (restaurant_id, version, at, actor, kind, patch, seq)
 SELECT restaurant_id, version, at, 'import:demo', kind, patch, nextval('catalogue_version_feed')
 FROM (
@@ -41,22 +40,22 @@ FROM (
     SELECT r.id, 2, r.updated_at, change.kind, change.patch
     FROM demo_change AS change JOIN catalogue_restaurant AS r ON r.id = change.restaurant_id
     ORDER BY at, restaurant_id, version OFFSET 0
-) AS made
+) AS version
 """
-SIZES = """
+TABLE_SIZES = """
 SELECT relname, pg_table_size(oid), pg_indexes_size(oid) FROM pg_class
 WHERE relkind = 'r' AND relname LIKE 'catalogue\\_%' AND relnamespace = 'public'::regnamespace
 ORDER BY pg_total_relation_size(oid) DESC
 """
 
 
-class AlreadyLoadedError(Exception):
-    """The rows of this seed are in the database."""
+class SeedAlreadyLoaded(Exception):
+    """The rows of this seed are already in the database."""
 
 
 @dataclass(frozen=True)
-class Loaded:
-    """How many rows a run added."""
+class LoadedRows:
+    """Numbers of added rows."""
 
     restaurants: int = 0
     reviews: int = 0
@@ -64,11 +63,11 @@ class Loaded:
 
 
 def is_loaded() -> bool:
-    """Whether any generated restaurant exists."""
+    """Return whether any generated restaurant exists."""
     return SourceRecord.objects.filter(source=SOURCE).exists()
 
 
-def load(
+def load_rows(
     *,
     restaurants: int,
     reviews: int,
@@ -77,51 +76,52 @@ def load(
     if_empty: bool,
     in_bulk: bool,
     on_step: OnStep = bulk_load.silent,
-) -> Loaded:
-    """Generate and store in one transaction; the dictionaries have to be loaded.
+) -> LoadedRows:
+    """Generate and store rows in one transaction. The dictionaries must be loaded.
 
-    A second run waits for the first. With `if_empty` it then adds nothing. `in_bulk` is for LARGE numbers: two
-    processes generate, indexes are built after the rows, and nobody else can use the tables until it is done; without
-    it nobody else can write them. The rows are the same.
-    Raises AlreadyLoadedError when this seed's rows exist.
+    Concurrent runs wait for each other; the later one adds nothing with `if_empty`. Other transactions cannot write
+    the tables until this one ends. `in_bulk` is for MIN_BULK restaurants or more: two processes generate the rows,
+    indexes are built after them, and other transactions cannot read the tables either. The rows are the same.
+    Raises SeedAlreadyLoaded.
     """
     with transaction.atomic(), connection.cursor() as cursor:
         bulk_load.take_time()
-        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK])
+        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK_ID])
         if if_empty and is_loaded():
-            return Loaded()
+            return LoadedRows()
         if SourceRecord.objects.filter(source=SOURCE, record__startswith=f"{seed}-").exists():
-            raise AlreadyLoadedError
-        world = _world(seed, today)
-        wanted = plan(world, restaurants=restaurants, reviews=reviews)
-        rows = copy_rows.write_all(world, wanted, processes=PROCESSES if in_bulk else 0)
-        # All that is to be locked, at once: whoever holds a part of it and waits for us loses us no work.
+            raise SeedAlreadyLoaded
+        world = _load_world(seed, today)
+        planned = plan_batches(world, restaurants=restaurants, reviews=reviews)
+        rows = copy_rows.generate_batches(world, planned, processes=PROCESSES if in_bulk else 0)
+        # Lock all tables at once, before any work, so that a deadlock costs nothing.
         cursor.execute(f"LOCK TABLE {', '.join(rebuild.TABLES + TABLES)} IN SHARE ROW EXCLUSIVE MODE")
-        cursor.execute(CHANGES)
+        cursor.execute(CREATE_CHANGES)
         with bulk_load.unwatched(TABLES), bulk_load.unindexed(TABLES, on_step=on_step) if in_bulk else nullcontext():
             with closing(rows):
-                loaded, ids = _copy(rows, restaurants=restaurants, on_step=on_step)
-            # Places in the feed of changes are given by one at a time, to the end of its transaction.
+                loaded, ids = _copy_rows(rows, restaurants=restaurants, on_step=on_step)
+            # One transaction at a time assigns positions in the feed of changes.
             cursor.execute("SELECT pg_advisory_xact_lock(%s)", [publish.FEED_LOCK])
-            cursor.execute(VERSIONS, [f"{seed}-%"])
+            cursor.execute(INSERT_VERSIONS, [f"{seed}-%"])
             cursor.execute("DROP TABLE demo_change")
         if in_bulk:
             rebuild.rebuild(on_step=on_step)
         else:
-            for start in range(0, len(ids), RENDERED):
-                rebuild.render(ids[start : start + RENDERED])
-                on_step("rendered restaurants", min(start + RENDERED, len(ids)), len(ids))
+            for start in range(0, len(ids), RENDER_BATCH_SIZE):
+                end = min(start + RENDER_BATCH_SIZE, len(ids))
+                rebuild.render(ids[start:end])
+                on_step("rendered restaurants", end, len(ids))
         return loaded
 
 
-def sizes() -> list[tuple[str, int, int]]:
-    """The tables of the catalogue with the bytes of their rows and of their indexes, the largest first."""
+def table_sizes() -> list[tuple[str, int, int]]:
+    """Return the tables of the catalogue with the bytes of their rows and of their indexes, largest first."""
     with connection.cursor() as cursor:
-        cursor.execute(SIZES)
+        cursor.execute(TABLE_SIZES)
         return [(str(name), int(rows), int(indexes)) for name, rows, indexes in cursor.fetchall()]
 
 
-def _world(seed: int, today: date) -> World:
+def _load_world(seed: int, today: date) -> World:
     anchors: dict[str, list[Anchor]] = {}
     for landmark in Landmark.objects.filter(source="tablewire").exclude(kind="city").order_by("pk"):
         is_neighborhood = landmark.kind == Landmark.Kind.NEIGHBORHOOD
@@ -131,7 +131,7 @@ def _world(seed: int, today: date) -> World:
                 is_neighborhood=is_neighborhood,
                 latitude=landmark.latitude,
                 longitude=landmark.longitude,
-                # A neighbourhood feeds more people than a sight of the same fame.
+                # A neighbourhood has more restaurants than a sight of the same prominence.
                 weight=landmark.prominence * (4 if is_neighborhood else 1),
             )
         )
@@ -145,19 +145,21 @@ def _world(seed: int, today: date) -> World:
     )
 
 
-def _copy(made: Iterable[copy_rows.Rows], *, restaurants: int, on_step: OnStep) -> tuple[Loaded, list[UUID]]:
-    """Store what is made; how many rows that were, and the ids of the restaurants."""
-    total = Loaded()
+def _copy_rows(
+    batch_rows: Iterable[copy_rows.Rows], *, restaurants: int, on_step: OnStep
+) -> tuple[LoadedRows, list[UUID]]:
+    """Store the rows. Returns their numbers and the ids of the restaurants."""
+    total = LoadedRows()
     ids: list[UUID] = []
-    for rows in made:
-        free = slugs.free(rows.names)
-        lines = [line.replace(copy_rows.SLUG, slug) for line, slug in zip(rows.restaurants, free, strict=True)]
+    for rows in batch_rows:
+        free_slugs = slugs.free(rows.names)
+        lines = [line.replace(copy_rows.SLUG, slug) for line, slug in zip(rows.restaurants, free_slugs, strict=True)]
         _copy_into("catalogue_restaurant", copy_rows.RESTAURANT_COLUMNS, "".join(lines))
         _copy_into("catalogue_sourcerecord", copy_rows.RECORD_COLUMNS, rows.records)
         _copy_into("catalogue_review", REVIEW_COLUMNS, rows.reviews)
         _copy_into("catalogue_photo", PHOTO_COLUMNS, rows.photos)
         _copy_into("demo_change", copy_rows.CHANGE_COLUMNS, rows.changes)
-        total = Loaded(
+        total = LoadedRows(
             total.restaurants + len(lines), total.reviews + rows.review_count, total.photos + rows.photo_count
         )
         ids += map(UUID, rows.ids)

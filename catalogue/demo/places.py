@@ -1,4 +1,4 @@
-"""One generated restaurant: where it is, what it is called and when it opens."""
+"""Generated restaurants: location, name, opening hours and attributes."""
 
 import math
 import random
@@ -10,10 +10,10 @@ from catalogue.demo import opening_hours, vocabulary
 from catalogue.demo.calendar import Calendar
 from catalogue.demo.plan import Anchor, Market
 
-METRES_PER_DEGREE = 111_195
-# Beyond this the nearest neighbourhood of ours says nothing of a place.
-OF_NEIGHBORHOOD_M = 3_500
-UNKNOWN_HOURS, ROUND_THE_CLOCK = 0.04, 0.06
+M_PER_DEGREE = 111_195
+MAX_NEIGHBORHOOD_DISTANCE_M = 3_500
+# Shares of restaurants. More are always open than in reality, so that a search at any hour finds some.
+WITHOUT_HOURS, ALWAYS_OPEN = 0.04, 0.06
 STATUSES = ("open",) * 965 + ("permanently_closed",) * 18 + ("temporarily_closed",) * 12 + ("moved",) * 5
 DIETS = {"vegan": ("diet_vegan", "diet_vegetarian"), "vegetarian": ("diet_vegetarian",), "pakistani": ("diet_halal",)}
 DAYTIME_KINDS = {"coffee-shop", "cafe", "bakery", "tea", "juice", "dessert", "ice-cream", "donut"}
@@ -21,7 +21,7 @@ DAYTIME_KINDS = {"coffee-shop", "cafe", "bakery", "tea", "juice", "dessert", "ic
 
 @dataclass(frozen=True)
 class Change:
-    """What made the second version out of the first: its kind, and the columns with what they were and are."""
+    """The change from the first to the second version. `patch` maps columns to their former and present values."""
 
     kind: str
     patch: dict[str, tuple[str | int | None, str | int | None]]
@@ -29,7 +29,11 @@ class Change:
 
 @dataclass(frozen=True)
 class Place:
-    """A restaurant without its slug and reviews. `since`, `changed` and `verified` are indexes into Calendar.dates."""
+    """A restaurant without its slug and reviews.
+
+    `created`, `changed` and `verified` are indexes into Calendar.dates. `quality` is the mean of the stars,
+    `reply_rate` the share of reviews that the owner replies to.
+    """
 
     name: str
     native_name: str | None
@@ -50,15 +54,15 @@ class Place:
     attributes: dict[str, bool | str]
     change: Change | None
     quality: float
-    replies: float
-    since: int
+    reply_rate: float
+    created: int
     changed: int
     verified: int | None
     is_phone_verified: bool
 
 
-class Builder:
-    """Makes the places of one market, each from the random numbers it is given."""
+class PlaceGenerator:
+    """Generates restaurants of one market."""
 
     def __init__(self, market: Market, *, today: date) -> None:
         self.market = market
@@ -67,23 +71,23 @@ class Builder:
         self._anchors = market.anchors
         self._anchor_weights = list(accumulate(anchor.weight for anchor in market.anchors))
         self._neighborhoods = [anchor for anchor in market.anchors if anchor.is_neighborhood]
-        self._names: set[str] = set()
+        self._used_names: set[str] = set()
 
-    def place(self, rng: random.Random) -> Place:
+    def generate(self, rng: random.Random) -> Place:
         city, chance = self.city, rng.random
         cuisine = rng.choices(city.cuisines, cum_weights=city.cuisine_weights)[0]
         latitude, longitude = self._location(rng)
         neighborhood = self._neighborhood(latitude, longitude)
         street = rng.choice(city.streets)
         name, native_name = self._name(rng, cuisine, street=street, area=neighborhood or self.market.name)
-        # More round the clock than in life: a first search for open places is to find some at any hour.
-        kind = "always" if chance() < ROUND_THE_CLOCK else rng.choice(cuisine.weeks)
-        week = None if chance() < UNKNOWN_HOURS else opening_hours.week(kind, rng)
-        holidays = rng.choice(self.calendar.holidays)
+        template = "always" if chance() < ALWAYS_OPEN else rng.choice(cuisine.weeks)
+        week = None if chance() < WITHOUT_HOURS else opening_hours.generate_week(template, rng)
+        special_days = rng.choice(self.calendar.holiday_choices)
         status = rng.choice(STATUSES)
-        phone = None if chance() < 0.04 else _phone(rng, city.phones)
+        phone = None if chance() < 0.04 else _phone(rng, city.phone_patterns)
         price_level = None if chance() < 0.03 else rng.choices((1, 2, 3, 4), weights=cuisine.prices)[0]
-        since = self._since(rng)
+        first_day, last_day = self.calendar.first, self.calendar.last
+        created = first_day if chance() < 0.75 else rng.randint(first_day, last_day - 60)
         is_verified = chance() < 0.5
         return Place(
             name=name,
@@ -105,71 +109,70 @@ class Builder:
             has_website=chance() < 0.6,
             price_level=price_level,
             cuisine=cuisine,
-            cuisines=(cuisine.slug, *(also for also in cuisine.also if chance() < 0.4)),
-            hours=opening_hours.to_json(week, self.market.timezone, holidays) if week else None,
+            cuisines=(cuisine.slug, *(slug for slug in cuisine.secondary if chance() < 0.4)),
+            hours=opening_hours.hours_json(week, self.market.timezone, special_days) if week else None,
             attributes=_attributes(rng, cuisine),
-            change=_change(rng, status, price_level=price_level, phone=phone, patterns=city.phones),
+            change=_change(rng, status, price_level=price_level, phone=phone, phone_patterns=city.phone_patterns),
             quality=min(4.9, max(2.2, rng.gauss(4.1, 0.42))),
-            replies=rng.choice((0, 0, 0.1, 0.3, 0.8)),
-            since=since,
-            changed=rng.randint(max(since, self.calendar.last - 90), self.calendar.last),
-            verified=rng.randint(max(since, self.calendar.last - 300), self.calendar.last) if is_verified else None,
+            reply_rate=rng.choice((0, 0, 0.1, 0.3, 0.8)),
+            created=created,
+            changed=rng.randint(max(created, last_day - 90), last_day),
+            verified=rng.randint(max(created, last_day - 300), last_day) if is_verified else None,
             is_phone_verified=is_verified and chance() < 0.8,
         )
 
     def _name(
         self, rng: random.Random, cuisine: vocabulary.Cuisine, *, street: str, area: str
     ) -> tuple[str, str | None]:
+        """The name and, where there is one, its spelling in the local script."""
         key = self.city.style if cuisine.style == "local" else cuisine.style
         style = vocabulary.styles()[key]
         kind = rng.choice(cuisine.local_kinds.get(key, cuisine.kinds))
-        name, native = style.name(rng, kind=kind, street=street, area=area)
-        if name in self._names:
-            # Chains and namesakes exist, but not by the dozen: a taken name is drawn once more.
-            name, native = style.name(rng, kind=kind, street=street, area=area)
-        self._names.add(name)
-        return name, native
+        name, native_name = style.generate_name(rng, kind=kind, street=street, area=area)
+        if name in self._used_names:
+            # One second try: some restaurants share a name, as in reality, but few.
+            name, native_name = style.generate_name(rng, kind=kind, street=street, area=area)
+        self._used_names.add(name)
+        return name, native_name
 
     def _location(self, rng: random.Random) -> tuple[float, float]:
         anchor = rng.choices(self._anchors, cum_weights=self._anchor_weights)[0]
-        away_m = min(2_500, rng.expovariate(1 / (420 if anchor.is_neighborhood else 280)))
+        distance_m = min(2_500, rng.expovariate(1 / (420 if anchor.is_neighborhood else 280)))
         bearing = rng.random() * math.tau
-        north, east = away_m * math.cos(bearing), away_m * math.sin(bearing)
-        per_degree = METRES_PER_DEGREE * math.cos(math.radians(anchor.latitude))
-        return round(anchor.latitude + north / METRES_PER_DEGREE, 6), round(anchor.longitude + east / per_degree, 6)
+        north_m, east_m = distance_m * math.cos(bearing), distance_m * math.sin(bearing)
+        m_per_degree_east = M_PER_DEGREE * math.cos(math.radians(anchor.latitude))
+        return (
+            round(anchor.latitude + north_m / M_PER_DEGREE, 6),
+            round(anchor.longitude + east_m / m_per_degree_east, 6),
+        )
 
     def _neighborhood(self, latitude: float, longitude: float) -> str | None:
-        shrink = math.cos(math.radians(latitude))
+        scale = math.cos(math.radians(latitude))
 
-        def degrees(anchor: Anchor) -> float:
-            return math.hypot(anchor.latitude - latitude, (anchor.longitude - longitude) * shrink)
+        def distance_m(anchor: Anchor) -> float:
+            return M_PER_DEGREE * math.hypot(anchor.latitude - latitude, (anchor.longitude - longitude) * scale)
 
-        nearest = min(self._neighborhoods, key=degrees)
-        return nearest.name if degrees(nearest) * METRES_PER_DEGREE <= OF_NEIGHBORHOOD_M else None
-
-    def _since(self, rng: random.Random) -> int:
-        """Three in four were there when the catalogue began."""
-        first, last = self.calendar.first, self.calendar.last
-        return first if rng.random() < 0.75 else rng.randint(first, last - 60)
+        nearest = min(self._neighborhoods, key=distance_m)
+        return nearest.name if distance_m(nearest) <= MAX_NEIGHBORHOOD_DISTANCE_M else None
 
 
 def _change(
-    rng: random.Random, status: str, *, price_level: int | None, phone: str | None, patterns: tuple[str, ...]
+    rng: random.Random, status: str, *, price_level: int | None, phone: str | None, phone_patterns: tuple[str, ...]
 ) -> Change | None:
-    """Who is not open once was; of the others one in eight has become dearer, got a number or another one."""
+    """A restaurant that is not open once was. Of the others one in eight changed its price level or its phone."""
     draw = rng.random()
     if status != "open":
         return Change("updated" if status == "temporarily_closed" else "closed", {"status": ("open", status)})
     if draw < 0.06 and price_level is not None and price_level > 1:
         return Change("updated", {"price_level": (price_level - 1, price_level)})
     if draw < 0.125 and phone is not None:
-        former = None if draw < 0.08 else _phone(rng, patterns)
+        former = None if draw < 0.08 else _phone(rng, phone_patterns)
         return Change("updated", {"phone": (former, phone)}) if former != phone else None
     return None
 
 
 def _attributes(rng: random.Random, cuisine: vocabulary.Cuisine) -> dict[str, bool | str]:
-    """Flags under the names that imports from OpenStreetMap use; what nobody noted is absent."""
+    """Attributes by the keys that imports from OpenStreetMap use. Unknown ones are absent."""
     chance = rng.random
     attributes: dict[str, bool | str] = {}
     if chance() < 0.6:
@@ -190,4 +193,4 @@ def _attributes(rng: random.Random, cuisine: vocabulary.Cuisine) -> dict[str, bo
 
 
 def _phone(rng: random.Random, patterns: tuple[str, ...]) -> str:
-    return "".join(rng.choice("0123456789") if letter == "#" else letter for letter in rng.choice(patterns))
+    return "".join(rng.choice("0123456789") if character == "#" else character for character in rng.choice(patterns))

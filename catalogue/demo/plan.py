@@ -1,4 +1,4 @@
-"""What is to be generated where: how many places and reviews, in batches that do not depend on each other."""
+"""Plan of a run: how many restaurants and reviews each market gets, in batches that are generated independently."""
 
 import math
 import random
@@ -8,12 +8,12 @@ from datetime import date
 
 from catalogue.demo import vocabulary
 
-BATCH = 500
+MAX_BATCH_SIZE = 500
 
 
 @dataclass(frozen=True)
 class Anchor:
-    """A landmark that places gather around; the weight is how much of the city eats there."""
+    """A landmark around which restaurants are placed, in proportion to its weight."""
 
     name: str
     is_neighborhood: bool
@@ -24,7 +24,7 @@ class Anchor:
 
 @dataclass(frozen=True)
 class Market:
-    """What the generator knows of a market."""
+    """The columns of a market that the generator needs, so that it runs without a database."""
 
     slug: str
     name: str
@@ -35,7 +35,7 @@ class Market:
 
 @dataclass(frozen=True)
 class World:
-    """What all batches of a run share."""
+    """The input that all batches of a run share."""
 
     seed: int
     today: date
@@ -44,55 +44,50 @@ class World:
 
 @dataclass(frozen=True)
 class Batch:
-    """Consecutive places of one market: the number of the first, and how many reviews each has.
+    """Consecutive restaurants of one market.
 
-    `first_review` is how many reviews the batches before it have, so that ids ascend through the whole run.
+    `first` is the number of the first restaurant, `review_counts` has one entry for each, and `first_review` is the
+    number of reviews in the batches before, so that ids ascend through the whole run.
     """
 
     number: int
     market: str
     first: int
-    reviews: tuple[int, ...]
+    review_counts: tuple[int, ...]
     first_review: int
 
 
-def plan(world: World, *, restaurants: int, reviews: int) -> list[Batch]:
-    """Batches with exactly these totals. From 12 restaurants on every market has its part."""
-    counts = _review_counts(random.Random(f"{world.seed}/reviews"), restaurants, reviews)  # noqa: S311 not a secret
+def plan_batches(world: World, *, restaurants: int, reviews: int) -> list[Batch]:
+    """Return batches with exactly these totals. From 12 restaurants on, every market has some."""
+    rng = random.Random(f"{world.seed}/reviews")  # noqa: S311  # reproducible, not secret
+    # Log-normal: most restaurants have few reviews, some very many, one in sixteen none.
+    weights = [0.0 if rng.random() < 1 / 16 else rng.lognormvariate(0, 1.25) for _ in range(restaurants)]
+    # All weights can be zero when there are few restaurants.
+    counts = _split(reviews, weights if any(weights) else [1.0] * restaurants)
+    markets = sorted(world.markets)
+    base_size = min(1, restaurants // len(markets))
+    shares = [vocabulary.cities()[market].share for market in markets]
     batches: list[Batch] = []
     first = first_review = 0
-    for market, size in _sizes(restaurants, sorted(world.markets)):
-        end = first + size
+    for market, part in zip(markets, _split(restaurants - base_size * len(markets), shares), strict=True):
+        end = first + base_size + part
         while first < end:
-            part = tuple(counts[first : min(first + BATCH, end)])
-            batches.append(Batch(len(batches), market, first, part, first_review))
-            first += len(part)
-            first_review += sum(part)
+            batch_counts = tuple(counts[first : min(first + MAX_BATCH_SIZE, end)])
+            batches.append(Batch(len(batches), market, first, batch_counts, first_review))
+            first += len(batch_counts)
+            first_review += sum(batch_counts)
     return batches
 
 
-def _sizes(restaurants: int, markets: Sequence[str]) -> list[tuple[str, int]]:
-    shares = [vocabulary.cities()[market].share for market in markets]
-    each = min(1, restaurants // len(markets))
-    return list(zip(markets, (each + part for part in _split(restaurants - each * len(markets), shares)), strict=True))
-
-
-def _review_counts(rng: random.Random, restaurants: int, reviews: int) -> list[int]:
-    """Log-normal: most places have few, some very many, one in sixteen none."""
-    weights = [0.0 if rng.random() < 1 / 16 else rng.lognormvariate(0, 1.25) for _ in range(restaurants)]
-    # Where all came out as zero somebody still has to have the reviews.
-    return _split(reviews, weights if any(weights) else [1.0] * restaurants)
-
-
 def _split(total: int, weights: Sequence[float]) -> list[int]:
-    """Integers in proportion to the weights that add up to the total."""
-    whole = math.fsum(weights)
+    """Split `total` into integers in proportion to the weights."""
+    weight_sum = math.fsum(weights)
     parts: list[int] = []
-    passed = 0.0
-    given = 0
+    cumulative_weight = 0.0
+    assigned = 0
     for weight in weights:
-        passed += weight
-        upto = min(total, round(total * passed / whole))
-        parts.append(upto - given)
-        given = upto
+        cumulative_weight += weight
+        upper = min(total, round(total * cumulative_weight / weight_sum))
+        parts.append(upper - assigned)
+        assigned = upper
     return parts

@@ -1,4 +1,4 @@
-"""Generated reviews: stars that follow the place's quality, and words that follow the stars."""
+"""Generated reviews: stars follow the quality of the restaurant, texts follow the stars."""
 
 import math
 import random
@@ -10,40 +10,40 @@ from typing import TypeVar
 
 from catalogue.demo import vocabulary
 from catalogue.demo.calendar import Calendar
-from catalogue.demo.ids import ids
+from catalogue.demo.ids import generate_ids
 from catalogue.demo.places import Place
 
 T = TypeVar("T")
 
-MOODS = (0, 0, 0, 1, 2, 2)
-SECONDS = 86_400
-DRAWS = 200
-# The part of the reviews with words that have photos, too.
-PHOTOGRAPHED = 0.02
+MOOD_OF_STARS = (0, 0, 0, 1, 2, 2)
+SECONDS_PER_DAY = 86_400
+STAR_TABLE_SIZE = 200
+# Share of the reviews with text that have photos.
+WITH_PHOTOS = 0.02
 
 
 @dataclass(frozen=True)
-class Taken:
-    """The photos of one review: how many, whose review, and when it was written."""
+class ReviewPhotos:
+    """The number of photos of one review, with the review's author and moment."""
 
     review_id: str
     author: str
-    at: str
+    created_at: str
     count: int
 
 
 @dataclass(frozen=True)
-class Written:
-    """The reviews of one place: their lines for COPY, how many gave one star, two, ... five, and what else is counted.
+class ReviewRows:
+    """The reviews of one restaurant as lines for COPY, and the figures that the restaurant's row has of them.
 
-    `by_lang` has no stars without words.
+    `star_counts` are the reviews with one star, two, ... five. `count_by_lang` leaves out reviews without text.
     """
 
     lines: list[str]
     star_counts: tuple[int, int, int, int, int]
-    by_lang: dict[str, int]
-    with_reply: int
-    taken: list[Taken]
+    count_by_lang: dict[str, int]
+    reply_count: int
+    photos: list[ReviewPhotos]
 
     @property
     def count(self) -> int:
@@ -51,8 +51,8 @@ class Written:
 
     @property
     def facets(self) -> dict[str, object]:
-        """As catalogue.reviews.aggregates counts them."""
-        return {"by_lang": self.by_lang, "with_photos": len(self.taken), "with_reply": self.with_reply}
+        """The column `review_facets`, as catalogue.reviews.aggregates computes it."""
+        return {"by_lang": self.count_by_lang, "with_photos": len(self.photos), "with_reply": self.reply_count}
 
     @property
     def rating(self) -> str | None:
@@ -70,99 +70,89 @@ COLUMNS = (
 )  # fmt: skip
 
 
-def write(
+def generate_reviews(
     rng: random.Random,
-    camera: random.Random,
+    photo_rng: random.Random,
     place: Place,
     *,
     restaurant_id: str,
     count: int,
-    number: int,
+    first: int,
     city: vocabulary.City,
     calendar: Calendar,
-) -> Written:
-    """Write `count` reviews, the first of which has this `number` in the whole run; `camera` says who took photos.
+) -> ReviewRows:
+    """Generate `count` reviews; `first` is the number of the first one in the whole run.
 
-    This is the inner loop of millions of rows: it picks by index and joins text, at some 6 µs a review.
+    This is the inner loop of millions of rows. It picks by index and joins text, at some 6 µs a review.
     """
     chance = rng.random
-    known = vocabulary.languages()
-    codes, stars_of, dates = city.languages, _stars(round(place.quality, 1)), calendar.dates
-    since, days = place.since, calendar.last - place.since
+    languages = vocabulary.languages()
+    codes, star_table, dates = city.languages, _star_table(round(place.quality, 1)), calendar.dates
+    days = calendar.last - place.created
     star_counts = [0] * 6
-    by_lang: dict[str, int] = {}
-    with_reply = 0
-    taken: list[Taken] = []
+    count_by_lang: dict[str, int] = {}
+    reply_count = 0
+    photos: list[ReviewPhotos] = []
     lines: list[str] = []
-    for review_id in ids(rng, number, count):
-        language = known[codes[int(chance() * 100)]]
-        stars = stars_of[int(chance() * DRAWS)]
+    for review_id in generate_ids(rng, first, count):
+        language = languages[codes[int(chance() * 100)]]
+        stars = star_table[int(chance() * STAR_TABLE_SIZE)]
         star_counts[stars] += 1
-        day = since + int(days * chance() ** 0.8)
-        second = int(chance() * SECONDS)
+        day = place.created + int(days * chance() ** 0.8)
+        second = int(chance() * SECONDS_PER_DAY)
         author = _pick(language.authors, chance())
         draw = chance()
-        visited = dates[day - int(draw * 12)] if draw < 0.85 else "\\N"
+        visited_on = dates[day - int(draw * 12)] if draw < 0.85 else "\\N"
         draw = chance()
-        helpful = 0 if draw < 0.7 else min(250, int(0.4 / (1.0005 - draw)))
-        text = _text(chance, language, stars, place.cuisine)
-        at = f"{dates[day]} {second // 3600:02}:{second // 60 % 60:02}:{second % 60:02}+00"
-        photos = 0
+        helpful_count = 0 if draw < 0.7 else min(250, int(0.4 / (1.0005 - draw)))
+        text = _generate_text(chance, language, stars, place.cuisine)
+        created_at = f"{dates[day]} {second // 3600:02}:{second // 60 % 60:02}:{second % 60:02}+00"
+        photo_count = 0
         if text:
-            by_lang[language.code] = by_lang.get(language.code, 0) + 1
-            draw = camera.random()
-            if draw < PHOTOGRAPHED:
-                photos = 1 + int(3 * (draw / PHOTOGRAPHED) ** 2)
-                taken.append(Taken(review_id, author, at, photos))
-        reply, replied = "\\N", "\\N"
-        if text and chance() < place.replies:
-            with_reply += 1
-            reply = _pick(language.reply[MOODS[stars]], chance()).replace("{author}", author)
-            replied = f"{dates[min(calendar.last, day + 1 + int(chance() * 5))]} {10 + int(chance() * 9)}:30:00+00"
+            count_by_lang[language.code] = count_by_lang.get(language.code, 0) + 1
+            draw = photo_rng.random()
+            if draw < WITH_PHOTOS:
+                photo_count = 1 + int(3 * (draw / WITH_PHOTOS) ** 2)
+                photos.append(ReviewPhotos(review_id, author, created_at, photo_count))
+        reply, replied_at = "\\N", "\\N"
+        if text and chance() < place.reply_rate:
+            reply_count += 1
+            reply = _pick(language.reply[MOOD_OF_STARS[stars]], chance()).replace("{author}", author)
+            replied_at = f"{dates[min(calendar.last, day + 1 + int(chance() * 5))]} {10 + int(chance() * 9)}:30:00+00"
         lines.append(
-            f"{review_id}\t{restaurant_id}\t{stars}\t{text}\t{language.code if text else ''}\t{author}\t{visited}"
-            f"\t{helpful}\t{photos}\t{reply}\t{replied}\tdemo\t{at}\n"
+            f"{review_id}\t{restaurant_id}\t{stars}\t{text}\t{language.code if text else ''}\t{author}\t{visited_on}"
+            f"\t{helpful_count}\t{photo_count}\t{reply}\t{replied_at}\tdemo\t{created_at}\n"
         )
-    return Written(
+    return ReviewRows(
         lines,
         (star_counts[1], star_counts[2], star_counts[3], star_counts[4], star_counts[5]),
-        by_lang,
-        with_reply,
-        taken,
+        count_by_lang,
+        reply_count,
+        photos,
     )
 
 
-def _text(chance: Callable[[], float], language: vocabulary.Language, stars: int, cuisine: vocabulary.Cuisine) -> str:
-    """One to four sentences in the mood of the stars; now and then stars alone."""
+def _generate_text(
+    chance: Callable[[], float], language: vocabulary.Language, stars: int, cuisine: vocabulary.Cuisine
+) -> str:
+    """One to four sentences in the mood of the stars; no text in 6 of 100 reviews."""
     shape = chance()
     if shape < 0.06:
         return ""
-    mood = MOODS[stars]
-    # Who gives four stars, or two, saw something of both sides.
-    aside = 1 if stars in {2, 4} and chance() < 0.35 else mood
+    mood = MOOD_OF_STARS[stars]
+    # Some reviews with four or two stars mention a mixed impression of the service.
+    service_mood = 1 if stars in {2, 4} and chance() < 0.35 else mood
     before, after = _pick(language.dish[mood], chance())
-    dish = f"{before}{_pick(cuisine.native.get(language.code, cuisine.dishes), chance())}{after}"
-    if shape < 0.2:
-        sentences = [dish]
-    elif shape < 0.35:
-        sentences = [dish, _pick(language.closing[mood], chance())]
-    elif shape < 0.5:
-        sentences = [_pick(language.opening[mood], chance()), dish]
-    elif shape < 0.62:
-        sentences = [_pick(language.opening[mood], chance()), _pick(language.service[aside], chance())]
-    elif shape < 0.82:
-        sentences = [
-            _pick(language.opening[mood], chance()),
-            dish,
-            _pick(language.service[aside], chance()),
-        ]
-    else:
-        sentences = [
-            _pick(language.opening[mood], chance()),
-            dish,
-            _pick(language.service[aside], chance()),
-            _pick(language.closing[mood], chance()),
-        ]
+    dish = f"{before}{_pick(cuisine.native_dishes.get(language.code, cuisine.dishes), chance())}{after}"
+    sentences = []
+    if shape >= 0.35:
+        sentences.append(_pick(language.opening[mood], chance()))
+    if not 0.5 <= shape < 0.62:
+        sentences.append(dish)
+    if shape >= 0.5:
+        sentences.append(_pick(language.service[service_mood], chance()))
+    if 0.2 <= shape < 0.35 or shape >= 0.82:
+        sentences.append(_pick(language.closing[mood], chance()))
     return language.space.join(sentences)
 
 
@@ -171,12 +161,14 @@ def _pick(choices: Sequence[T], draw: float) -> T:
 
 
 @cache
-def _stars(quality: float) -> tuple[int, ...]:
-    """A table of stars to draw from evenly, its mean the quality: a binomial heap, and some who adore or detest."""
-    liking = (quality - 1) / 4
-    heap = [math.comb(4, likes) * liking**likes * (1 - liking) ** (4 - likes) for likes in range(5)]
-    shares = [0.85 * share for share in heap]
-    shares[0] += 0.15 * (1 - liking)
-    shares[4] += 0.15 * liking
-    ends = [round(DRAWS * share) for share in accumulate(shares)]
+def _star_table(quality: float) -> tuple[int, ...]:
+    """Stars to pick from evenly, with `quality` as their mean: 85 % binomial, 15 % one star or five."""
+    share_of_likes = (quality - 1) / 4
+    binomial = [
+        math.comb(4, likes) * share_of_likes**likes * (1 - share_of_likes) ** (4 - likes) for likes in range(5)
+    ]
+    shares = [0.85 * share for share in binomial]
+    shares[0] += 0.15 * (1 - share_of_likes)
+    shares[4] += 0.15 * share_of_likes
+    ends = [round(STAR_TABLE_SIZE * share) for share in accumulate(shares)]
     return tuple(stars for stars, (start, end) in enumerate(pairwise([0, *ends]), start=1) for _ in range(end - start))

@@ -1,4 +1,4 @@
-"""The words of generated rows: catalogue/demo/words/*.toml, read once."""
+"""The vocabulary of generated rows, read once from catalogue/demo/words/*.toml."""
 
 import random
 import re
@@ -15,7 +15,7 @@ _SLOT = re.compile(r"\{([a-e])(2?)\}")
 
 @dataclass(frozen=True)
 class Cuisine:
-    """A kind of kitchen: what it costs, how its places are named, when they open and what they cook."""
+    """What restaurants of a cuisine look like. The fields are explained in cuisines.toml."""
 
     slug: str
     weight: float
@@ -24,43 +24,43 @@ class Cuisine:
     weeks: tuple[str, ...]
     kinds: tuple[str, ...]
     local_kinds: dict[str, tuple[str, ...]]
-    also: tuple[str, ...]
+    secondary: tuple[str, ...]
     dishes: tuple[str, ...]
-    native: dict[str, tuple[str, ...]]
+    native_dishes: dict[str, tuple[str, ...]]
 
 
 @dataclass(frozen=True)
 class Style:
-    """How a language or kitchen names its places: patterns, and the lists that they draw from."""
+    """How restaurants of a language or cuisine are named: patterns, and the words for their slots."""
 
     patterns: tuple[str, ...]
     words: dict[str, tuple[tuple[str, str], ...]]
 
-    def name(self, rng: random.Random, *, kind: str, street: str, area: str) -> tuple[str, str | None]:
-        """A name, and its native spelling where every word that was drawn has one."""
+    def generate_name(self, rng: random.Random, *, kind: str, street: str, area: str) -> tuple[str, str | None]:
+        """Return a name, and its native spelling where all words have one."""
         pattern = rng.choice(self.patterns)
-        drawn: dict[str, str] = {}
+        words: dict[str, str] = {}
         spellings: list[str] = []
-        for slot, again in _SLOT.findall(pattern):
-            first = drawn.get(slot)
+        for slot, second in _SLOT.findall(pattern):
+            first_word = words.get(slot)
             word, spelling = rng.choice(self.words[slot])
-            while word == first:
+            while word == first_word:
                 word, spelling = rng.choice(self.words[slot])
-            drawn[slot + again] = word
+            words[slot + second] = word
             spellings.append(spelling)
-        name = pattern.format(kind=kind, street=street, area=area, **drawn)
+        name = pattern.format(kind=kind, street=street, area=area, **words)
         return name, "".join(spellings) if spellings and all(spellings) else None
 
 
 @dataclass(frozen=True)
 class City:
-    """What the places of a market look like."""
+    """What restaurants of a market look like. `languages` has an entry for each percent of the reviews."""
 
     slug: str
     share: float
     languages: tuple[str, ...]
     style: str
-    phones: tuple[str, ...]
+    phone_patterns: tuple[str, ...]
     address: str
     region: str | None
     streets: tuple[str, ...]
@@ -71,7 +71,7 @@ class City:
 
 @dataclass(frozen=True)
 class Language:
-    """Sentences by mood (0 sorry, 1 so-so, 2 happy); a dish sentence is its parts before and after the dish."""
+    """Sentences of reviews by mood: 0 bad, 1 mixed, 2 good. `dish` has the parts before and after the dish."""
 
     code: str
     space: str
@@ -94,9 +94,9 @@ def cuisines() -> dict[str, Cuisine]:
             weeks=tuple(row["weeks"]),
             kinds=tuple(row["kinds"]),
             local_kinds={style: tuple(kinds) for style, kinds in row.get("local_kinds", {}).items()},
-            also=tuple(row["with"]),
+            secondary=tuple(row["with"]),
             dishes=tuple(row["dishes"]),
-            native={language: tuple(dishes) for language, dishes in row.get("native", {}).items()},
+            native_dishes={language: tuple(dishes) for language, dishes in row.get("native", {}).items()},
         )
         for slug, row in _read("cuisines").items()
     }
@@ -112,7 +112,7 @@ def styles() -> dict[str, Style]:
     return {
         style: Style(
             patterns=tuple(row.pop("patterns")),
-            words={slot: tuple(_spelled(word) for word in words) for slot, words in row.items()},
+            words={slot: tuple(_split_spelling(word) for word in words) for slot, words in row.items()},
         )
         for style, row in _read("names").items()
     }
@@ -125,19 +125,18 @@ def languages() -> dict[str, Language]:
 
 
 def _city(slug: str, row: dict[str, Any]) -> City:
-    known = cuisines()
-    weights = (cuisine.weight * row["boost"].get(cuisine.slug, 1) for cuisine in known.values())
+    weights = (cuisine.weight * row["boost"].get(cuisine.slug, 1) for cuisine in cuisines().values())
     return City(
         slug=slug,
         share=row["share"],
         languages=tuple(code for code, percent in row["languages"].items() for _ in range(percent)),
         style=row["style"],
-        phones=tuple(row["phones"]),
+        phone_patterns=tuple(row["phones"]),
         address=row["address"],
         region=row.get("region"),
         streets=tuple(row["streets"]),
         postcodes=row["postcodes"],
-        cuisines=tuple(known.values()),
+        cuisines=tuple(cuisines().values()),
         cuisine_weights=tuple(accumulate(weights)),
     )
 
@@ -151,7 +150,7 @@ def _language(code: str, row: dict[str, Any], people: dict[str, Any]) -> Languag
         code=code,
         space=row["space"],
         opening=by_mood("opening"),
-        dish=tuple(tuple(_around(sentence) for sentence in sentences) for sentences in by_mood("dish")),
+        dish=tuple(tuple(_split_at_dish(sentence) for sentence in sentences) for sentences in by_mood("dish")),
         service=by_mood("service"),
         closing=by_mood("closing"),
         reply=tuple(tuple(row["reply"][mood]) for mood in ("bad", "bad", "good")),
@@ -159,12 +158,12 @@ def _language(code: str, row: dict[str, Any], people: dict[str, Any]) -> Languag
     )
 
 
-def _around(sentence: str) -> tuple[str, str]:
+def _split_at_dish(sentence: str) -> tuple[str, str]:
     before, _, after = sentence.partition("{dish}")
     return before, after
 
 
-def _spelled(word: str) -> tuple[str, str]:
+def _split_spelling(word: str) -> tuple[str, str]:
     name, _, native = word.partition("|")
     return name, native
 

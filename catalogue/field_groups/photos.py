@@ -1,4 +1,4 @@
-"""Pictures of a place and of what is eaten there."""
+"""The field group `photos` of a restaurant record."""
 
 from datetime import datetime
 from typing import Any
@@ -9,14 +9,14 @@ from catalogue.models import Restaurant
 from catalogue.places import Place
 from framework.api.urls import public_url
 
-NEWEST = 10
+LIMIT = 10
 
 
 def newest(restaurant: Restaurant | Place, now: datetime) -> dict[str, Any]:
-    """The newest photos, how many there are, and where the others are; None where there is none. Two queries."""
-    page = photos.page(restaurant.pk, limit=NEWEST, now=steady(now))
+    """Return the newest photos, their total and the URL of the next page; None without photos. At most two queries."""
+    page = photos.list_photos(restaurant.pk, limit=LIMIT, now=steady(now))
     if not page.rows:
         return {"photos": None}
-    count = photos.count(restaurant.pk) if page.has_more else len(page.rows)
-    path = f"/v1/restaurants/{restaurant.slug}/photos?limit={NEWEST}&cursor={page.next_cursor}"
+    count = photos.count_photos(restaurant.pk) if page.has_more else len(page.rows)
+    path = f"/v1/restaurants/{restaurant.slug}/photos?limit={LIMIT}&cursor={page.next_cursor}"
     return {"photos": {"count": count, "items": page.rows, "next": public_url(path) if page.has_more else None}}

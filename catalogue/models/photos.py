@@ -1,4 +1,4 @@
-"""Photos of restaurants and of what guests ate."""
+"""Photos of restaurants and dishes."""
 
 from django.db import models
 from django.db.models import Q
@@ -11,7 +11,7 @@ from framework.public_ids import new_id
 
 
 class Photo(models.Model):
-    """A picture: a file in the storage, or one that is painted from a number (generated restaurants)."""
+    """A photo: a file in the storage or, for generated restaurants, a card that is drawn from a seed."""
 
     class Kind(models.TextChoices):
         FOOD = "food"
@@ -28,14 +28,16 @@ class Photo(models.Model):
     )
     kind = models.CharField(max_length=10, choices=Kind, default=Kind.FOOD)
     caption = models.CharField(max_length=300, null=True, blank=True)
-    alt = models.CharField(max_length=300, blank=True, help_text="What is to be seen, for those who do not see it")
+    alt = models.CharField(max_length=300, blank=True, help_text="What the photo shows, for screen readers")
     author = models.CharField(max_length=120, null=True, blank=True)
     license = models.CharField(max_length=60, help_text="SPDX identifier")
     source = models.ForeignKey(Source, on_delete=models.PROTECT, related_name="+", db_index=False)
     width = models.PositiveIntegerField(help_text="Pixels")
     height = models.PositiveIntegerField(help_text="Pixels")
-    file = models.CharField(max_length=200, blank=True, help_text="Its name in the storage")
-    art = models.BigIntegerField(null=True, blank=True, editable=False, help_text="The number it is painted from")
+    file = models.CharField(max_length=200, blank=True, help_text="Name in the storage")
+    card_seed = models.BigIntegerField(
+        null=True, blank=True, editable=False, help_text="The card of a generated photo is drawn from it"
+    )
     is_hidden = models.BooleanField("hidden", default=False, help_text="Not shown")
     created_at = models.DateTimeField()
     updated_at = models.DateTimeField(db_default=Now(), editable=False, help_text="Kept by a trigger")
@@ -43,8 +45,8 @@ class Photo(models.Model):
     class Meta:
         constraints = [
             models.CheckConstraint(
-                name="a_photo_has_a_file_or_is_painted",
-                condition=Q(file="", art__isnull=False) | (~Q(file="") & Q(art__isnull=True)),
+                name="photo_has_either_file_or_card_seed",
+                condition=Q(file="", card_seed__isnull=False) | (~Q(file="") & Q(card_seed__isnull=True)),
             ),
             models.CheckConstraint(name="a_photo_has_a_size", condition=Q(width__gte=1, height__gte=1)),
         ]

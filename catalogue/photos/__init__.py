@@ -1,6 +1,6 @@
-"""Photos: painted or stored, cut to sizes, listed and served."""
+"""Photos: uploads, thumbnails, lists."""
 
-from catalogue.photos.listing import PhotoPage, brief, count, page
-from catalogue.photos.thumbnails import CONTENT_TYPE, SIZES, picture
+from catalogue.photos.listing import PhotoPage, count_photos, list_photos, photo_links
+from catalogue.photos.thumbnails import CONTENT_TYPE, SIZES, load_thumbnail
 
-__all__ = ["CONTENT_TYPE", "SIZES", "PhotoPage", "brief", "count", "page", "picture"]
+__all__ = ["CONTENT_TYPE", "SIZES", "PhotoPage", "count_photos", "list_photos", "load_thumbnail", "photo_links"]

@@ -1,4 +1,4 @@
-"""A photo as callers see it, and the list of those of a restaurant."""
+"""The photos of a restaurant in pages, and the URLs of their thumbnails."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from catalogue import attribution as catalogue_attribution
-from catalogue.photos.thumbnails import SIZES, measures
+from catalogue.photos.thumbnails import SIZES, thumbnail_dimensions
 from framework.api.pagination import cursor as pagination_cursor
 from framework.api.pagination.cursor import Paged
 from framework.api.urls import public_url
@@ -17,81 +17,84 @@ ROWS = """
 SELECT id, kind, caption, alt, author, license, review_id, source_id, width, height, created_at
 FROM catalogue_photo
 WHERE restaurant_id = %(restaurant)s AND NOT is_hidden {condition}
-ORDER BY created_at DESC, id DESC LIMIT %(most)s
+ORDER BY created_at DESC, id DESC LIMIT %(limit)s
 """
 OF_KIND = "AND kind = %(kind)s"
-AFTER = "AND (created_at, id) < (%(at)s, %(id)s)"
+AFTER = "AND (created_at, id) < (%(created_at)s, %(id)s)"
 COUNT = "SELECT count(*) FROM catalogue_photo WHERE restaurant_id = %(restaurant)s AND NOT is_hidden"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PhotoPage(Paged):
-    """A page of photos, and the lines that are to be shown with them."""
+    """A page of photos, and the attribution lines that must be shown with them."""
 
     rows: list[dict[str, Any]]
     attribution: list[dict[str, Any]]
 
 
-def address(photo: UUID, size: str) -> str:
-    """Where the bytes of a size are."""
-    return public_url(path(photo, size))
-
-
-def path(photo: UUID, size: str) -> str:
-    """The same, on our own host."""
+def thumbnail_path(photo: UUID, size: str) -> str:
     return f"/photos/{encode('ph', photo)}/{size}.webp"
 
 
-def brief(photo: UUID) -> dict[str, Any]:
-    """What a review says of its photo."""
-    return {"id": encode("ph", photo), "url": address(photo, "large"), "small_url": address(photo, "small")}
+def thumbnail_url(photo: UUID, size: str) -> str:
+    return public_url(thumbnail_path(photo, size))
 
 
-def count(restaurant: UUID) -> int:
-    """How many photos of a restaurant are shown. One query."""
-    ((number,),) = prepared_statements.rows(COUNT, {"restaurant": restaurant})
-    return int(number)
+def photo_links(photo: UUID) -> dict[str, Any]:
+    """Serialize a photo within its review."""
+    return {
+        "id": encode("ph", photo),
+        "url": thumbnail_url(photo, "large"),
+        "small_url": thumbnail_url(photo, "small"),
+    }
 
 
-def page(
+def count_photos(restaurant: UUID) -> int:
+    """Count the photos of a restaurant that are not hidden. One query."""
+    ((count,),) = prepared_statements.rows(COUNT, {"restaurant": restaurant})
+    return int(count)
+
+
+def list_photos(
     restaurant: UUID, *, kind: str | None = None, limit: int = 20, cursor: str | None = None, now: datetime
 ) -> PhotoPage:
-    """The photos of a restaurant, newest first. One query. Raises BadCursor."""
+    """Return a page of the photos of a restaurant, newest first. One query. Raises BadCursor."""
     question = pagination_cursor.fingerprint("photos", restaurant, kind, limit)
-    place = pagination_cursor.read(cursor, question=question, now=now) if cursor else None
-    as_of = place.as_of if place else now
-    conditions, wanted = [], {"restaurant": restaurant, "most": limit + 1}
+    position = pagination_cursor.read(cursor, question=question, now=now) if cursor else None
+    as_of = position.as_of if position else now
+    conditions, values = [], {"restaurant": restaurant, "limit": limit + 1}
     if kind:
         conditions.append(OF_KIND)
-        wanted["kind"] = kind
-    if place:
+        values["kind"] = kind
+    if position:
         conditions.append(AFTER)
-        wanted |= {"at": datetime.fromisoformat(str(place.after[0])), "id": UUID(str(place.after[1]))}
-    found = prepared_statements.rows(ROWS.format(condition=" ".join(conditions)), wanted)
-    shown = found[:limit]
-    after = None
+        created_at, pk = position.after
+        values |= {"created_at": datetime.fromisoformat(str(created_at)), "id": UUID(str(pk))}
+    found = prepared_statements.rows(ROWS.format(condition=" ".join(conditions)), values)
+    rows = found[:limit]
+    next_cursor = None
     if len(found) > limit:
-        pk, *_, created_at = shown[-1]
-        after = pagination_cursor.write([created_at.isoformat(), str(pk)], as_of=as_of, question=question)
-    lines = catalogue_attribution.lines({row[7] for row in shown})
-    told = {line["source"]: line["text"] for line in lines}
+        pk, *_, created_at = rows[-1]
+        next_cursor = pagination_cursor.write([created_at.isoformat(), str(pk)], as_of=as_of, question=question)
+    attribution = catalogue_attribution.lines({row[7] for row in rows})
+    text_by_source = {line["source"]: line["text"] for line in attribution}
     return PhotoPage(
         limit=limit,
-        next_cursor=after,
+        next_cursor=next_cursor,
         as_of=as_of,
-        rows=[_record(told[row[7]], *row) for row in shown],
-        attribution=lines,
+        rows=[_serialize(text_by_source[row[7]], *row) for row in rows],
+        attribution=attribution,
     )
 
 
-def _record(
-    line: str,
+def _serialize(
+    source_text: str,
     pk: UUID,
     kind: str,
     caption: str | None,
     alt: str,
     author: str | None,
-    its_license: str,
+    license_id: str,
     review: UUID | None,
     source: str,
     width: int,
@@ -100,11 +103,11 @@ def _record(
 ) -> dict[str, Any]:
     sizes = []
     for name in SIZES:
-        wide, high = measures(name, width=width, height=height)
-        sizes.append({"name": name, "url": address(pk, name), "width": wide, "height": high})
+        size_width, size_height = thumbnail_dimensions(name, width=width, height=height)
+        sizes.append({"name": name, "url": thumbnail_url(pk, name), "width": size_width, "height": size_height})
     return {
         "id": encode("ph", pk),
-        "url": address(pk, "large"),
+        "url": thumbnail_url(pk, "large"),
         "sizes": sizes,
         "width": width,
         "height": height,
@@ -112,9 +115,9 @@ def _record(
         "caption": caption,
         "alt": alt,
         "author": author,
-        "license": its_license,
+        "license": license_id,
         "review_id": encode("rev", review) if review else None,
         "source": source,
-        "attribution": ", ".join(part for part in (author, line) if part),
+        "attribution": ", ".join(part for part in (author, source_text) if part),
         "created_at": created_at.replace(microsecond=0),
     }

@@ -77,9 +77,7 @@ def erase(restaurant: Restaurant, *, actor: str, now: datetime) -> None:
     publish.by(actor)
     if not Restaurant.objects.filter(pk__in=ids, erased_at=None).update(**EMPTY, erased_at=now, updated_at=now):
         raise Gone("This restaurant is erased already.")
-    photos = list(Photo.objects.filter(restaurant__in=ids))
-    files = [photo.file for photo in photos if photo.file]
-    files += [thumbnails.kept_name(photo, size) for photo in photos for size in thumbnails.SIZES]
+    files = thumbnails.stored_names(list(Photo.objects.filter(restaurant__in=ids)))
     for model in (Photo, Review, Insight, Report):
         model._default_manager.filter(restaurant__in=ids).delete()  # noqa: SLF001  # the same of each model
     Report.objects.filter(same_as__in=ids).update(same_as=None)
@@ -89,7 +87,7 @@ def erase(restaurant: Restaurant, *, actor: str, now: datetime) -> None:
     FlowSlot.objects.filter(restaurant__in=ids, withdrawn_at=None).update(withdrawn_at=now, terms="")
     SourceRecord.objects.filter(restaurant__in=ids).update(digest="", fields=[])
     Version.objects.filter(restaurant__in=ids).update(patch={})
-    transaction.on_commit(partial(thumbnails.remove, files))
+    transaction.on_commit(partial(thumbnails.delete_files, files))
     restaurant.refresh_from_db()
 
 

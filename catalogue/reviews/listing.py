@@ -289,5 +289,5 @@ def _statement(sort: Order, conditions: tuple[str, ...], *, is_next: bool, is_by
 
 
 def _record(octets: bytes, before: str, after: str, taken: list[UUID] | None, *_: object) -> str:
-    shown = orjson.dumps([photos.brief(photo) for photo in taken]).decode() if taken else "[]"
+    shown = orjson.dumps([photos.photo_links(photo) for photo in taken]).decode() if taken else "[]"
     return f'{{"id":"rev_{letters(octets)}",{before},"photos":{shown},{after}}}'

@@ -1,4 +1,4 @@
-"""Photos."""
+"""JSON of photos."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from framework.public_ids import pattern
 
 
 class SizeRecord(serializers.Serializer[Any]):
-    """The bytes of a photo in one size, as WebP; they never change."""
+    """A WebP image of a photo. The bytes behind its URL never change."""
 
     name = serializers.ChoiceField(choices=list(SIZES))
     url = serializers.URLField()
@@ -22,7 +22,7 @@ class SizeRecord(serializers.Serializer[Any]):
 
 
 class PhotoRecord(serializers.Serializer[Any]):
-    """A picture of a restaurant or of what is eaten there."""
+    """A photo of a restaurant, a dish or a drink."""
 
     id = serializers.RegexField(pattern("ph"))
     url = serializers.URLField(help_text="The large size.")
@@ -31,12 +31,12 @@ class PhotoRecord(serializers.Serializer[Any]):
     height = serializers.IntegerField(min_value=1, help_text="Of the original, in pixels.")
     kind = serializers.ChoiceField(choices=Photo.Kind.values)
     caption = serializers.CharField(allow_null=True)
-    alt = serializers.CharField(help_text="What is to be seen, for those who do not see it.")
+    alt = serializers.CharField(help_text="What the photo shows, for screen readers.")
     author = serializers.CharField(allow_null=True)
     license = serializers.CharField(help_text="SPDX identifier.")
-    review_id = serializers.RegexField(pattern("rev"), allow_null=True, help_text="The review that it came with.")
+    review_id = serializers.RegexField(pattern("rev"), allow_null=True, help_text="The review that it belongs to.")
     source = serializers.CharField()  # type: ignore[assignment]  # a name of the contract
-    attribution = serializers.CharField(help_text="Show this line with it.")
+    attribution = serializers.CharField(help_text="Show this line with the photo.")
     created_at = Moment()
 
 
@@ -45,7 +45,7 @@ class PhotosRecord(serializers.Serializer[Any]):
 
     count = serializers.IntegerField(min_value=1)
     items = PhotoRecord(many=True)
-    next = serializers.URLField(allow_null=True, help_text="Where the others are; good for half an hour at least.")
+    next = serializers.URLField(allow_null=True, help_text="The next page; valid for at least half an hour.")
 
 
 @extend_schema_serializer(many=False)

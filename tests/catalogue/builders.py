@@ -155,7 +155,7 @@ def slot(
 
 
 def photo(place: Restaurant, **fields: Any) -> Photo:
-    """A painted photo, younger than those made before it."""
+    """A generated photo, newer than those made before it."""
     number = next(numbers)
     given: dict[str, Any] = {
         "kind": "food",
@@ -168,7 +168,7 @@ def photo(place: Restaurant, **fields: Any) -> Photo:
         **fields,
     }
     if not given.get("file"):
-        given.setdefault("art", number)
+        given.setdefault("card_seed", number)
     return Photo.objects.create(restaurant=place, **given)
 
 

@@ -1,4 +1,4 @@
-"""manage.py demo_data: restaurants, reviews, photos and offers that nobody had to write."""
+"""manage.py demo_data: add generated restaurants, reviews, photos and offers."""
 
 import time
 from argparse import ArgumentParser, ArgumentTypeError, BooleanOptionalAction
@@ -12,14 +12,13 @@ from rich.table import Table
 
 from catalogue import reference_data, tasks
 from catalogue.demo import load
-from catalogue.demo.load import AlreadyLoadedError
+from catalogue.demo.load import SeedAlreadyLoaded
 from catalogue.hours import holidays, open_spans
-from catalogue.offers.demo import list_some
+from catalogue.offers.demo import create_offers
 from framework.cli.progress import shown
 
 MEGABYTE = 1024 * 1024
-# Restaurants of a market that offers can be booked at.
-MOST_LISTED = 20
+MAX_LISTINGS_PER_MARKET = 20
 
 
 class Command(BaseCommand):
@@ -31,19 +30,19 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--restaurants", type=_count, default=2_000, metavar="N")
         parser.add_argument("--reviews", type=_count, default=40_000, metavar="M")
-        parser.add_argument("--seed", type=_count, default=1, metavar="S", help="Another seed gives other rows")
-        parser.add_argument("--if-empty", action="store_true", help="Do nothing where generated restaurants exist")
+        parser.add_argument("--seed", type=_count, default=1, metavar="S", help="Other seeds give other rows")
+        parser.add_argument("--if-empty", action="store_true", help="Do nothing if generated restaurants exist")
         parser.add_argument(
             "--offers",
             action=BooleanOptionalAction,
             default=True,
-            help="Discounts that can be booked, at a few restaurants of each market",
+            help="Add bookable discounts at a few restaurants of each market",
         )
         parser.add_argument(
             "--today",
             type=date.fromisoformat,
             metavar="YYYY-MM-DD",
-            help="The day before which all reviews are written (default: the present day, UTC)",
+            help="All reviews are dated before this day (default: the current day, UTC)",
         )
 
     def handle(self, *_: Any, **options: Any) -> None:
@@ -53,11 +52,11 @@ class Command(BaseCommand):
             raise CommandError("Reviews need restaurants.")
         reference_data.load()
         holidays.add(now=now)
-        is_large = options["restaurants"] >= load.LARGE
+        is_large = options["restaurants"] >= load.MIN_BULK
         offers = 0
         try:
             with shown("demo_data", self.stderr) as on_step:
-                loaded = load.load(
+                loaded = load.load_rows(
                     restaurants=options["restaurants"],
                     reviews=options["reviews"],
                     seed=options["seed"],
@@ -66,30 +65,30 @@ class Command(BaseCommand):
                     in_bulk=is_large,
                     on_step=on_step,
                 )
-        except AlreadyLoadedError:
+        except SeedAlreadyLoaded:
             raise CommandError(
-                f"The rows of seed {options['seed']} are already there. Give another --seed, or --if-empty."
+                f"The rows of seed {options['seed']} already exist. Use another --seed, or --if-empty."
             ) from None
         if loaded.restaurants and options["offers"]:
-            per_market = min(MOST_LISTED, max(1, loaded.restaurants // 400))
-            offers = list_some(per_market=per_market, now=now).slots
+            per_market = min(MAX_LISTINGS_PER_MARKET, max(1, loaded.restaurants // 400))
+            offers = create_offers(per_market=per_market, now=now).slots
         if is_large and loaded.restaurants:
-            # Minutes of work, which the worker does in slices.
+            # This takes minutes; the worker does it in slices.
             tasks.enqueue_open_spans()
         elif loaded.restaurants:
             open_spans.refresh(now=now, at_most=loaded.restaurants)
         if loaded.reviews:
             tasks.enqueue_insights()
         if is_large and loaded.restaurants:
-            self._tell_sizes()
+            self._print_table_sizes()
         self.stdout.write(
             f"demo_data: {loaded.restaurants} restaurants, {loaded.reviews} reviews, {loaded.photos} photos and"
             f" {offers} offers in {time.monotonic() - started:.1f} s"
         )
 
-    def _tell_sizes(self) -> None:
+    def _print_table_sizes(self) -> None:
         table = Table("on disk", "rows, MB", "indexes, MB")
-        for name, rows, indexes in load.sizes():
+        for name, rows, indexes in load.table_sizes():
             if rows + indexes >= MEGABYTE:
                 table.add_row(name, f"{rows / MEGABYTE:.0f}", f"{indexes / MEGABYTE:.0f}")
         Console(stderr=True, width=80).print(table)
@@ -97,5 +96,5 @@ class Command(BaseCommand):
 
 def _count(text: str) -> int:
     if not text.isdecimal():
-        raise ArgumentTypeError(f"{text!r} is not a whole number from 0 on")
+        raise ArgumentTypeError(f"{text!r} is not a non-negative integer")
     return int(text)

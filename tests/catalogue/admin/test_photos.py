@@ -24,27 +24,31 @@ LIST = "/admin/catalogue/photo/"
 
 @pytest.fixture(autouse=True)
 def folder(settings: Settings, tmp_path: Path) -> Path:
-    """A storage of this test's own."""
+    """A storage of photos for one test."""
     stored = {"BACKEND": "django.core.files.storage.FileSystemStorage", "OPTIONS": {"location": tmp_path}}
     settings.STORAGES = {**settings.STORAGES, "photos": stored}
     return tmp_path
 
 
+def stored_files(folder: Path) -> list[Path]:
+    return [file for file in folder.rglob("*") if file.is_file()]
+
+
 @pytest.fixture
-def desk(client: Client) -> Client:
-    """A member of staff at the admin."""
+def staff(client: Client) -> Client:
+    """A member of staff, signed in to the admin."""
     client.force_login(get_user_model().objects.create_superuser(email="ada@tablewire.test", password="horse"))
     return client
 
 
-def encoded(picture: Image.Image, kind: str = "JPEG", **options: Any) -> bytes:
+def encode_image(image: Image.Image, file_format: str = "JPEG", **options: Any) -> bytes:
     file = io.BytesIO()
-    picture.save(file, kind, **options)
+    image.save(file, file_format, **options)
     return file.getvalue()
 
 
-def upload(desk: Client, place: Restaurant, content: bytes, **fields: Any) -> Any:
-    given = {
+def upload(staff: Client, place: Restaurant, content: bytes, **fields: Any) -> Any:
+    fields = {
         "restaurant": str(place.pk),
         "upload": SimpleUploadedFile("soup.jpg", content),
         "kind": "food",
@@ -53,82 +57,81 @@ def upload(desk: Client, place: Restaurant, content: bytes, **fields: Any) -> An
         "source": builders.source("tablewire").pk,
         **fields,
     }
-    return desk.post(f"{LIST}add/", given)
+    return staff.post(f"{LIST}add/", fields)
 
 
-def test_an_uploaded_photo_is_upright_and_says_nothing_of_where_it_was_taken(desk: Client, folder: Path) -> None:
+def test_an_upload_is_rotated_upright_and_loses_its_metadata(staff: Client, folder: Path) -> None:
     exif = Image.Exif()
     exif[0x0112] = 6
     exif.get_ifd(0x8825)[2] = (55.0, 40.0, 25.0)
-    picture = Image.new("RGB", (1600, 800), "red")
-    content = encoded(picture, exif=exif, comment=b"By Ada")
-    assert upload(desk, builders.restaurant(), content).status_code == 302
+    content = encode_image(Image.new("RGB", (1600, 800), "red"), exif=exif, comment=b"By Ada")
+    assert upload(staff, builders.restaurant(), content).status_code == 302
     photo = Photo.objects.get()
-    assert (photo.width, photo.height, photo.art) == (800, 1600, None)
+    assert (photo.width, photo.height, photo.card_seed) == (800, 1600, None)
     original = (folder / photo.file).read_bytes()
     with Image.open(io.BytesIO(original)) as stored:
         assert (stored.size, dict(stored.getexif()), "comment" in stored.info) == ((800, 1600), {}, False)
-    with Image.open(io.BytesIO(thumbnails.made(photo, "small"))) as small:
+    with Image.open(io.BytesIO(thumbnails.make_thumbnail(photo, "small"))) as small:
         assert (small.format, small.size, dict(small.getexif())) == ("WEBP", (400, 800), {})
-    assert f"/photos/{encode('ph', photo.pk)}/small.webp" in desk.get(LIST).content.decode()
-    assert desk.get(f"{LIST}{photo.pk}/change/").status_code == 200
+    assert f"/photos/{encode('ph', photo.pk)}/small.webp" in staff.get(LIST).content.decode()
+    assert staff.get(f"{LIST}{photo.pk}/change/").status_code == 200
 
 
-def test_what_is_see_through_is_shown_on_white(desk: Client) -> None:
-    assert upload(desk, builders.restaurant(), encoded(Image.new("RGBA", (30, 20)), "PNG")).status_code == 302
-    with Image.open(io.BytesIO(thumbnails.made(Photo.objects.get(), "large"))) as large:
+def test_transparent_pixels_become_white(staff: Client) -> None:
+    assert upload(staff, builders.restaurant(), encode_image(Image.new("RGBA", (30, 20)), "PNG")).status_code == 302
+    with Image.open(io.BytesIO(thumbnails.make_thumbnail(Photo.objects.get(), "large"))) as large:
         assert large.size == (30, 20)
         assert min(band[0] for band in large.getextrema()) >= 250  # type: ignore[index]  # of each colour
 
 
 @pytest.mark.parametrize(
-    ("content", "words"),
+    ("content", "message"),
     [
-        (b"<svg></svg>", "no JPEG, PNG or WebP"),
-        (encoded(Image.new("RGB", (64, 64)), "GIF"), "no JPEG, PNG or WebP"),
-        (encoded(Image.effect_noise((300, 300), 90).convert("RGB"))[:4000], "broken"),
-        (encoded(Image.new("1", (8000, 6251)), "PNG"), "more than 50 megapixels"),
-        (encoded(Image.new("1", (20_000, 20_000)), "PNG"), "more than 50 megapixels"),
+        (b"<svg></svg>", "not a JPEG, PNG or WebP"),
+        (encode_image(Image.new("RGB", (64, 64)), "GIF"), "not a JPEG, PNG or WebP"),
+        (encode_image(Image.effect_noise((300, 300), 90).convert("RGB"))[:4000], "broken"),
+        (encode_image(Image.new("1", (8000, 6251)), "PNG"), "more than 50 megapixels"),
+        (encode_image(Image.new("1", (20_000, 20_000)), "PNG"), "more than 50 megapixels"),
     ],
     ids=["text", "gif", "truncated", "large", "bomb"],
 )
-def test_what_is_no_picture_or_too_large_is_refused_and_nothing_stored(
-    desk: Client, folder: Path, content: bytes, words: str
+def test_an_invalid_or_oversized_image_is_rejected_and_nothing_is_stored(
+    staff: Client, folder: Path, content: bytes, message: str
 ) -> None:
-    response = upload(desk, builders.restaurant(), content)
+    response = upload(staff, builders.restaurant(), content)
     assert response.status_code == 200
-    assert words in response.content.decode()
+    assert message in response.content.decode()
     assert not Photo.objects.exists()
-    assert [file for file in folder.rglob("*") if file.is_file()] == []
+    assert stored_files(folder) == []
 
 
-def test_a_file_of_more_than_15_megabytes_is_refused_unread() -> None:
-    with pytest.raises(uploads.BadPicture, match="larger than 15 MB"):
-        uploads.read(io.BytesIO(b""), length=15 * 1024 * 1024 + 1)
+def test_a_file_above_15_megabytes_is_rejected_unread() -> None:
+    with pytest.raises(uploads.InvalidImage, match="larger than 15 MB"):
+        uploads.read_image(io.BytesIO(b""), length=15 * 1024 * 1024 + 1)
 
 
-def test_a_photo_without_words_for_those_who_do_not_see_it_is_refused(desk: Client) -> None:
-    response = upload(desk, builders.restaurant(), encoded(Image.new("RGB", (64, 64))), alt="")
+def test_an_upload_without_alternative_text_is_rejected(staff: Client) -> None:
+    response = upload(staff, builders.restaurant(), encode_image(Image.new("RGB", (64, 64))), alt="")
     assert "This field is required." in response.content.decode()
     assert not Photo.objects.exists()
 
 
-def test_hiding_counts_the_photos_of_reviews_anew(desk: Client) -> None:
+def test_hiding_a_photo_recounts_those_of_its_review(staff: Client) -> None:
     place = builders.restaurant()
     review = builders.review(place, "Look!")
     photo = builders.photo(place, review=review)
 
     def act(action: str) -> tuple[int, Any]:
-        desk.post(LIST, {"action": action, "_selected_action": [str(photo.pk)]})
+        staff.post(LIST, {"action": action, "_selected_action": [str(photo.pk)]})
         facets = Restaurant.objects.get(pk=place.pk).review_facets
         return Review.objects.get(pk=review.pk).photo_count, facets["with_photos"]
 
     assert act("show_again") == (1, 1)
     assert act("hide") == (0, 0)
-    assert "hidden" in desk.get(LIST).content.decode()
+    assert "hidden" in staff.get(LIST).content.decode()
 
 
-def test_deleting_a_photo_removes_its_files_once_that_is_certain(
+def test_deleting_a_photo_deletes_its_files_after_the_commit(
     folder: Path, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
 ) -> None:
     photo = Photo(
@@ -138,23 +141,23 @@ def test_deleting_a_photo_removes_its_files_once_that_is_certain(
         source=builders.source("tablewire"),
         kind="food",
     )
-    uploads.add(photo, Image.new("RGB", (64, 48), "red"), now=NOW)
+    uploads.add_photo(photo, Image.new("RGB", (64, 48), "red"), now=NOW)
     for size in thumbnails.SIZES:
-        thumbnails.picture(photo, size)
-    assert len([file for file in folder.rglob("*") if file.is_file()]) == 3
+        thumbnails.load_thumbnail(photo, size)
+    assert len(stored_files(folder)) == 3
     with django_capture_on_commit_callbacks(execute=False) as callbacks:
-        assert uploads.delete(Photo.objects.all(), now=NOW) == 1
-    assert len([file for file in folder.rglob("*") if file.is_file()]) == 3
+        assert uploads.delete_photos(Photo.objects.all(), now=NOW) == 1
+    assert len(stored_files(folder)) == 3
     for callback in callbacks:
         callback()
-    assert [file for file in folder.rglob("*") if file.is_file()] == []
+    assert stored_files(folder) == []
     assert not Photo.objects.exists()
 
 
-def test_a_review_that_staff_mend_is_counted_anew(desk: Client) -> None:
+def test_editing_the_language_of_a_review_updates_the_facets(staff: Client) -> None:
     place = builders.restaurant()
     review = builders.review(place, "Gut.", lang="en")
     page = f"/admin/catalogue/review/{review.pk}/change/"
-    given = {"author": "Ada", "lang": "de", "text": "Gut.", "owner_reply": "", "owner_replied_at_0": ""}
-    assert desk.post(page, {**given, "owner_replied_at_1": ""}).status_code == 302
+    fields = {"author": "Ada", "lang": "de", "text": "Gut.", "owner_reply": "", "owner_replied_at_0": ""}
+    assert staff.post(page, {**fields, "owner_replied_at_1": ""}).status_code == 302
     assert Restaurant.objects.get(pk=place.pk).review_facets["by_lang"] == {"de": 1}

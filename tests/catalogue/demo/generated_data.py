@@ -1,4 +1,4 @@
-"""Running `manage.py demo_data` in a test."""
+"""Run `manage.py demo_data` in a test."""
 
 from datetime import date
 from io import StringIO
@@ -10,16 +10,16 @@ TODAY = date(2026, 11, 21)
 
 
 def demo_data(*, restaurants: int = 240, reviews: int = 3_000, seed: int = 7, **options: Any) -> str:
-    """Run the command; what it says on stdout."""
-    said = StringIO()
+    """Run the command and return its stdout."""
+    stdout = StringIO()
     call_command(
         "demo_data",
         restaurants=restaurants,
         reviews=reviews,
         seed=seed,
         today=options.pop("today", TODAY),
-        stdout=said,
+        stdout=stdout,
         stderr=StringIO(),
         **options,
     )
-    return said.getvalue()
+    return stdout.getvalue()

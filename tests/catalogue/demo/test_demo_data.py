@@ -1,4 +1,4 @@
-"""`manage.py demo_data`: the same numbers and seed make the same, believable, consistent rows."""
+"""`manage.py demo_data`: deterministic, plausible and consistent rows."""
 
 import os
 import re
@@ -33,7 +33,7 @@ from catalogue.models import (
 from catalogue.read_model import rebuild
 from tests.catalogue.demo.generated_data import TODAY, demo_data
 
-# Ranges kept for fiction, or blocks of zeros that nobody is given; see catalogue/demo/words/cities.toml.
+# Ranges reserved for fiction, or unassigned blocks of zeros; see catalogue/demo/words/cities.toml.
 PHONES = {
     "london": r"\+442079460\d{3}",
     "paris": r"\+3319900\d{4}",
@@ -51,30 +51,30 @@ PHONES = {
 
 
 def rows() -> list[list[Any]]:
-    """All that a run wrote, without the serial numbers and the spans, which belong to the present moment."""
+    """All rows of a run, without serial numbers and open spans, which depend on the current time."""
     return [
         list(Restaurant.objects.order_by("pk").values_list()),
-        written(Review),
-        written(Photo),
+        values_of(Review),
+        values_of(Photo),
         list(SourceRecord.objects.order_by("record").values_list("restaurant", "record", "digest", "updated_at")),
         list(
             Version.objects.order_by("restaurant", "version").values_list(
                 "restaurant", "version", "at", "actor", "kind", "patch"
             )
         ),
-        written(Record),
+        values_of(Record),
         list(SearchRow.objects.order_by("pk").values_list("pk", "card", "document", "rank_stars", "rank_reviews")),
     ]
 
 
-def written(model: type[Review | Photo | Record]) -> list[dict[str, Any]]:
-    """All rows of a table, without the moment that the database keeps of their last change."""
+def values_of(model: type[Review | Photo | Record]) -> list[dict[str, Any]]:
+    """All rows of a table without `updated_at`, which the database sets."""
     rows = model.objects.order_by("pk").values()
     return [{name: value for name, value in row.items() if name != "updated_at"} for row in rows]
 
 
 def definitions() -> list[tuple[str, str]]:
-    """Indexes and constraints of the tables, as the database writes them."""
+    """Definitions of the indexes and constraints of the tables."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT indexname, indexdef FROM pg_indexes WHERE tablename = ANY(%(tables)s) UNION ALL"
@@ -82,18 +82,19 @@ def definitions() -> list[tuple[str, str]]:
             " WHERE conrelid = ANY(%(tables)s::regclass[]) ORDER BY 1, 2",
             {"tables": [*load.TABLES, *rebuild.TABLES]},
         )
-        found: list[tuple[str, str]] = cursor.fetchall()
-    return found
+        rows: list[tuple[str, str]] = cursor.fetchall()
+    return rows
 
 
 def database_url() -> str:
-    """The test database, for a process of its own."""
-    at = connection.settings_dict
-    return f"postgresql://{at['USER']}:{at['PASSWORD']}@{at['HOST']}:{at['PORT']}/{at['NAME']}"
+    """URL of the test database, for a child process."""
+    database = connection.settings_dict
+    address = f"{database['HOST']}:{database['PORT']}/{database['NAME']}"
+    return f"postgresql://{database['USER']}:{database['PASSWORD']}@{address}"
 
 
 @pytest.mark.django_db
-def test_the_same_seed_and_numbers_make_the_same_rows_and_another_seed_makes_others() -> None:
+def test_a_seed_and_numbers_determine_the_rows() -> None:
     demo_data()
     first = rows()
     Restaurant.objects.all().delete()
@@ -105,7 +106,7 @@ def test_the_same_seed_and_numbers_make_the_same_rows_and_another_seed_makes_oth
 
 
 @pytest.mark.django_db
-def test_another_day_moves_the_dates_and_keeps_the_ids() -> None:
+def test_another_today_changes_the_dates_and_not_the_ids() -> None:
     demo_data()
     ids = set(Review.objects.values_list("pk", flat=True))
     Restaurant.objects.all().delete()
@@ -115,44 +116,43 @@ def test_another_day_moves_the_dates_and_keeps_the_ids() -> None:
 
 
 @pytest.mark.django_db
-def test_the_command_adds_as_many_rows_as_it_was_asked_for_and_says_so_last() -> None:
-    said = demo_data(restaurants=101, reviews=1_234)
+def test_the_command_adds_the_requested_numbers_and_prints_them() -> None:
+    output = demo_data(restaurants=101, reviews=1_234)
     assert Restaurant.objects.count() == SourceRecord.objects.filter(source="demo").count() == 101
     assert Review.objects.count() == 1_234
     photos = Photo.objects.count()
     assert re.fullmatch(
         rf"demo_data: 101 restaurants, 1234 reviews, {photos} photos and \d+ offers in \d+\.\d s\n",
-        said.splitlines(keepends=True)[-1],
+        output.splitlines(keepends=True)[-1],
     )
 
 
 @pytest.mark.django_db
 @pytest.mark.parametrize(("restaurants", "reviews"), [(0, 0), (1, 0), (1, 5), (5, 100)])
-def test_small_numbers_are_met_too(restaurants: int, reviews: int) -> None:
+def test_small_numbers_are_exact(restaurants: int, reviews: int) -> None:
     demo_data(restaurants=restaurants, reviews=reviews)
     assert (Restaurant.objects.count(), Review.objects.count()) == (restaurants, reviews)
 
 
 @pytest.mark.django_db
-def test_reviews_without_restaurants_are_refused() -> None:
+def test_reviews_without_restaurants_are_rejected() -> None:
     with pytest.raises(CommandError, match="Reviews need restaurants"):
         demo_data(restaurants=0, reviews=1)
     assert not Review.objects.exists()
 
 
 @pytest.mark.django_db
-def test_rating_count_and_distribution_of_a_restaurant_are_those_of_its_reviews() -> None:
+def test_rating_count_and_distribution_of_a_restaurant_follow_from_its_reviews() -> None:
     demo_data()
-    counted = Restaurant.objects.annotate(
-        reviews_found=Count("reviews"),
+    restaurants: Any = Restaurant.objects.annotate(
+        expected_count=Count("reviews"),
         mean=Avg("reviews__stars"),
-        **{f"found_{stars}": Count("reviews", filter=Q(reviews__stars=stars)) for stars in range(1, 6)},
+        **{f"expected_{stars}": Count("reviews", filter=Q(reviews__stars=stars)) for stars in range(1, 6)},
     )
     unreviewed = 0
-    for restaurant in counted:
-        found: Any = restaurant
-        assert restaurant.review_count == found.reviews_found
-        assert restaurant.star_counts == [getattr(restaurant, f"found_{stars}") for stars in range(1, 6)]
+    for restaurant in restaurants:
+        assert restaurant.review_count == restaurant.expected_count
+        assert restaurant.star_counts == [getattr(restaurant, f"expected_{stars}") for stars in range(1, 6)]
         if not restaurant.review_count:
             unreviewed += 1
             assert restaurant.rating is None
@@ -164,7 +164,7 @@ def test_rating_count_and_distribution_of_a_restaurant_are_those_of_its_reviews(
 
 
 @pytest.mark.django_db
-def test_the_ratings_agree_with_sql() -> None:
+def test_ratings_equal_the_mean_in_sql() -> None:
     demo_data()
     with connection.cursor() as cursor:
         cursor.execute(
@@ -175,7 +175,7 @@ def test_the_ratings_agree_with_sql() -> None:
 
 
 @pytest.mark.django_db
-def test_few_restaurants_have_very_many_reviews() -> None:
+def test_some_restaurants_have_very_many_reviews() -> None:
     demo_data(restaurants=500, reviews=10_000)
     counts = sorted(Restaurant.objects.values_list("review_count", flat=True))
     assert counts[250] < 15
@@ -183,7 +183,7 @@ def test_few_restaurants_have_very_many_reviews() -> None:
 
 
 @pytest.mark.django_db
-def test_every_market_has_restaurants_within_its_radius_near_its_own_neighborhoods() -> None:
+def test_every_market_has_restaurants_within_its_radius_and_neighborhoods() -> None:
     demo_data()
     assert set(Restaurant.objects.values_list("market", flat=True)) == set(
         Market.objects.values_list("slug", flat=True)
@@ -199,7 +199,7 @@ def test_every_market_has_restaurants_within_its_radius_near_its_own_neighborhoo
 
 
 @pytest.mark.django_db
-def test_phones_lie_in_the_ranges_that_nobody_has() -> None:
+def test_phones_lie_in_unassigned_ranges() -> None:
     demo_data()
     for market, phone in Restaurant.objects.values_list("market", "phone"):
         assert phone is None or re.fullmatch(PHONES[market], phone), (market, phone)
@@ -208,7 +208,7 @@ def test_phones_lie_in_the_ranges_that_nobody_has() -> None:
 
 
 @pytest.mark.django_db
-def test_names_are_not_all_alike_and_speak_the_languages_of_the_cities() -> None:
+def test_names_are_varied_and_in_the_languages_of_the_cities() -> None:
     demo_data(restaurants=1_000, reviews=0)
     names = list(Restaurant.objects.values_list("name", flat=True))
     assert len(set(names)) > 950
@@ -218,7 +218,7 @@ def test_names_are_not_all_alike_and_speak_the_languages_of_the_cities() -> None
 
 
 @pytest.mark.django_db
-def test_slugs_avoid_those_that_are_taken() -> None:
+def test_slugs_of_another_seed_are_unique() -> None:
     demo_data(restaurants=40, reviews=0)
     slugs = set(Restaurant.objects.values_list("slug", flat=True))
     demo_data(restaurants=40, reviews=0, seed=9)
@@ -227,11 +227,11 @@ def test_slugs_avoid_those_that_are_taken() -> None:
 
 
 @pytest.mark.django_db
-def test_hours_are_read_back_as_they_were_written_and_their_weeks_differ() -> None:
+def test_hours_round_trip_and_weeks_are_varied() -> None:
     demo_data(restaurants=600, reviews=0)
-    texts = list(Restaurant.objects.values_list("hours", flat=True))
-    known = [Hours.from_json(hours) for hours in texts if hours]
-    assert [hours.to_json() for hours in known] == [hours for hours in texts if hours]
+    stored = list(Restaurant.objects.values_list("hours", flat=True))
+    known = [Hours.from_json(hours) for hours in stored if hours]
+    assert [hours.to_json() for hours in known] == [hours for hours in stored if hours]
     displays = {tuple(hours.display) for hours in known}
     assert len(displays) > 50
     assert ("Every day open 24 hours",) in displays
@@ -241,19 +241,19 @@ def test_hours_are_read_back_as_they_were_written_and_their_weeks_differ() -> No
         for hours in known
         for period in hours.periods
     )
-    assert 0 < texts.count(None) < 60
+    assert 0 < stored.count(None) < 60
     assert any(hours.special_days for hours in known)
 
 
 @pytest.mark.django_db
-def test_spans_are_worked_out_where_hours_are_known() -> None:
+def test_open_spans_are_computed_where_hours_are_known() -> None:
     demo_data(restaurants=60, reviews=0)
     assert not SearchRow.objects.filter(spans_until=None).exists()
     assert not SearchRow.objects.filter(open_spans=None).exclude(restaurant__hours=None).exists()
 
 
 @pytest.mark.django_db
-def test_reviews_speak_english_and_the_language_of_the_city_about_dishes_of_the_cuisine() -> None:
+def test_reviews_are_in_the_languages_of_the_city_and_name_dishes_of_the_cuisine() -> None:
     demo_data()
     paris = Review.objects.filter(restaurant__market="paris")
     assert set(paris.values_list("lang", flat=True)) >= {"fr", "en", ""}
@@ -266,7 +266,7 @@ def test_reviews_speak_english_and_the_language_of_the_city_about_dishes_of_the_
 
 
 @pytest.mark.django_db
-def test_reviews_lie_in_the_three_years_before_today_and_replies_after_their_reviews() -> None:
+def test_reviews_are_of_the_last_three_years_and_replies_follow_their_reviews() -> None:
     demo_data()
     midnight = datetime.combine(TODAY, time(), UTC)
     assert not Review.objects.filter(created_at__gte=midnight).exists()
@@ -281,14 +281,16 @@ def test_reviews_lie_in_the_three_years_before_today_and_replies_after_their_rev
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_load_that_fails_leaves_the_triggers_on() -> None:
+def test_a_failed_load_leaves_the_triggers_enabled() -> None:
     def fail(what: str, done: int, total: int) -> None:
         raise RuntimeError(what)
 
     reference_data.load()
     for in_bulk in (False, True):
         with pytest.raises(RuntimeError, match="restaurants"):
-            load.load(restaurants=12, reviews=0, seed=7, today=TODAY, if_empty=False, in_bulk=in_bulk, on_step=fail)
+            load.load_rows(
+                restaurants=12, reviews=0, seed=7, today=TODAY, if_empty=False, in_bulk=in_bulk, on_step=fail
+            )
         assert not Restaurant.objects.exists()
         with connection.cursor() as cursor:
             cursor.execute(
@@ -298,34 +300,34 @@ def test_a_load_that_fails_leaves_the_triggers_on() -> None:
 
 
 @pytest.mark.django_db
-def test_if_empty_adds_nothing_where_generated_restaurants_exist() -> None:
+def test_if_empty_adds_nothing_when_generated_restaurants_exist() -> None:
     demo_data(if_empty=True, restaurants=12, reviews=0)
     assert "0 restaurants" in demo_data(if_empty=True, seed=99)
     assert Restaurant.objects.count() == 12
 
 
 @pytest.mark.django_db
-def test_the_rows_of_a_seed_are_added_once() -> None:
+def test_a_seed_is_loaded_once() -> None:
     demo_data(restaurants=12, reviews=0)
-    with pytest.raises(CommandError, match="The rows of seed 7 are already there"):
+    with pytest.raises(CommandError, match="The rows of seed 7 already exist"):
         demo_data(restaurants=13, reviews=0)
     assert Restaurant.objects.count() == 12
 
 
 @pytest.mark.django_db(transaction=True)
-def test_in_bulk_the_rows_are_the_same_and_every_index_and_constraint_is_back() -> None:
+def test_a_bulk_load_gives_the_same_rows_indexes_and_constraints() -> None:
     demo_data(restaurants=1_300, reviews=4_000)
     first, before = rows(), definitions()
     Restaurant.objects.all().delete()
-    loaded = load.load(restaurants=1_300, reviews=4_000, seed=7, today=TODAY, if_empty=False, in_bulk=True)
+    loaded = load.load_rows(restaurants=1_300, reviews=4_000, seed=7, today=TODAY, if_empty=False, in_bulk=True)
     assert (loaded.restaurants, loaded.reviews) == (1_300, 4_000)
     assert rows() == first
     assert definitions() == before
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("restaurants", [8_000, load.LARGE])
-def test_a_run_that_is_killed_leaves_nothing_and_the_next_one_adds_all(restaurants: int) -> None:
+@pytest.mark.parametrize("restaurants", [8_000, load.MIN_BULK])
+def test_a_killed_run_leaves_nothing_and_the_next_one_adds_all_rows(restaurants: int) -> None:
     reference_data.load()
     before = definitions()
     process = subprocess.Popen(
@@ -336,10 +338,10 @@ def test_a_run_that_is_killed_leaves_nothing_and_the_next_one_adds_all(restauran
         text=True,
     )
     assert process.stderr is not None
-    # Its first progress: rows are in the database, but not committed.
+    # After the first line of progress rows are in the database, but not committed.
     assert re.search(rf"demo_data: \d+ of {restaurants} restaurants", process.stderr.readline())
     children = [child for child in psutil.Process(process.pid).children() if "spawn_main" in " ".join(child.cmdline())]
-    assert len(children) == (load.PROCESSES if restaurants >= load.LARGE else 0)
+    assert len(children) == (load.PROCESSES if restaurants >= load.MIN_BULK else 0)
     process.kill()
     process.wait()
     _, alive = psutil.wait_procs(children, timeout=30)
@@ -353,7 +355,7 @@ def test_a_run_that_is_killed_leaves_nothing_and_the_next_one_adds_all(restauran
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_two_runs_at_once_with_if_empty_one_adds_rows() -> None:
+def test_one_of_two_concurrent_runs_with_if_empty_adds_rows() -> None:
     def run(seed: int) -> str:
         try:
             return demo_data(restaurants=60, reviews=100, seed=seed, if_empty=True)
@@ -361,7 +363,7 @@ def test_of_two_runs_at_once_with_if_empty_one_adds_rows() -> None:
             connection.close()
 
     with ThreadPoolExecutor(2) as threads:
-        said = sorted(threads.map(run, (1, 2)))
-    assert said[0].startswith("demo_data: 0 restaurants, 0 reviews, 0 photos and 0 offers")
-    assert said[1].startswith("demo_data: 60 restaurants, 100 reviews, ")
+        outputs = sorted(threads.map(run, (1, 2)))
+    assert outputs[0].startswith("demo_data: 0 restaurants, 0 reviews, 0 photos and 0 offers")
+    assert outputs[1].startswith("demo_data: 60 restaurants, 100 reviews, ")
     assert Restaurant.objects.count() == 60

@@ -1,14 +1,14 @@
-"""What `manage.py demo_data` adds beside restaurants and reviews: offers, photos, history, the read model."""
+"""`manage.py demo_data`: offers, photos, versions and the read model."""
 
-import random
 from datetime import UTC, datetime, time
+from typing import Any
 
 import pytest
 from django.db.models import Count, F, Max, Q
 from django.utils import timezone
 
-from catalogue import painting
-from catalogue.demo import photo_captions, vocabulary
+from catalogue.demo import vocabulary
+from catalogue.demo.photos import DEFAULT_DRINKS, DRINKS
 from catalogue.models import FlowSlot, Listing, Photo, Record, Restaurant, Review, Version
 from catalogue.read_model import rebuild
 from catalogue.reviews import aggregates
@@ -16,7 +16,7 @@ from tests.catalogue.demo.generated_data import TODAY, demo_data
 
 
 @pytest.mark.django_db
-def test_offers_are_on_sale_in_every_market_at_once_and_can_be_left_out() -> None:
+def test_offers_are_on_sale_in_every_market_and_optional() -> None:
     demo_data(restaurants=12, reviews=0, offers=False)
     assert not Listing.objects.exists()
     demo_data(restaurants=400, reviews=1_000, seed=8)
@@ -25,61 +25,54 @@ def test_offers_are_on_sale_in_every_market_at_once_and_can_be_left_out() -> Non
 
 
 @pytest.mark.django_db
-def test_figures_of_reviews_and_photos_are_those_that_are_counted() -> None:
+def test_stored_counts_equal_recounted_ones() -> None:
     demo_data(restaurants=300, reviews=9_000)
     assert aggregates.mend() == 0
     assert Review.objects.filter(photo_count__gt=1).exists()
 
 
 @pytest.mark.django_db
-def test_photos_show_what_the_kitchen_makes_and_those_of_guests_belong_to_their_reviews() -> None:
+def test_photos_fit_the_cuisine_and_photos_of_guests_belong_to_their_reviews() -> None:
     demo_data(restaurants=600, reviews=12_000)
     photos = Photo.objects.all()
     assert 600 < photos.count() < 1_500
     assert set(photos.values_list("kind", flat=True)) == {"food", "drink", "interior", "exterior", "menu"}
-    assert photos.values("art").distinct().count() == photos.count()
-    assert not photos.filter(Q(art=None) | Q(alt="") | Q(author=None) | Q(alt__contains="{")).exists()
+    assert set(photos.values_list("width", "height")) == {(1200, 900), (900, 1200)}
+    assert photos.values("card_seed").distinct().count() == photos.count()
+    assert not photos.filter(Q(card_seed=None) | Q(alt="") | Q(author=None) | Q(alt__contains="{")).exists()
+    assert not photos.exclude(kind="interior").filter(caption=None).exists()
+    assert not photos.filter(kind="interior").exclude(caption=None).exists()
     guests = photos.exclude(review=None)
     assert guests.count() > 200
     assert not guests.exclude(author=F("review__author"), created_at=F("review__created_at")).exists()
     assert not guests.exclude(restaurant=F("review__restaurant")).exists()
     midnight = datetime.combine(TODAY, time(), UTC)
     assert not photos.filter(Q(created_at__gte=midnight) | Q(created_at__lt=F("restaurant__created_at"))).exists()
-    for alt, caption, cuisine in photos.filter(kind="food").values_list("alt", "caption", "restaurant__cuisine"):
-        assert caption is not None
-        assert caption.lower() in alt.lower()
-        said = {dish.lower() for dish in vocabulary.cuisines()[cuisine].dishes}
-        assert caption.lower() in said | set(photo_captions.SEEN["food"].values())
+    for photo in photos.select_related("restaurant"):
+        place: Any = photo.restaurant
+        subject = photo.caption or "Interior"
+        assert photo.alt == f"{subject}, {place.name}"
+        match photo.kind:
+            case "food":
+                expected = vocabulary.cuisines()[place.cuisine_id].dishes
+            case "drink":
+                expected = DRINKS.get(place.cuisine_id, DEFAULT_DRINKS)
+            case "exterior":
+                expected = (place.line1,)
+            case kind:
+                expected = (kind,)
+        assert subject.lower() in {name.lower() for name in expected}
 
 
-@pytest.mark.parametrize("kind", sorted({*photo_captions.SEEN, *photo_captions.ROOMS}))
-def test_the_words_of_a_photo_say_what_its_number_paints(kind: str) -> None:
-    rng = random.Random(kind)
-    for cuisine in vocabulary.cuisines().values():
-        for dish in cuisine.dishes:
-            shot = photo_captions.shot(rng, kind=kind, cuisine=cuisine.slug, dishes=[dish], name="Tablo")
-            scene = painting.scene_of(shot.art, kind=kind)
-            if kind in photo_captions.ROOMS:
-                assert shot.alt in {words.format("Tablo") for words in photo_captions.ROOMS[kind][scene]}
-            elif kind == "food" and photo_captions.SCENES.get(dish):
-                assert (shot.alt.lower().startswith(dish.lower()), photo_captions.SCENES[dish]) == (True, scene)
-            else:
-                assert shot.alt.lower().startswith(photo_captions.SEEN[kind][scene])
-    told = photo_captions.ROOMS[kind] if kind in photo_captions.ROOMS else photo_captions.SEEN[kind]
-    assert set(painting.NAMES[kind]) == set(told)
-
-
-def test_every_dish_that_is_painted_is_one_of_the_vocabulary_and_each_kitchen_too() -> None:
-    dishes = {dish for cuisine in vocabulary.cuisines().values() for dish in cuisine.dishes}
-    assert set(photo_captions.SCENES) <= dishes
-    assert {*photo_captions.KITCHENS, *photo_captions.BARS} <= set(vocabulary.cuisines())
+def test_every_cuisine_that_has_its_own_drinks_is_in_the_vocabulary() -> None:
+    assert set(DRINKS) <= set(vocabulary.cuisines())
 
 
 @pytest.mark.django_db
-def test_each_restaurant_has_its_history_and_what_is_shown_is_its_latest_version() -> None:
+def test_each_restaurant_equals_its_latest_version() -> None:
     demo_data(restaurants=400, reviews=2_000)
-    latest = Restaurant.objects.annotate(told=Count("versions"), last=Max("versions__version"))
-    assert not latest.exclude(told=F("version"), last=F("version")).exists()
+    latest = Restaurant.objects.annotate(count=Count("versions"), last=Max("versions__version"))
+    assert not latest.exclude(count=F("version"), last=F("version")).exists()
     changed = Version.objects.filter(version=2).select_related("restaurant")
     assert 30 < changed.count() < 100
     assert set(changed.values_list("kind", flat=True)) == {"updated", "closed"}
@@ -93,7 +86,7 @@ def test_each_restaurant_has_its_history_and_what_is_shown_is_its_latest_version
 
 
 @pytest.mark.django_db
-def test_searches_and_look_ups_show_what_was_generated() -> None:
+def test_the_read_model_equals_the_generated_rows() -> None:
     demo_data()
     assert list(rebuild.differences()) == []
     assert Record.objects.count() == 240

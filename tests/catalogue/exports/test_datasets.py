@@ -140,7 +140,7 @@ def test_reviews_are_exported_as_the_api_shows_them() -> None:
 def test_photos_are_exported_as_the_api_shows_them_without_hidden_ones() -> None:
     expected = {}
     for place in odd():
-        for row in said(PhotoRecord(photos.page(place.pk, now=timezone.now()).rows, many=True).data):
+        for row in said(PhotoRecord(photos.list_photos(place.pk, now=timezone.now()).rows, many=True).data):
             expected[row["id"]] = {**row, "restaurant": place.slug}
     rows = export_builders.rows(exported("photos"))
     assert {row["id"]: row for row in rows} == expected
