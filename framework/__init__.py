@@ -1,1 +1,1 @@
-"""The base library every app stands on; it imports no app and no settings module of ours."""
+"""What every app uses. Nothing here imports an app or a module of settings."""

@@ -14,7 +14,7 @@ from django.core.management import call_command
 from framework.errors import STATUS, Code
 
 ROOT = Path(settings.BASE_DIR)
-PACKAGES = ("accounts", "catalogue", "config", "orders", "payments", "reservations", "tests")
+PACKAGES = ("accounts", "catalogue", "config", "framework", "orders", "payments", "reservations", "tests")
 DRAWERS = {"utils", "helpers", "services", "selectors", "core", "common", "misc", "managers", "mixins"}
 
 

@@ -13,7 +13,7 @@ from PIL import Image
 
 from catalogue.models import Photo
 from catalogue.photos import listing, thumbnails, uploads
-from framework.admin.large_tables import LongTableAdmin
+from framework.admin.large_tables import LargeTableAdmin
 
 
 class PhotoForm(forms.ModelForm[Photo]):
@@ -42,7 +42,7 @@ class PhotoForm(forms.ModelForm[Photo]):
 
 
 @admin.register(Photo)
-class PhotoAdmin(LongTableAdmin):
+class PhotoAdmin(LargeTableAdmin):
     """Photos. The bytes of an address never change: another picture is another photo."""
 
     class Media:

@@ -17,13 +17,14 @@ from catalogue.models import Landmark, SourceRecord
 from catalogue.models import Market as MarketRow
 from catalogue.places import slugs
 from catalogue.read_model import bulk_load, rebuild
-from catalogue.read_model.bulk_load import OnStep
+from framework.cli.progress import OnProgress, no_progress
+from framework.db.locks import AdvisoryLock
 
 SOURCE = "demo"
 # From here on `in_bulk` pays.
 LARGE = 20_000
 PROCESSES = 2
-LOCK = 7_237_140_431
+LOAD_LOCK = AdvisoryLock("demo data")
 TABLES = tuple(f"catalogue_{table}" for table in ("restaurant", "review", "sourcerecord", "photo", "version"))
 # Restaurants that are rendered in one statement.
 RENDERED = 500
@@ -76,7 +77,7 @@ def load(
     today: date,
     if_empty: bool,
     in_bulk: bool,
-    on_step: OnStep = bulk_load.silent,
+    on_step: OnProgress = no_progress,
 ) -> Loaded:
     """Generate and store in one transaction; the dictionaries have to be loaded.
 
@@ -87,7 +88,7 @@ def load(
     """
     with transaction.atomic(), connection.cursor() as cursor:
         bulk_load.take_time()
-        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK])
+        LOAD_LOCK.acquire()
         if if_empty and is_loaded():
             return Loaded()
         if SourceRecord.objects.filter(source=SOURCE, record__startswith=f"{seed}-").exists():
@@ -102,7 +103,7 @@ def load(
             with closing(rows):
                 loaded, ids = _copy(rows, restaurants=restaurants, on_step=on_step)
             # Places in the feed of changes are given by one at a time, to the end of its transaction.
-            cursor.execute("SELECT pg_advisory_xact_lock(%s)", [publish.FEED_LOCK])
+            publish.FEED_LOCK.acquire()
             cursor.execute(VERSIONS, [f"{seed}-%"])
             cursor.execute("DROP TABLE demo_change")
         if in_bulk:
@@ -145,7 +146,7 @@ def _world(seed: int, today: date) -> World:
     )
 
 
-def _copy(made: Iterable[copy_rows.Rows], *, restaurants: int, on_step: OnStep) -> tuple[Loaded, list[UUID]]:
+def _copy(made: Iterable[copy_rows.Rows], *, restaurants: int, on_step: OnProgress) -> tuple[Loaded, list[UUID]]:
     """Store what is made; how many rows that were, and the ids of the restaurants."""
     total = Loaded()
     ids: list[UUID] = []

@@ -35,7 +35,7 @@ class Extent:
 
 def read() -> Extent:
     """The extent of this moment. Four queries at most."""
-    tables = [SearchRow._meta.db_table, Review._meta.db_table]  # noqa: SLF001  # Django's documented attribute
+    tables = [SearchRow._meta.db_table, Review._meta.db_table]
     with connection.cursor() as cursor:
         cursor.execute(BELIEVED, [tables])
         believed = dict(cursor.fetchall())

@@ -1,1 +1,0 @@
-"""PostgreSQL: backend, locks, actors, row history, read replica."""

@@ -27,6 +27,7 @@ from catalogue.exports.jobs.shared_snapshot import EndedError, Snapshot, Snapsho
 from catalogue.exports.requests import payment_state
 from catalogue.exports.storage import files, manifest
 from catalogue.models import Export, ExportPart
+from framework.db.locks import AdvisoryLock
 
 logger = logging.getLogger(__name__)
 
@@ -41,8 +42,8 @@ MOST_TRIES = 5
 PAUSE = timedelta(seconds=20)
 # What is told to a database that starts again is told after pauses of so many seconds.
 PAUSES_S = (0.5, 1, 2, 4, 4)
-# Any number; with the export it is a lock of two numbers, of which there is no other.
-LOCK = 7_205
+# Held by the one worker that begins an export.
+START_LOCK = AdvisoryLock("export start")
 # A task goes on with parts for so long, then rings for the next: it may be one of a queue that goes before.
 GOES_ON_S = 20
 # Looks at what an earlier snapshot has written are cheap, and lost with this one: a task goes on longer with them.
@@ -144,7 +145,7 @@ def begin(export: Export, *, now: datetime, rows_a_part: int = ROWS_A_PART) -> i
     mine = Export.objects.filter(pk=export.pk, status=Export.Status.QUEUED)
     try:
         with transaction.atomic():
-            if not is_alone(export):
+            if not START_LOCK.try_acquire(export.pk):
                 return 0
             bounds, total = partitioning.split(export, rows_a_part=rows_a_part)
             # Not earlier, so that nobody who cancels it has to wait. Whoever still holds a snapshot of an earlier
@@ -163,13 +164,6 @@ def begin(export: Export, *, now: datetime, rows_a_part: int = ROWS_A_PART) -> i
         patiently(partial(not_begun, export, words, now=now))
         return 0
     return len(parts)
-
-
-def is_alone(export: Export) -> bool:
-    """Whether no other worker is at the beginning of an export. Call it in a transaction, which keeps others away."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_try_advisory_xact_lock(%s, hashtext(%s))", [LOCK, str(export.pk)])
-        return bool(cursor.fetchone()[0])
 
 
 def not_begun(export: Export, words: str, *, now: datetime) -> None:

@@ -15,7 +15,7 @@ from catalogue.demo import load
 from catalogue.demo.load import AlreadyLoadedError
 from catalogue.hours import holidays, open_spans
 from catalogue.offers.demo import list_some
-from framework.cli.progress import shown
+from framework.cli.progress import show_progress
 
 MEGABYTE = 1024 * 1024
 # Restaurants of a market that offers can be booked at.
@@ -56,7 +56,7 @@ class Command(BaseCommand):
         is_large = options["restaurants"] >= load.LARGE
         offers = 0
         try:
-            with shown("demo_data", self.stderr) as on_step:
+            with show_progress("demo_data", self.stderr) as on_step:
                 loaded = load.load(
                     restaurants=options["restaurants"],
                     reviews=options["reviews"],

@@ -14,7 +14,7 @@ from django.test import Client
 from redis.exceptions import ConnectionError as NotConnected
 
 from accounts.models import Letter, User
-from framework import encryption
+from framework.encryption import decrypt
 from framework.mail import outbox
 from tests.support import users
 from tests.support.smtp_server import postbox
@@ -42,7 +42,7 @@ def is_in(client: Client) -> bool:
 
 def text_of(letter: Letter) -> str:
     """What the mail says."""
-    return encryption.unseal(letter.text, purpose=outbox.PURPOSE)
+    return decrypt(letter.text, purpose=outbox.PURPOSE)
 
 
 @pytest.mark.parametrize("written", ["boss@example.com", "Boss@Example.COM", " boss@example.com "])

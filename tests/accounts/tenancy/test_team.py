@@ -16,7 +16,7 @@ from django.utils import timezone
 from accounts.models import Account, Invitation, Letter, Membership, User, Venue
 from accounts.tenancy import team
 from accounts.tenancy.permissions import Access, Right, access, rights_of
-from framework import encryption
+from framework.encryption import decrypt
 from framework.errors import Refusal
 from framework.mail import outbox
 from tests.support import users
@@ -38,7 +38,7 @@ def page_of(venue: Venue, rest: str = "") -> str:
 
 def link() -> str:
     """The link in the last mail."""
-    text = encryption.unseal(Letter.objects.latest("created_at").text, purpose=outbox.PURPOSE)
+    text = decrypt(Letter.objects.latest("created_at").text, purpose=outbox.PURPOSE)
     found = re.search(r"/dashboard/invitation/\S+", text)
     assert found is not None
     return found.group()
