@@ -12,7 +12,7 @@ from django.urls import reverse
 from accounts.api_keys.authentication import staff
 from accounts.models import User, Venue
 from accounts.tenancy.auth_backends import parts_of, venues_where
-from framework.admin.pending_counts import Awaiting, Awaits
+from framework.admin.pending_counts import HasPendingCounts, PendingCount
 from framework.db import actor
 
 # More venues than this are found through their list.
@@ -50,14 +50,14 @@ class BackOffice(AdminSite):
 
     def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> TemplateResponse:
         """What waits for somebody, the ways to the venues, and all there is."""
-        told = {"awaiting": list(self.awaiting(request)), "venues": list(ways(request))}
+        told = {"pending_counts": list(self.pending_counts(request)), "venues": list(ways(request))}
         return super().index(request, {**told, **(extra_context or {})})
 
-    def awaiting(self, request: HttpRequest) -> Iterator[Awaiting]:
+    def pending_counts(self, request: HttpRequest) -> Iterator[PendingCount]:
         """What the parts of the back office say is waiting, for who may see it; each count is bounded."""
         for part in self._registry.values():
-            if part.has_view_or_change_permission(request) and isinstance(part, Awaits):
-                yield from part.awaiting(request)
+            if part.has_view_or_change_permission(request) and isinstance(part, HasPendingCounts):
+                yield from part.pending_counts(request)
 
 
 def ways(request: HttpRequest) -> Iterator[dict[str, str]]:

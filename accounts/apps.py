@@ -15,6 +15,13 @@ class AccountsConfig(AppConfig):
     name = "accounts"
     default = True
 
+    def ready(self) -> None:
+        """Register consistency checks."""
+        from accounts import consistency_checks
+        from framework import consistency
+
+        consistency.SOURCES.append(consistency_checks.checks)
+
 
 class BackOfficeConfig(admin_apps.AdminConfig):
     """Django's admin, with our site in place of its own."""

@@ -1,65 +1,23 @@
-"""Holds the books against themselves: how each app asks what has to be true, and what it says of that which is not.
+"""Consistency checks of venues' tallies, events and idempotent calls; those that orders and reservations share."""
 
-A check is one statement, so that it sees one moment while all goes on.
-"""
-
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
-from typing import Any
+from functools import partial
 from uuid import UUID
 
 import orjson
 from django.conf import settings
-from django.db import connection, transaction
 from django.db.models import Model
 
 from accounts.models import IdempotentCall
 from accounts.models.venues import PREFIX as VENUE
+from framework.consistency import Checks, Finding, query
 from framework.public_ids import decode, encode
 
-# On broken books every row may differ: one check tells of so many.
-MOST = 100
-# Answers are looked at so many at once.
+# Idempotent calls are read in batches of this size.
 BATCH = 1_000
-# What the sweep of old events may be late, and as much again for clocks that differ.
-LATE = timedelta(days=1)
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """Something that is not as it has to be: which check says so, of what, and in what way."""
-
-    check: str
-    subject: str
-    what: str
-
-    def __str__(self) -> str:
-        return f"{self.check}: {self.subject}: {self.what}"
-
-
-# What an app has to say of its books, check by check.
-Checks = Mapping[str, Iterator[Finding]]
-
-
-def ask(check: str, prefix: str, statement: str, values: Mapping[str, Any] | None = None) -> Iterator[Finding]:
-    """What the statement finds: its columns are the key of what is wrong, and in what way.
-
-    `prefix` is that of the public id. One query, which may take as long as it needs; the last finding says how many
-    more there are than MOST.
-    """
-    with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute("SELECT set_config('statement_timeout', '0', true)")
-        cursor.execute(
-            f"SELECT found.*, count(*) OVER () FROM ({statement}) AS found LIMIT {MOST}",  # noqa: S608  # ours
-            values or {},
-        )
-        rows: list[tuple[UUID, str, int]] = cursor.fetchall()
-    for key, what, _ in rows:
-        yield Finding(check, encode(prefix, key), what)
-    if rows and rows[0][2] > MOST:
-        yield Finding(check, "others", f"{rows[0][2] - MOST} more")
-
+# Events may be deleted this much before or after their retention ends.
+TOLERANCE = timedelta(days=1)
 
 # What orders and reservations have in common
 TALLIES = """
@@ -99,18 +57,19 @@ EVENTS = """
 
 def tallies(noun: str, rows: type[Model]) -> Iterator[Finding]:
     """Venues whose tally of these records is not their number."""
-    yield from ask(f"{noun}_tally", VENUE, TALLIES.format(table=rows._meta.db_table), {"noun": noun})  # noqa: SLF001  # documented
+    statement = TALLIES.format(table=rows._meta.db_table)
+    yield from query(f"{noun}_tally", statement, {"noun": noun}, subject=partial(encode, VENUE))
 
 
 def events(noun: str, rows: type[Model], *, prefix: str, now: datetime) -> Iterator[Finding]:
     """Records that no event tells of, or another than they are, and events of records that are not there."""
     kept = settings.EVENTS_KEPT_DAYS
-    since = now - timedelta(days=kept) + LATE if kept else datetime.min.replace(tzinfo=now.tzinfo)
-    yield from ask(
+    since = now - timedelta(days=kept) + TOLERANCE if kept else datetime.min.replace(tzinfo=now.tzinfo)
+    yield from query(
         f"{noun}_event",
-        prefix,
-        EVENTS.format(table=rows._meta.db_table),  # noqa: SLF001  # documented
+        EVENTS.format(table=rows._meta.db_table),
         {"noun": noun, "kept_since": since},
+        subject=partial(encode, prefix),
     )
 
 
@@ -139,7 +98,7 @@ def named_in(body: bytes, prefix: str) -> UUID | None:
 
 
 def _missing(noun: str, rows: type[Model], told: Sequence[tuple[UUID, str]], *, prefix: str) -> Iterator[Finding]:
-    there = set(rows._default_manager.filter(pk__in=[key for key, _ in told]).values_list("pk", flat=True))  # noqa: SLF001  # documented
+    there = set(rows._default_manager.filter(pk__in=[key for key, _ in told]).values_list("pk", flat=True))
     for key, call in told:
         if key not in there:
             yield Finding(f"{noun}_replay", encode(prefix, key), f"the answer kept for {call} tells of no row")
@@ -152,6 +111,7 @@ UNANSWERED = """
 """
 
 
-def checks() -> Checks:
-    """What has to be true of calls with an Idempotency-Key: an answer is there with the effect, or neither is."""
-    return {"unanswered_call": ask("unanswered_call", "call", UNANSWERED)}
+def checks(now: datetime) -> Checks:
+    """Idempotent calls have their answer, which is written in one transaction with their effect."""
+    del now
+    return {"unanswered_call": query("unanswered_call", UNANSWERED, subject=partial(encode, "call"))}

@@ -12,7 +12,7 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from accounts.models import Letter
-from framework import encryption
+from framework.encryption import CannotDecrypt, decrypt, encrypt
 
 logger = logging.getLogger("tablewire.worker")
 
@@ -39,8 +39,8 @@ def write(*, address: str, subject: str, text: str, now: datetime) -> None:
     from accounts.tasks.mail import enqueue_mail  # the tasks import this module
 
     subject = " ".join(subject.split())[:300]
-    sealed = encryption.seal(text, purpose=PURPOSE)
-    Letter.objects.create(address=address, subject=subject, text=sealed, created_at=now, next_try_at=now)
+    encrypted = encrypt(text, purpose=PURPOSE)
+    Letter.objects.create(address=address, subject=subject, text=encrypted, created_at=now, next_try_at=now)
     transaction.on_commit(enqueue_mail)
 
 
@@ -66,11 +66,11 @@ def claim(*, now: datetime) -> Letter | None:
 def deliver(letter: Letter, *, now: datetime) -> bool:
     """Send one letter that was claimed; whether that went well."""
     try:
-        text = encryption.unseal(letter.text, purpose=PURPOSE)
+        text = decrypt(letter.text, purpose=PURPOSE)
         # The same each time that it is sent: mail programs show a mail that came twice once.
         headers = {"Message-ID": f"<{letter.pk.hex}@tablewire>", "Auto-Submitted": "auto-generated"}
         EmailMessage(letter.subject, text, to=[letter.address], headers=headers).send()
-    except (OSError, ValueError, encryption.CannotOpen) as error:
+    except (OSError, ValueError, CannotDecrypt) as error:
         logger.warning("Letter %s could not be sent: %s", letter.pk, type(error).__name__)
         if isinstance(error, OSError) and letter.created_at > now - TRIED:
             return False

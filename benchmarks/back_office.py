@@ -83,7 +83,7 @@ def list_of(model: "type[Model]") -> str:
     """Where the list of a model is."""
     from django.urls import reverse
 
-    names = model._meta  # noqa: SLF001  # documented by Django, underscore and all
+    names = model._meta
     return reverse(f"admin:{names.app_label}_{names.model_name}_changelist")
 
 
@@ -91,7 +91,7 @@ def pages_of(client: "Client", model: "type[Model]", admin: "ModelAdmin[Any]") -
     """Every kind of page of one model."""
     from django.urls import reverse
 
-    names, base = model._meta, list_of(model)  # noqa: SLF001  # documented by Django, underscore and all
+    names, base = model._meta, list_of(model)
     first = opened(client, "list", base)
     yield first
     if first.status != 200:
@@ -106,7 +106,7 @@ def pages_of(client: "Client", model: "type[Model]", admin: "ModelAdmin[Any]") -
     if admin.search_fields:
         for words in (*WORDS, *words_of(model, admin)):
             yield opened(client, "search", f"{base}?q={words}")
-    rows = model._default_manager  # noqa: SLF001  # documented by Django, underscore and all
+    rows = model._default_manager
     keys = list(rows.order_by("pk").values_list("pk", flat=True)[:40:39])
     for key in keys:
         yield opened(client, "change", reverse(f"admin:{names.app_label}_{names.model_name}_change", args=[key]))
@@ -118,7 +118,7 @@ def pages_of(client: "Client", model: "type[Model]", admin: "ModelAdmin[Any]") -
 
 def words_of(model: "type[Model]", admin: "ModelAdmin[Any]") -> Iterator[str]:
     """What one row says in its own fields that are searched."""
-    rows = model._default_manager  # noqa: SLF001  # documented by Django, underscore and all
+    rows = model._default_manager
     row = rows.order_by("pk").first()
     for field in admin.search_fields:
         value = getattr(row, field.lstrip("^=@").partition("__")[0], None)
@@ -149,7 +149,7 @@ def main() -> int:
     table = Table("page", "model", "status", "ms", "ratio", "queries", "address")
     bad = count = 0
     for model in apps.get_models():
-        label = model._meta.label  # noqa: SLF001  # documented by Django, underscore and all
+        label = model._meta.label
         if not admin.site.is_registered(model) or asked.only.lower() not in label.lower():
             continue
         slowest: dict[str, Opened] = {}

@@ -6,6 +6,7 @@ from benchmarks import back_office
 from benchmarks.back_office import MOST_MS, MOST_QUERIES, Opened
 from benchmarks.figures import OURS, Figure, Row, Verdict, WrongAnswer
 from benchmarks.suites import Run
+from framework.django_internals import model_admins
 
 
 class Pages:
@@ -19,7 +20,7 @@ class Pages:
         """What the progress bar counts."""
         from django.contrib import admin
 
-        return len(admin.site._registry)  # noqa: SLF001  # there is no other way to count them
+        return len(model_admins(admin.site))
 
     def measure(self, run: Run, wanted: frozenset[str]) -> Iterator[Row]:
         """The row. Raises WrongAnswer when a page was not answered."""
@@ -70,7 +71,7 @@ def opened(run: Run) -> Iterator[Opened]:
     client.force_login(User.objects.filter(is_superuser=True).earliest("pk"))
     # What a process makes once, like the templates of a list.
     back_office.opened(client, "reference", back_office.REFERENCE)
-    for model, its in sorted(admin.site._registry.items(), key=lambda one: str(one[0])):  # noqa: SLF001  # as above
+    for model, its in sorted(model_admins(admin.site).items(), key=lambda one: str(one[0])):
         run.step(f"admin: {model.__name__}")
         if run.words.quick:
             yield back_office.opened(client, "list", back_office.list_of(model), tries=tries(run))

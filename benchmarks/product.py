@@ -162,14 +162,14 @@ def made(restaurants: int, reviews: int) -> None:
 @contextmanager
 def resting(connection: psycopg.Connection[Any]) -> Iterator[None]:
     """No insights are written meanwhile: of a large catalogue that is new a worker writes them for hours."""
-    from catalogue.insights.pipeline.batch_job import LOCK
+    from catalogue.insights.pipeline.batch_job import REFRESH_LOCK
     from catalogue.tasks.insights import enqueue_insights
 
-    connection.execute("SELECT pg_advisory_lock(%s)", [LOCK])
+    connection.execute("SELECT pg_advisory_lock(%s)", [REFRESH_LOCK.number()])
     try:
         yield
     finally:
-        connection.execute("SELECT pg_advisory_unlock(%s)", [LOCK])
+        connection.execute("SELECT pg_advisory_unlock(%s)", [REFRESH_LOCK.number()])
         enqueue_insights()
 
 

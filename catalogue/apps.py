@@ -1,19 +1,22 @@
-"""What Django does with the catalogue when it starts."""
+"""The catalogue app, and what it adds to the registries of the layers below."""
 
 from django.apps import AppConfig
 from django.core import checks
 
 
 class CatalogueConfig(AppConfig):
-    """The catalogue; registers its system checks, and what it forgets of guests."""
+    """Restaurant data."""
 
     name = "catalogue"
 
     def ready(self) -> None:
-        """Register what has to be right before the product starts, and join the erasure of guests."""
+        """Register system checks, consistency checks and an eraser of guests."""
+        from catalogue import consistency_checks
         from catalogue.insights.providers.checks import check
         from catalogue.offers.booking import forget_contacts
+        from framework import consistency
         from reservations.guests import erasure
 
         checks.register(check)
-        erasure.also.append(forget_contacts)
+        consistency.SOURCES.append(consistency_checks.checks)
+        erasure.ERASERS.append(forget_contacts)

@@ -1,12 +1,13 @@
-"""Holds what the catalogue sells against itself: the seats of offers, and the files of exports against their rows."""
+"""Consistency checks of offers and exports."""
 
 from collections.abc import Iterator
 from datetime import datetime
+from functools import partial
 
-from accounts import consistency_checks
-from accounts.consistency_checks import Checks, Finding
 from catalogue.exports.storage import files
 from catalogue.models import Export, ExportPart
+from framework.consistency import Checks, Finding, query
+from framework.public_ids import encode
 
 SEATS = """
     SELECT slot.id, concat('of ', slot.seats, ' seats ', coalesce(held.seats, 0), ' are held, and ', slot.seats_left,
@@ -51,6 +52,9 @@ def what_is_wrong(export: Export) -> str | None:
     return None if manifest in found else f"{manifest} is not there"
 
 
-def checks(*, now: datetime) -> Checks:
-    """What has to be true of offers and exports."""
-    return {"offer_seats": consistency_checks.ask("offer_seats", "fo", SEATS), "export_parts": exports(now=now)}
+def checks(now: datetime) -> Checks:
+    """Seats of offers and files of exports agree with what their rows say."""
+    return {
+        "offer_seats": query("offer_seats", SEATS, subject=partial(encode, "fo")),
+        "export_parts": exports(now=now),
+    }

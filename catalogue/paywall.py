@@ -1,13 +1,9 @@
 """How answers of the data API leave: free ones with an ETag that caches keep, sold ones through the gate."""
 
-import hashlib
-import hmac
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from functools import lru_cache
 from typing import Any
 
-from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from rest_framework.request import Request
 
@@ -15,6 +11,7 @@ from catalogue.responses import Content
 from framework.api import conditional_requests
 from framework.api.fast_path import headers
 from framework.api.renderers import JSON
+from framework.signed_tokens import KeyedHash
 from payments import checkout, x402
 from payments.checkout import TierRequired
 from payments.identity.caller import caller_of, payment_of
@@ -26,6 +23,7 @@ SHARED = "public, max-age=60, stale-while-revalidate=300"
 OWN = "private, no-store"
 VARY = ", ".join(x402.CALLER_HEADERS)
 SAFE = ("GET", "HEAD")
+ETAG_HASH = KeyedHash("catalogue.paywall")
 
 
 def answer(
@@ -91,13 +89,7 @@ def is_buyer(
 
 def tag(content: bytes) -> str:
     """The entity tag of a content. Keyed, so that a sold one cannot be guessed and then confirmed for free."""
-    return f'"{hmac.digest(_key(settings.SECRET_KEY), content, "sha256").hex()[:32]}"'
-
-
-@lru_cache(maxsize=1)
-def _key(secret: str) -> bytes:
-    """That of django.utils.crypto.salted_hmac, which derives it for each content anew."""
-    return hashlib.sha256(b"catalogue.paywall" + secret.encode()).digest()
+    return f'"{ETAG_HASH.hexdigest(content)[:32]}"'
 
 
 def has(request: Request, etag: str, *, any_will_do: bool) -> bool:

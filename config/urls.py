@@ -5,7 +5,6 @@ from django.contrib import admin
 from django.urls import URLPattern, URLResolver, include, path, re_path
 from django.views.generic import RedirectView
 
-from accounts.lifecycle import data_export
 from catalogue import mcp
 from catalogue.agent_discovery import x402_manifest
 from catalogue.api.discovery import llms, page, well_known
@@ -14,9 +13,6 @@ from config import metrics
 from config.website import api_reference, docs
 from config.website.landing import landing
 from framework.api.openapi import schema
-from orders.data_export import menus_of, orders_of
-from payments.account_hooks import payments_of
-from reservations.data_export import reservations_of
 
 handler400 = "framework.api.error_handler.bad_request"
 handler403 = "framework.api.error_handler.forbidden"
@@ -33,15 +29,6 @@ dashboard: list[URLPattern | URLResolver] = [
     re_path("^(?P<rest>.+)/$", RedirectView.as_view(url="/dashboard/%(rest)s", query_string=True)),
 ]
 data = [path("v1/", include("catalogue.api.urls")), path("v1/", include("payments.api.urls"))]
-
-# What customers take with them of each app.
-for its, rows in {
-    "orders": orders_of,
-    "menus": menus_of,
-    "reservations": reservations_of,
-    "payments": payments_of,
-}.items():
-    data_export.add(its, rows)
 
 # One door for all: with the second factor of who has one, and with the limits on guessing.
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]

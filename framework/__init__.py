@@ -1,0 +1,1 @@
+"""What every app uses. Nothing here imports an app or a module of settings."""

@@ -1,41 +1,43 @@
-"""Bars of an inline SVG, and the table that says the same to those who do not see it."""
+"""The geometry of bar charts, which templates draw as SVG without a script."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from decimal import Decimal
 
-WIDTH, HEIGHT = 640, 180
-LEFT, BOTTOM, TOP = 44, 22, 8
-# As many labels as fit below the bars.
-MOST_LABELS = 8
+NICE_STEPS = (Decimal(1), Decimal(2), Decimal("2.5"), Decimal(5), Decimal(10))
 
 
 @dataclass(frozen=True, slots=True)
-class Amounts:
-    """What happened in one span of time, named for the axis and in full."""
+class Column:
+    """What one bar shows: `text` in words, `label` on the axis, and stacked `parts`, each a CSS class and a value."""
 
+    text: str
     label: str
-    name: str
-    calls: int = 0
-    refused: int = 0
-    broken: int = 0
+    parts: Sequence[tuple[str, Decimal | int]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layout:
+    """The size of a chart and its margins, in units of the drawing, and how much fits around it."""
+
+    width: int
+    height: int
+    left: int
+    right: int = 0
+    top: int
+    bottom: int
+    max_labels: int
+    grid_lines: int = 3
 
     @property
-    def good(self) -> int:
-        """The calls that were neither refused nor broken."""
-        return max(self.calls - self.refused - self.broken, 0)
-
-    @property
-    def told(self) -> str:
-        """The span in words."""
-        words = f"{self.name}: {self.calls} call{'' if self.calls == 1 else 's'}"
-        if self.refused or self.broken:
-            words += f", {self.refused} refused (4xx), {self.broken} failed (5xx)"
-        return words
+    def room(self) -> int:
+        """The height of the highest bar that is possible."""
+        return self.height - self.top - self.bottom
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One rectangle: the style is a class of .chart."""
+    """One rectangle of a bar."""
 
     style: str
     y: float
@@ -44,73 +46,73 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """The rectangles of a span, one upon the other, and its label where there is room for one."""
+    """The rectangles of one column, from the bottom up; `label` is empty where there is no room for it."""
 
-    amounts: Amounts
     x: float
     width: float
     middle: float
     parts: Sequence[Part]
+    text: str
     label: str
 
 
 @dataclass(frozen=True, slots=True)
-class Tick:
-    """A line across the chart at a round number."""
+class GridLine:
+    """A horizontal line, and the value at its height."""
 
     y: float
-    number: int
+    label: str
 
 
 @dataclass(frozen=True, slots=True)
-class Chart:
-    """What the template draws; without calls it has no bars that could be seen."""
+class BarChart:
+    """Bars over a grid that ends at a round value, at or above the highest of them."""
 
-    title: str
     bars: Sequence[Bar]
-    ticks: Sequence[Tick]
-    width: int = WIDTH
-    height: int = HEIGHT
-    left: int = LEFT
-    base: int = HEIGHT - BOTTOM
-    total: int = field(default=0)
-    refused: int = field(default=0)
-    broken: int = field(default=0)
+    grid: Sequence[GridLine]
+    layout: Layout
+
+    @property
+    def right(self) -> int:
+        """Where the grid ends."""
+        return self.layout.width - self.layout.right
+
+    @property
+    def label_y(self) -> int:
+        """The baseline of the labels."""
+        return self.layout.height - self.layout.bottom // 3
 
 
-def round_up(number: int) -> int:
-    """The next of 4, 10, 20, 40, 100, 200, 400...: halves of it are whole."""
-    step = 1
-    while True:
-        for nice in (4, 10, 20):
-            if number <= nice * step:
-                return nice * step
-        step *= 10
-
-
-def bars(title: str, amounts: Sequence[Amounts]) -> Chart:
-    """A chart of these spans, from the left to the right."""
-    top = round_up(max((each.calls for each in amounts), default=0))
-    room = HEIGHT - BOTTOM - TOP
-    step = (WIDTH - LEFT) / max(len(amounts), 1)
-    every = -(-len(amounts) // MOST_LABELS)
-    drawn = []
-    for place, each in enumerate(amounts):
-        y, parts = float(HEIGHT - BOTTOM), []
-        for style, number in (("a", each.good), ("c", each.refused), ("b", each.broken)):
-            if number:
-                height = round(number / top * room, 1)
-                y = round(y - height, 1)
-                parts.append(Part(style, y, height))
-        x = LEFT + place * step
-        label = each.label if place % every == 0 else ""
-        drawn.append(Bar(each, round(x + step * 0.12, 1), round(step * 0.76, 1), round(x + step / 2, 1), parts, label))
-    ticks = [Tick(round(HEIGHT - BOTTOM - room * share, 1), int(top * share)) for share in (0, 0.5, 1)]
-    return Chart(
-        title,
-        drawn,
-        ticks,
-        total=sum(each.calls for each in amounts),
-        refused=sum(each.refused for each in amounts),
-        broken=sum(each.broken for each in amounts),
+def bar_chart(columns: Sequence[Column], layout: Layout, *, whole_numbers: bool = False) -> BarChart:
+    """A chart of these columns, from the left to the right. `whole_numbers` keeps fractions off the grid."""
+    highest = max(
+        (sum((Decimal(value) for _, value in each.parts), Decimal(0)) for each in columns), default=Decimal(0)
     )
+    step = round_step(highest, whole_numbers=whole_numbers)
+    base, pitch = layout.height - layout.bottom, (layout.width - layout.left - layout.right) / max(len(columns), 1)
+    labelled_every = -(-len(columns) // layout.max_labels)
+    bars = []
+    for place, column in enumerate(columns):
+        x, y, parts = layout.left + pitch * place, float(base), []
+        for style, value in column.parts:
+            height = round(float(layout.room * Decimal(value) / (step * 4)), 2)
+            y = round(y - height, 2)
+            parts.append(Part(style, y, height))
+        label = "" if place % labelled_every else column.label
+        bars.append(
+            Bar(round(x + pitch / 10, 2), round(pitch * 0.8, 2), round(x + pitch / 2, 2), parts, column.text, label)
+        )
+    grid = [
+        GridLine(round(base - layout.room * line / 4, 2), f"{(step * line).normalize():f}")
+        for line in range(0, 5, 4 // (layout.grid_lines - 1))
+    ]
+    return BarChart(bars, grid, layout)
+
+
+def round_step(highest: Decimal, *, whole_numbers: bool = False) -> Decimal:
+    """A round value of which four reach at least as high as the highest bar. Half of the four is whole on request."""
+    if highest <= 0:
+        return Decimal(1) if whole_numbers else Decimal("0.001")
+    quarter = max(highest / 4, Decimal(1)) if whole_numbers else highest / 4
+    unit = Decimal(10) ** quarter.adjusted()
+    return next(unit * nice for nice in NICE_STEPS if unit * nice >= quarter)

@@ -1,25 +1,25 @@
-"""Tables as CSV, row by row, in which no cell is a formula."""
+"""CSV downloads, row by row, in which no cell is a formula."""
 
 import csv
 import io
 from collections.abc import Iterable, Iterator
 
-# With these a spreadsheet begins a formula (OWASP, "CSV Injection"); numbers of ours begin with a digit.
-FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
+# A spreadsheet takes cells that begin so for formulas (OWASP, "CSV Injection"). Our numbers begin with a digit.
+FORMULA_PREFIXES = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
-def cell(value: object) -> str:
-    """What a spreadsheet shows as the text that it is."""
+def escape_formula(value: object) -> str:
+    """The text of a cell, behind an apostrophe where a spreadsheet would calculate it."""
     text = "" if value is None else str(value)
-    return f"'{text}" if text.startswith(FORMULA) else text
+    return f"'{text}" if text.startswith(FORMULA_PREFIXES) else text
 
 
-def lines(rows: Iterable[Iterable[object]]) -> Iterator[str]:
-    """Each row as a line of CSV (RFC 4180); one is held at a time."""
-    room = io.StringIO()
-    writer = csv.writer(room)
+def csv_lines(rows: Iterable[Iterable[object]]) -> Iterator[str]:
+    """Each row as a line of CSV (RFC 4180); one row is in memory at a time."""
+    buffer = io.StringIO()
+    writer = csv.writer(buffer)
     for row in rows:
-        writer.writerow(cell(value) for value in row)
-        yield room.getvalue()
-        room.seek(0)
-        room.truncate()
+        writer.writerow(escape_formula(value) for value in row)
+        yield buffer.getvalue()
+        buffer.seek(0)
+        buffer.truncate()

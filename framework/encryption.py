@@ -1,7 +1,9 @@
-"""Encrypts what has to be read again later, under keys that come from SECRET_KEY."""
+"""Encryption at rest: Fernet under keys that are derived from SECRET_KEY, one for each purpose.
+
+After a change of SECRET_KEY the values of before are still readable while the old key is in SECRET_KEY_FALLBACKS.
+"""
 
 import base64
-from collections.abc import Sequence
 from functools import lru_cache
 
 from cryptography.fernet import Fernet, InvalidToken, MultiFernet
@@ -10,33 +12,30 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from django.conf import settings
 
 
-class CannotOpen(Exception):
-    """It was sealed for another purpose, or under a SECRET_KEY that we do not have any more."""
+class CannotDecrypt(Exception):
+    """The value was encrypted for another purpose, or under a SECRET_KEY that is not configured any more."""
 
 
-def seal(text: str, *, purpose: str) -> str:
-    """The text as it may be stored."""
-    return box(purpose).encrypt(text.encode()).decode()
+def encrypt(text: str, *, purpose: str) -> str:
+    """The text as it may be stored: base64, 100 characters and a third more than the text."""
+    return _fernet(purpose, settings.SECRET_KEY, tuple(settings.SECRET_KEY_FALLBACKS)).encrypt(text.encode()).decode()
 
 
-def unseal(sealed: str, *, purpose: str) -> str:
-    """The text again. Raises CannotOpen."""
+def decrypt(encrypted: str | bytes, *, purpose: str) -> str:
+    """The text of `encrypt`. Raises CannotDecrypt."""
     try:
-        return box(purpose).decrypt(sealed).decode()
+        keys = settings.SECRET_KEY, tuple(settings.SECRET_KEY_FALLBACKS)
+        return _fernet(purpose, *keys).decrypt(encrypted).decode()
     except InvalidToken as error:
-        raise CannotOpen from error
-
-
-def box(purpose: str) -> MultiFernet:
-    """Encrypts under SECRET_KEY, and opens what was encrypted under its fallbacks too."""
-    return _box(purpose, settings.SECRET_KEY, tuple(settings.SECRET_KEY_FALLBACKS))
+        raise CannotDecrypt from error
 
 
 @lru_cache(maxsize=16)
-def _box(purpose: str, key: str, fallbacks: Sequence[str]) -> MultiFernet:
-    return MultiFernet([Fernet(_derived(purpose, one)) for one in (key, *fallbacks)])
-
-
-def _derived(purpose: str, key: str) -> bytes:
+def _fernet(purpose: str, secret_key: str, fallbacks: tuple[str, ...]) -> MultiFernet:
+    """Encrypts under SECRET_KEY, decrypts under its fallbacks too."""
     info = f"tablewire: {purpose}".encode()
-    return base64.urlsafe_b64encode(HKDF(algorithm=SHA256(), length=32, salt=None, info=info).derive(key.encode()))
+
+    def derive(key: str) -> bytes:
+        return HKDF(algorithm=SHA256(), length=32, salt=None, info=info).derive(key.encode())
+
+    return MultiFernet([Fernet(base64.urlsafe_b64encode(derive(key))) for key in (secret_key, *fallbacks)])

@@ -1,10 +1,12 @@
-"""Holds the orders against themselves: their numbers, what they come to, their tallies, events and kept answers."""
+"""Consistency checks of orders."""
 
 from datetime import datetime
+from functools import partial
 
-from accounts import consistency_checks
-from accounts.consistency_checks import Checks
+from accounts.consistency_checks import events, replays, tallies
 from accounts.models.venues import PREFIX as VENUE
+from framework.consistency import Checks, query
+from framework.public_ids import encode
 from orders.models import Order
 from orders.models.orders import PREFIX
 
@@ -48,12 +50,12 @@ TOTALS = """
 """
 
 
-def checks(*, now: datetime) -> Checks:
-    """What has to be true of orders."""
+def checks(now: datetime) -> Checks:
+    """Numbers, totals, tallies, events and stored answers of orders agree."""
     return {
-        "order_numbers": consistency_checks.ask("order_numbers", VENUE, NUMBERS),
-        "order_totals": consistency_checks.ask("order_totals", PREFIX, TOTALS),
-        "order_tally": consistency_checks.tallies("order", Order),
-        "order_event": consistency_checks.events("order", Order, prefix=PREFIX, now=now),
-        "order_replay": consistency_checks.replays("order", Order, prefix=PREFIX),
+        "order_numbers": query("order_numbers", NUMBERS, subject=partial(encode, VENUE)),
+        "order_totals": query("order_totals", TOTALS, subject=partial(encode, PREFIX)),
+        "order_tally": tallies("order", Order),
+        "order_event": events("order", Order, prefix=PREFIX, now=now),
+        "order_replay": replays("order", Order, prefix=PREFIX),
     }

@@ -1,9 +1,9 @@
-"""What of the orders an account takes with it."""
+"""The orders and menus of an account in its data export."""
 
 from collections.abc import Iterator
 from typing import Any
 
-from accounts.lifecycle import data_export
+from accounts import data_export
 from accounts.models import Account
 from orders.models import Menu, Order
 from orders.serializers import OrderRecord

@@ -13,6 +13,7 @@ from django.db.models import Q
 from accounts import idempotency
 from accounts.models import IdempotentCall, Venue
 from framework.api.error_handler import invalid, problems
+from framework.django_internals import set_prefetched
 from orders import commands
 from orders.models import Menu, MenuItem, Order, OrderItem
 from orders.serializers import NewOrder
@@ -78,7 +79,7 @@ def quote(venue: Venue, menu: Menu | None, *, items: Sequence[Mapping[str, Any]]
     """
     order = Order(venue=venue, currency=venue.currency)
     lines = [OrderItem(order=order, position=position, **item) for position, item in enumerate(items)]
-    order._prefetched_objects_cache = {"items": lines}  # type: ignore[attr-defined]  # noqa: SLF001  # what prefetch_related fills
+    set_prefetched(order, "items", lines)
     if menu is None or not lines:
         return order
     on_menu = {item.ref: item for item in menu.items.filter(ref__in={line.menu_item_id for line in lines})}

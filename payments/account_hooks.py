@@ -1,4 +1,4 @@
-"""What of an account's money matters when it ends, and what it takes with it."""
+"""Payments in the data export of an account, and what of them keeps an account from being closed."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -6,7 +6,7 @@ from typing import Any
 
 from django.db.models import Q
 
-from accounts.lifecycle import closure, data_export
+from accounts import data_export
 from accounts.models import Account
 from payments.models import Payment, Plan
 
@@ -23,7 +23,6 @@ def payments_of(account: Account) -> Iterator[dict[str, Any]]:
         }  # fmt: skip
 
 
-@closure.hindrance
 def has_a_plan(account: Account, now: datetime) -> str | None:
     """A contract, also one that is over: the books need it."""
     del now
@@ -32,7 +31,6 @@ def has_a_plan(account: Account, now: datetime) -> str | None:
     return "The account has a contract with us. Write to us, and we end it with you."
 
 
-@closure.hindrance
 def is_owed_money(account: Account, now: datetime) -> str | None:
     """Money that is on its way, or to be sent back."""
     del now

@@ -1,9 +1,11 @@
-"""Holds the reservations against themselves: who sits where and when, their tallies, events and kept answers."""
+"""Consistency checks of reservations."""
 
 from datetime import datetime
+from functools import partial
 
-from accounts import consistency_checks
-from accounts.consistency_checks import Checks
+from accounts.consistency_checks import events, replays, tallies
+from framework.consistency import Checks, query
+from framework.public_ids import encode
 from reservations.models import Reservation
 from reservations.models.reservations import PREFIX
 
@@ -46,13 +48,14 @@ NAMES = """
 """
 
 
-def checks(*, now: datetime) -> Checks:
-    """What has to be true of reservations."""
+def checks(now: datetime) -> Checks:
+    """Tables, tallies, events and stored answers of reservations agree."""
+    subject = partial(encode, PREFIX)
     return {
-        "table_sold_twice": consistency_checks.ask("table_sold_twice", PREFIX, SOLD_TWICE),
-        "seating": consistency_checks.ask("seating", PREFIX, SEATINGS),
-        "seating_names": consistency_checks.ask("seating_names", PREFIX, NAMES, {"now": now}),
-        "reservation_tally": consistency_checks.tallies("reservation", Reservation),
-        "reservation_event": consistency_checks.events("reservation", Reservation, prefix=PREFIX, now=now),
-        "reservation_replay": consistency_checks.replays("reservation", Reservation, prefix=PREFIX),
+        "table_sold_twice": query("table_sold_twice", SOLD_TWICE, subject=subject),
+        "seating": query("seating", SEATINGS, subject=subject),
+        "seating_names": query("seating_names", NAMES, {"now": now}, subject=subject),
+        "reservation_tally": tallies("reservation", Reservation),
+        "reservation_event": events("reservation", Reservation, prefix=PREFIX, now=now),
+        "reservation_replay": replays("reservation", Reservation, prefix=PREFIX),
     }

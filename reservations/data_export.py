@@ -1,9 +1,9 @@
-"""What of the reservations an account takes with it."""
+"""The reservations of an account in its data export."""
 
 from collections.abc import Iterator
 from typing import Any
 
-from accounts.lifecycle import data_export
+from accounts import data_export
 from accounts.models import Account
 from reservations.models import Reservation
 from reservations.serializers import ReservationRecord

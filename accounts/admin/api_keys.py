@@ -35,7 +35,7 @@ class KeyForm(StaleForm):
         """Refuse an end that is over for a key that is to begin, and a later one for a key that was made to end."""
         values = super().clean()
         end = values.get("expires_at")
-        is_new = self.instance._state.adding  # noqa: SLF001  # documented by Django, underscore and all
+        is_new = self.instance._state.adding
         if is_new and end is not None and end <= timezone.now():
             self.add_error("expires_at", "This is over.")
         elif not is_new and "expires_at" in self.changed_data and "expires_at" in values:

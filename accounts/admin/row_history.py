@@ -68,13 +68,13 @@ def _of(model: type[Model], column: str, key: object, *, names: bool) -> Iterato
         return
     lines = list(kept.objects.filter(**{column: key}).order_by("-pgh_id")[:MOST_CHANGES])
     # Read backwards, what a row became is what it was before the next change; the last change led to what it is.
-    became: dict[object, Any] = dict(model._default_manager.in_bulk({line.pgh_obj_id for line in lines}))  # noqa: SLF001
+    became: dict[object, Any] = dict(model._default_manager.in_bulk({line.pgh_obj_id for line in lines}))
     pairs = []
     for line in lines:
         pairs.append((line, became.get(line.pgh_obj_id)))
         became[line.pgh_obj_id] = line
-    columns = {field.name for field in kept._meta.concrete_fields}  # noqa: SLF001  # documented by Django
-    fields = [field for field in model._meta.concrete_fields if field.name in columns]  # noqa: SLF001  # the same
+    columns = {field.name for field in kept._meta.concrete_fields}
+    fields = [field for field in model._meta.concrete_fields if field.name in columns]
     related = _named(fields, pairs)
     for line, after in pairs:
         differences = tuple(
@@ -86,7 +86,7 @@ def _of(model: type[Model], column: str, key: object, *, names: bool) -> Iterato
             for field in (fields if line.pgh_label == CHANGED and after is not None else ())
             if getattr(line, field.attname) != getattr(after, field.attname)
         )
-        what = f"{model._meta.verbose_name} {getattr(line, 'name', '')}".strip() if names else ""  # noqa: SLF001
+        what = f"{model._meta.verbose_name} {getattr(line, 'name', '')}".strip() if names else ""
         actor = (line.pgh_context or {}).get("actor") or "system"
         yield Change(line.pgh_created_at, actor, line.pgh_label, what, differences)
 
@@ -98,7 +98,7 @@ def _named(fields: Sequence[Field[Any, Any]], pairs: Sequence[tuple[Any, Any]]) 
         if field.remote_field:
             keys = {getattr(each, field.attname) for pair in pairs for each in pair if each is not None} - {None}
             rows: Any = field.remote_field.model
-            found |= {(field.name, key): str(each) for key, each in rows._default_manager.in_bulk(keys).items()}  # noqa: SLF001
+            found |= {(field.name, key): str(each) for key, each in rows._default_manager.in_bulk(keys).items()}
     return found
 
 

@@ -55,7 +55,7 @@ class OfVenues(WithChanges):
 
     def is_theirs(self, request: HttpRequest, verb: str, row: Model | None) -> bool:
         """Whether the user may do this with this row, and not only with rows of another venue."""
-        if row is None or row._state.adding:  # noqa: SLF001  # documented by Django, underscore and all
+        if row is None or row._state.adding:
             return True
         theirs = self.venues(request, verb)
         return theirs is None or venue_of(row, self.venue_path) in theirs
@@ -125,13 +125,14 @@ class OfVenues(WithChanges):
         if any(found is None for found in writable):
             return options
         related = db_field.remote_field.model
-        its_admin = self.admin_site._registry.get(related)  # noqa: SLF001  # get_model_admin raises for others
+        site = self.admin_site
+        its_admin = site.get_model_admin(related) if site.is_registered(related) else None
         if isinstance(its_admin, OfVenues):
             rows = options.get("queryset")
-            rows = related._default_manager.all() if rows is None else rows  # noqa: SLF001  # documented by Django
+            rows = related._default_manager.all() if rows is None else rows
             return options | {"queryset": rows.filter(**{f"{its_admin.venue_path}__in": theirs})}
         # What belongs to no venue is not for members, unless a subclass has chosen it.
-        return {"queryset": related._default_manager.none()} | options  # noqa: SLF001  # the same
+        return {"queryset": related._default_manager.none()} | options
 
 
 def venue_of(row: Any, path: str) -> UUID | None:

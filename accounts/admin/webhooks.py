@@ -1,5 +1,6 @@
 """Where staff keep the endpoints of webhooks, and see what was sent to them and what came back."""
 
+import json
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -20,8 +21,8 @@ from accounts.models import Event, EventType, Venue, WebhookDelivery, WebhookEnd
 from accounts.webhooks import delivery_queue, endpoints, signing_secrets, ssrf_guard
 from accounts.webhooks import http_client as sending
 from framework.admin.action_confirmation import ask_about
-from framework.admin.pending_counts import Awaiting, counted
-from framework.admin.read_only import History, pretty
+from framework.admin.pending_counts import PendingCount, count_bounded
+from framework.admin.read_only import ReadOnlyAdmin
 from framework.errors import Refusal
 from framework.public_ids import decode
 
@@ -205,15 +206,15 @@ class WebhookEndpointAdmin(OfVenues):
         self.message_user(request, f"{number} switched off.", messages.SUCCESS)
         return None
 
-    def awaiting(self, request: HttpRequest) -> list[Awaiting]:
+    def pending_counts(self, request: HttpRequest) -> list[PendingCount]:
         """Endpoints that fail, or were given up."""
         failing = WebhookEndpoint.objects.filter(
             Q(failing_since__isnull=False, disabled_at=None)
             | Q(disabled_reason__in=[DisabledReason.GONE, DisabledReason.FAILING])
         )
-        number = counted(self.within(request, failing, "view", "change"))
+        number = count_bounded(self.within(request, failing, "view", "change"))
         address = reverse("admin:accounts_webhookendpoint_changelist")
-        return [Awaiting("webhooks failing", number, address, is_bad=True)]
+        return [PendingCount("webhooks failing", number, address, is_bad=True)]
 
     @admin.action(description="Send again what failed in the last 7 days", permissions=["change"])
     def replay_failed(self, request: HttpRequest, queryset: QuerySet[WebhookEndpoint]) -> None:
@@ -229,7 +230,7 @@ class WebhookEndpointAdmin(OfVenues):
 
 
 @admin.register(WebhookDelivery)
-class WebhookDeliveryAdmin(OfVenues, History):
+class WebhookDeliveryAdmin(OfVenues, ReadOnlyAdmin):
     """Deliveries: what was sent where, and what came back."""
 
     venue_path = "endpoint__venue"
@@ -278,7 +279,7 @@ class WebhookDeliveryAdmin(OfVenues, History):
         """As the receiver would get them."""
         try:
             headers = sending.headers_of(delivery.event, delivery.endpoint, now=timezone.now())
-        except signing_secrets.Unreadable as error:
+        except signing_secrets.SecretUnreadable as error:
             return format_html("<p>{}</p>", f"It cannot be signed: {error}.")
         return format_html("<pre>{}</pre>", "\n".join(f"{name}: {value}" for name, value in headers.items()))
 
@@ -304,7 +305,7 @@ class WebhookDeliveryAdmin(OfVenues, History):
 
 
 @admin.register(Event)
-class EventAdmin(OfVenues, History):
+class EventAdmin(OfVenues, ReadOnlyAdmin):
     """What has happened at the venues and in the accounts."""
 
     list_display = ["public_id", "type", "where", "actor", "created_at"]
@@ -337,7 +338,7 @@ class EventAdmin(OfVenues, History):
     @admin.display(description="Record")
     def content(self, event: Event) -> SafeString:
         """As callers saw it then."""
-        return pretty(event.record)
+        return format_html("<pre>{}</pre>", json.dumps(event.record, indent=2, ensure_ascii=False))
 
     @admin.display(description="Told to")
     def told(self, event: Event) -> SafeString | str:

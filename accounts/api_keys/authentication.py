@@ -13,6 +13,7 @@ from rest_framework.request import Request
 from accounts.api_keys import permissions
 from accounts.api_keys.cache import api_key_cache
 from accounts.models import ApiKey, Venue, looks_like_a_key
+from framework.django_internals import wrapped_request
 from framework.errors import Code, Refusal
 
 CHALLENGE = {"WWW-Authenticate": 'Bearer realm="tablewire"'}
@@ -87,7 +88,7 @@ class KeyAuthentication(BaseAuthentication):
 
     def authenticate(self, request: Request) -> tuple[Venue, ApiKey]:
         """`request.user` is the venue, `request.auth` the key."""
-        key: ApiKey = request._request.api_key  # type: ignore[attr-defined]  # noqa: SLF001
+        key: ApiKey = wrapped_request(request).api_key  # type: ignore[attr-defined]
         return key.venue, key
 
     def authenticate_header(self, request: Request) -> str:

@@ -16,10 +16,10 @@ from typing import TypeVar
 from cachetools import TTLCache
 from django.db import DatabaseError
 from django.db.models import Model
-from django.db.models.base import ModelState
 
 from accounts.models import ApiKey, KeyChange, digest, looks_like_a_key
 from accounts.models.api_keys import MINUTE
+from framework.django_internals import copy_row
 
 Row = TypeVar("Row", bound=Model)
 
@@ -116,17 +116,8 @@ class ApiKeyCache:
 
 def copied(key: ApiKey) -> ApiKey:
     """Copies of the key and its venue: requests run in threads, and each may change what it is given."""
-    twin = copied_row(key)
-    twin.venue = copied_row(key.venue)
-    return twin
-
-
-def copied_row(row: Row) -> Row:
-    """As copy.copy, in a sixth of its time: two rows are copied for each call."""
-    twin = object.__new__(type(row))
-    twin.__dict__ = row.__dict__.copy()
-    state = twin._state = ModelState()  # as Model.__getstate__ has it
-    state.__dict__ = row._state.__dict__ | {"fields_cache": row._state.fields_cache.copy()}  # noqa: SLF001
+    twin = copy_row(key)
+    twin.venue = copy_row(key.venue)
     return twin
 
 

@@ -10,7 +10,7 @@ from django.contrib.sessions.models import Session
 from django.db import transaction
 from django.http import HttpRequest
 
-from framework.encryption import CannotOpen, seal, unseal
+from framework.encryption import CannotDecrypt, decrypt, encrypt
 
 PURPOSE = "secrets that are shown once"
 KEPT = timedelta(minutes=10)
@@ -19,7 +19,7 @@ NAME = "reveals"
 
 def keep(request: HttpRequest, secret: str, *, of: str, now: datetime) -> None:
     """Have the secret wait for this browser's next page about `of`, the public id of what it belongs to."""
-    request.session[NAME] = _waiting(request, now) | {of: [seal(secret, purpose=PURPOSE), now.timestamp()]}
+    request.session[NAME] = _waiting(request, now) | {of: [encrypt(secret, purpose=PURPOSE), now.timestamp()]}
 
 
 def take(request: HttpRequest, *, of: str, now: datetime) -> str | None:
@@ -34,25 +34,25 @@ def take(request: HttpRequest, *, of: str, now: datetime) -> str | None:
             return None
         # As it is now that nobody else writes it, not as it was when this request began.
         request.session = type(request.session)(request.session.session_key)
-        sealed = _taken(request, of=of, now=now)
+        encrypted = _taken(request, of=of, now=now)
         request.session.save()
     try:
-        return unseal(sealed, purpose=PURPOSE) if sealed is not None else None
-    except CannotOpen:
+        return decrypt(encrypted, purpose=PURPOSE) if encrypted is not None else None
+    except CannotDecrypt:
         return None
 
 
 def _taken(request: HttpRequest, *, of: str, now: datetime) -> str | None:
     waiting = _waiting(request, now)
-    sealed, _ = waiting.pop(of, (None, 0.0))
+    encrypted, _ = waiting.pop(of, (None, 0.0))
     if waiting:
         request.session[NAME] = waiting
     else:
         request.session.pop(NAME, None)
-    return None if sealed is None else str(sealed)
+    return None if encrypted is None else str(encrypted)
 
 
 def _waiting(request: HttpRequest, now: datetime) -> dict[str, list[str | float]]:
     oldest = (now - KEPT).timestamp()
     waiting = request.session.get(NAME, {})
-    return {of: [sealed, moment] for of, (sealed, moment) in waiting.items() if moment > oldest}
+    return {of: [encrypted, moment] for of, (encrypted, moment) in waiting.items() if moment > oldest}

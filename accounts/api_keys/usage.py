@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from uuid import UUID
 
-from django_ratelimit.core import ALL, _get_window, _make_cache_key
-
 from accounts.api_keys.rate_limit import HOUR_S, ManagementDoorway
 from accounts.models import ApiKey
 from framework.api.rate_limits.middleware import store
+from framework.ratelimit_internals import counter_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,17 +40,16 @@ def of_families(keys: Iterable[ApiKey]) -> Mapping[UUID, FamilyUsage]:
     first: dict[UUID, ApiKey] = {}
     for key in keys:
         first.setdefault(key.family, key)
-    windows = {family: _get_window(family.hex, HOUR_S) for family in first}
     group = f"{ManagementDoorway.policy}:"
-    names = [_make_cache_key(group, windows[family], (1, HOUR_S), family.hex, ALL) for family in first]
-    counts = store().counts(names)
+    counters = [counter_of(group=group, value=family.hex, period_s=HOUR_S) for family in first]
+    counts = store().counts([key for key, _ in counters])
     return {
         family: FamilyUsage(
             name=key.name,
             calls=None if counts is None else counts[place],
             allowance=key.allowance,
             # The second in which the counters see a window end still belongs to it.
-            until=datetime.fromtimestamp(max(windows[family], int(time.time())) + 1, UTC),
+            until=datetime.fromtimestamp(max(window, int(time.time())) + 1, UTC),
         )
-        for place, (family, key) in enumerate(first.items())
+        for place, ((family, key), (_, window)) in enumerate(zip(first.items(), counters, strict=True))
     }

@@ -6,9 +6,10 @@ from django.http import HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 
+from accounts import data_export
 from accounts.dashboard.decorators import PageRequest, page
 from accounts.forms.people import AccountForm, CloseForm, VenueForm
-from accounts.lifecycle import closure, data_export, onboarding
+from accounts.lifecycle import closure, onboarding
 from accounts.tenancy.permissions import Right
 from framework.errors import Refusal
 

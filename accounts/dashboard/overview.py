@@ -1,6 +1,6 @@
 """The first page of a venue, and the way to it."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, cast
@@ -9,32 +9,22 @@ from zoneinfo import ZoneInfo
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import reverse
 from django.utils import timezone
 
+from accounts import onboarding
 from accounts.api_keys import usage
 from accounts.dashboard.decorators import PageRequest, page
-from accounts.models import ApiHour, ApiKey, Event, EventType, User, Venue, WebhookEndpoint
+from accounts.models import ApiHour, ApiKey, Event, EventType, User, Venue
+from accounts.onboarding import url_of
 from accounts.tenancy.permissions import Access, Right
-from framework import charts
+from framework.charts import BarChart, Column, Layout, bar_chart
 from framework.public_ids import encode
 
 HOUR = timedelta(hours=1)
 DAYS = 30
 NEWEST = 12
+CHART = Layout(width=640, height=180, left=44, top=8, bottom=22, max_labels=8)
 
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """Something that a new venue has yet to do."""
-
-    label: str
-    why: str
-    url: str
-
-
-# Each app adds what its pages are there to do: given who looks, a step, or None where it is done or not theirs.
-FIRST_STEPS: list[Callable[[Access], Step | None]] = []
 
 WORDS: dict[str, tuple[str, Right]] = {
     EventType.ORDER_CREATED: ("was placed", Right.ORDERS),
@@ -61,6 +51,44 @@ class Happening:
     url: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class CallCounts:
+    """The API calls of one hour or day; `label` is written on the axis, `name` in full."""
+
+    label: str
+    name: str
+    calls: int = 0
+    refused: int = 0
+    broken: int = 0
+
+    @property
+    def text(self) -> str:
+        """The counts in words."""
+        words = f"{self.name}: {self.calls} call{'' if self.calls == 1 else 's'}"
+        if self.refused or self.broken:
+            words += f", {self.refused} refused (4xx), {self.broken} failed (5xx)"
+        return words
+
+    @property
+    def column(self) -> Column:
+        """Answered calls at the bottom, then refused and failed ones."""
+        answered = max(self.calls - self.refused - self.broken, 0)
+        parts = (("a", answered), ("c", self.refused), ("b", self.broken))
+        return Column(self.text, self.label, [(style, number) for style, number in parts if number])
+
+
+@dataclass(frozen=True, slots=True)
+class CallChart:
+    """A chart of calls, the counts that it shows, and their sums."""
+
+    title: str
+    counts: Sequence[CallCounts]
+    chart: BarChart
+    total: int
+    refused: int
+    broken: int
+
+
 @login_required
 def dashboard(request: HttpRequest) -> HttpResponse:
     """Go to the overview of the first venue; who works nowhere yet is told what to do."""
@@ -75,7 +103,7 @@ def overview(request: PageRequest) -> HttpResponse:
     """
     mine, now = request.access, timezone.now()
     shown: dict[str, Any] = {
-        "steps": [step for ask in FIRST_STEPS if (step := ask(mine))],
+        "steps": [step for find in onboarding.STEPS if (step := find(mine))],
         "happenings": list(happenings(mine)),
         "sees_orders": mine.may(Right.ORDERS),
         "sees_reservations": mine.may(Right.RESERVATIONS),
@@ -93,7 +121,7 @@ def busiest(used: usage.FamilyUsage) -> tuple[int, str]:
     return -(used.calls or 0), used.name
 
 
-def calls(venue: Venue, *, now: datetime) -> Sequence[charts.Chart]:
+def calls(venue: Venue, *, now: datetime) -> Sequence[CallChart]:
     """The last 24 hours by the hour, and 30 days by the venue's day. One query of 721 rows at most."""
     zone = ZoneInfo(venue.timezone)
     today = now.astimezone(zone).date()
@@ -113,18 +141,30 @@ def calls(venue: Venue, *, now: datetime) -> Sequence[charts.Chart]:
     hours = [this_hour - HOUR * back for back in range(23, -1, -1)]
     days = [today - timedelta(days=back) for back in range(DAYS - 1, -1, -1)]
     return (
-        charts.bars(
+        call_chart(
             "Calls of the last 24 hours",
             [
-                charts.Amounts(f"{at:%H:%M}", f"{at:%Y-%m-%d %H:%M}", *by_hour.get(hour, ()))
+                CallCounts(f"{at:%H:%M}", f"{at:%Y-%m-%d %H:%M}", *by_hour.get(hour, ()))
                 for hour in hours
                 for at in (hour.astimezone(zone),)
             ],
         ),
-        charts.bars(
+        call_chart(
             "Calls of the last 30 days",
-            [charts.Amounts(f"{day:%m-%d}", f"{day:%Y-%m-%d}", *by_day.get(day, ())) for day in days],
+            [CallCounts(f"{day:%m-%d}", f"{day:%Y-%m-%d}", *by_day.get(day, ())) for day in days],
         ),
+    )
+
+
+def call_chart(title: str, counts: Sequence[CallCounts]) -> CallChart:
+    """A chart of these counts, from the left to the right."""
+    return CallChart(
+        title,
+        counts,
+        bar_chart([each.column for each in counts], CHART, whole_numbers=True),
+        total=sum(each.calls for each in counts),
+        refused=sum(each.refused for each in counts),
+        broken=sum(each.broken for each in counts),
     )
 
 
@@ -154,28 +194,3 @@ def by(actor: str) -> str:
     if kind == "key":
         return f"by the key {name}…"
     return {"staff": f"by {name}", "guest": "by the guest"}.get(kind, "")
-
-
-def first_call(mine: Access) -> Step | None:
-    """A key, and a call with it."""
-    if not mine.may(Right.DEVELOPERS):
-        return None
-    keys = ApiKey.objects.filter(venue=mine.venue)
-    if keys.exclude(last_used_at=None).exists():
-        return None
-    return Step("Make the first call", "Create a key, and ask the API something.", url_of("keys", mine))
-
-
-def first_endpoint(mine: Access) -> Step | None:
-    """A webhook."""
-    if not mine.may(Right.DEVELOPERS) or WebhookEndpoint.objects.filter(venue=mine.venue).exists():
-        return None
-    return Step("Add a webhook", "A server of yours hears of each order at once.", url_of("webhooks", mine))
-
-
-def url_of(name: str, mine: Access, **named: str) -> str:
-    """The address of a page of the venue."""
-    return reverse(name, kwargs={"venue": mine.venue.public_id, **named})
-
-
-FIRST_STEPS += [first_call, first_endpoint]

@@ -24,7 +24,7 @@ class VenueForm(StaleForm):
     def clean_timezone(self) -> str:
         """Refuse another zone while a reservation would change its time by that."""
         zone: str = self.cleaned_data["timezone"]
-        is_new = self.instance._state.adding  # noqa: SLF001  # Django's documented attribute
+        is_new = self.instance._state.adding
         if is_new or "timezone" not in self.changed_data:
             return zone
         expected = self.instance.reservations.filter(status__in=["confirmed", "pending"], ends_at__gt=timezone.now())

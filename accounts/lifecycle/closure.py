@@ -1,6 +1,6 @@
 """How accounts end: closed at once, kept for 30 days in which staff can undo it, then deleted in pieces.
 
-Apps above this one say here what keeps an account from being closed: `@closing.hindrance`.
+Apps above this one add to GUARDS in AppConfig.ready what keeps an account from being closed.
 """
 
 import logging
@@ -22,8 +22,8 @@ KEPT = timedelta(days=30)
 PIECE = 1_000
 
 # Why an account cannot be closed now, in words for its owner; None where nothing is in the way.
-Hindrance = Callable[[Account, datetime], str | None]
-hindrances: list[Hindrance] = []
+ClosureGuard = Callable[[Account, datetime], str | None]
+GUARDS: list[ClosureGuard] = []
 
 
 class CannotClose(InvalidRequest):
@@ -38,15 +38,9 @@ class StillNeeded(InvalidRequest):
     """Accounts would be nobody's without this person."""
 
 
-def hindrance(reason: Hindrance) -> Hindrance:
-    """Ask this too before an account is closed."""
-    hindrances.append(reason)
-    return reason
-
-
 def reasons(account: Account, *, now: datetime) -> list[str]:
     """Why the account cannot be closed now; empty where it can."""
-    return [words for words in (reason(account, now) for reason in hindrances) if words]
+    return [words for words in (guard(account, now) for guard in GUARDS) if words]
 
 
 def close(account: Account, *, name: str, now: datetime) -> None:
@@ -107,22 +101,22 @@ def purge(account: Account) -> None:
 def of_venue(venue: Venue) -> Iterator[models.QuerySet[Any]]:
     """All rows that name the venue: first those that would forbid its end, which others hang on."""
     named = [
-        (field.remote_field.on_delete is not models.PROTECT, model._meta.label, model, field.name)  # noqa: SLF001  # documented
+        (field.remote_field.on_delete is not models.PROTECT, model._meta.label, model, field.name)
         for model in apps.get_models()
-        for field in model._meta.concrete_fields  # noqa: SLF001  # documented by Django, underscore and all
+        for field in model._meta.concrete_fields
         if field.remote_field
         and field.related_model is Venue
         and field.remote_field.on_delete in (models.PROTECT, models.CASCADE)
     ]
     for _, _, model, name in sorted(named, key=lambda one: one[:2]):
-        yield model._default_manager.filter(**{name: venue})  # noqa: SLF001  # the manager that deletions use
+        yield model._default_manager.filter(**{name: venue})
 
 
 def empty(rows: models.QuerySet[Any]) -> bool:
     """Delete a piece of these rows; whether there may be more."""
     piece = list(rows.order_by("pk").values_list("pk", flat=True)[:PIECE])
     if piece:
-        rows.model._default_manager.filter(pk__in=piece).delete()  # noqa: SLF001  # the manager that deletions use
+        rows.model._default_manager.filter(pk__in=piece).delete()
     return len(piece) == PIECE
 
 

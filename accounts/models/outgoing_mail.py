@@ -8,7 +8,7 @@ from framework.public_ids import new_id
 class Letter(models.Model):
     """One mail, written in the transaction of what it tells of. A worker claims it through `next_try_at`.
 
-    Its text is sealed, as it may hold a link that lets somebody in, and the row is deleted once the mail is sent.
+    Its text is encrypted, as it may hold a link that lets somebody in, and the row is deleted once the mail is sent.
     """
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)

@@ -15,8 +15,8 @@ from django.utils import timezone
 from accounts import mail_outbox
 from accounts.lifecycle import onboarding
 from accounts.models import User
-from framework import encryption
 from framework.api.rate_limits.middleware import ip_of
+from framework.encryption import CannotDecrypt, decrypt, encrypt
 
 logger = logging.getLogger("tablewire.entrance")
 
@@ -48,16 +48,16 @@ class Entrance(DefaultAccountAdapter):  # type: ignore[misc]  # allauth has no t
 
 
 class SecondFactor(DefaultMFAAdapter):  # type: ignore[misc]  # allauth has no types
-    """What a second factor is computed from is sealed at rest."""
+    """What a second factor is computed from is encrypted at rest."""
 
     def encrypt(self, text: str) -> str:
         """The secret as it is stored."""
-        return encryption.seal(text, purpose=PURPOSE)
+        return encrypt(text, purpose=PURPOSE)
 
     def decrypt(self, encrypted_text: str) -> str:
         """The secret again; after a change of SECRET_KEY without a fallback one that no code fits."""
         try:
-            return encryption.unseal(encrypted_text, purpose=PURPOSE)
-        except encryption.CannotOpen:
+            return decrypt(encrypted_text, purpose=PURPOSE)
+        except CannotDecrypt:
             logger.warning("A second factor cannot be read, as SECRET_KEY was changed: its codes are refused")
             return ""

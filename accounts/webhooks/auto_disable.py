@@ -11,9 +11,11 @@ from django.db import transaction
 from accounts.models import Membership, User, WebhookDelivery, WebhookEndpoint, WebhookLetter
 from accounts.webhooks import delivery_queue
 from framework.api.urls import public_url
-from framework.db.locks import RETIREMENT, alone
+from framework.db.locks import AdvisoryLock
 
 logger = logging.getLogger("tablewire.worker")
+
+RETIREMENT_LOCK = AdvisoryLock("webhook endpoint retirement")
 
 PATIENCE = timedelta(days=5)
 # Failing means tried: the longest pause between two tries is 24 hours and a tenth.
@@ -42,8 +44,8 @@ what it has missed:
 
 def sweep(*, now: datetime) -> int:
     """Retire what has failed for five days without any success, and send the mail; return how many were retired."""
-    with alone(RETIREMENT) as nobody_else:
-        if not nobody_else:
+    with RETIREMENT_LOCK.session() as is_mine:
+        if not is_mine:
             return 0
         overdue = WebhookEndpoint.objects.filter(disabled_at__isnull=True, failing_since__lte=now - PATIENCE)
         retired = sum(retire(key, now=now) for key in overdue.order_by("failing_since").values_list("pk", flat=True))

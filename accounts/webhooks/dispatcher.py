@@ -13,11 +13,13 @@ from django.db import connection
 from accounts.models import WebhookDelivery
 from accounts.webhooks import delivery_queue, http_client, ssrf_guard
 from accounts.webhooks.delivery_queue import Pace
-from framework.db.locks import PUMP, alone
+from framework.db.locks import AdvisoryLock
 from framework.db.retry import DISCONNECTED, retry_on_disconnect
 from framework.resilience.deadline import Deadline
 
 logger = logging.getLogger("tablewire.worker")
+
+DELIVERY_LOCK = AdvisoryLock("webhook delivery")
 
 # So many tries are on their way that may well be quick, and so many of endpoints known to be slow or that take long.
 # Where more turn out to be slow at once, they get threads of their own, up to so many in all.
@@ -44,8 +46,8 @@ def run(
     One worker does it for all: who comes meanwhile leaves it to that one. The threads do what takes time, the network,
     and know nothing of the database.
     """
-    with alone(PUMP) as nobody_else:
-        if not nobody_else:
+    with DELIVERY_LOCK.session() as is_mine:
+        if not is_mine:
             return False
         flights = Flights(clock=clock, timeout_s=timeout_s, resolver=resolver)
         with ThreadPoolExecutor(THREADS, thread_name_prefix="webhook") as threads:

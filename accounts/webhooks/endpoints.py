@@ -31,9 +31,9 @@ def create(
     The address is judged by its looks; where its name leads is judged on each try.
     """
     ssrf_guard.read(url)
-    secret = signing_secrets.make()
+    secret = signing_secrets.generate()
     endpoint = WebhookEndpoint.objects.create(
-        venue=venue, url=url, types=sorted(types), description=description, secret=signing_secrets.seal(secret)
+        venue=venue, url=url, types=sorted(types), description=description, secret=signing_secrets.encrypt(secret)
     )
     return endpoint, secret
 
@@ -55,7 +55,7 @@ def rotate(endpoint: WebhookEndpoint, *, now: datetime) -> str:
 
     Where one of the two that sign cannot be read, a rotation mends it at any time.
     """
-    secret = signing_secrets.make()
+    secret = signing_secrets.generate()
     with transaction.atomic():
         row = WebhookEndpoint.objects.select_for_update(no_key=True).get(pk=endpoint.pk)
         until = row.old_secret_until
@@ -70,7 +70,7 @@ def rotate(endpoint: WebhookEndpoint, *, now: datetime) -> str:
                 " this one has become known to others, make another endpoint and delete this one."
             )
         row.old_secret, row.old_secret_until = row.secret, now + OVERLAP
-        row.secret = signing_secrets.seal(secret)
+        row.secret = signing_secrets.encrypt(secret)
         row.save(update_fields=["secret", "old_secret", "old_secret_until"])
     endpoint.refresh_from_db()
     return secret
@@ -150,7 +150,7 @@ def _replay(endpoint: UUID, *, now: datetime, only: UUID | None = None, since: d
     return begun
 
 
-def seal_all_again() -> int:
+def reencrypt_secrets() -> int:
     """Encrypt every secret under SECRET_KEY as it is now; return how many were left, as no key of ours opens them."""
     unreadable = 0
     for key in WebhookEndpoint.objects.order_by("pk").values_list("pk", flat=True):
@@ -159,9 +159,10 @@ def seal_all_again() -> int:
             if row is None:
                 continue
             try:
-                row.secret = signing_secrets.seal_again(row.secret)
-                row.old_secret = None if row.old_secret is None else signing_secrets.seal_again(row.old_secret)
-            except signing_secrets.Unreadable:
+                row.secret = signing_secrets.encrypt(signing_secrets.decrypt(row.secret))
+                if row.old_secret is not None:
+                    row.old_secret = signing_secrets.encrypt(signing_secrets.decrypt(row.old_secret))
+            except signing_secrets.SecretUnreadable:
                 unreadable += 1
             else:
                 row.save(update_fields=["secret", "old_secret"])

@@ -59,7 +59,7 @@ def body_of(event: Event) -> bytes:
 
 
 def headers_of(event: Event, endpoint: WebhookEndpoint, *, now: datetime) -> dict[str, str]:
-    """The headers of a try at this moment. Raises Unreadable where the secret cannot be read."""
+    """The headers of a try at this moment. Raises SecretUnreadable where the secret cannot be read."""
     return {
         "content-type": "application/json",
         "user-agent": USER_AGENT,
@@ -70,12 +70,12 @@ def headers_of(event: Event, endpoint: WebhookEndpoint, *, now: datetime) -> dic
 
 
 def signatures(event: Event, endpoint: WebhookEndpoint, *, now: datetime) -> str:
-    """By the secret, and for a day after a rotation by the one before it too. Raises Unreadable."""
-    keys = [signing_secrets.unseal(endpoint.secret)]
+    """By the secret, and for a day after a rotation by the one before it too. Raises SecretUnreadable."""
+    keys = [signing_secrets.decrypt(endpoint.secret)]
     if endpoint.old_secret is not None and endpoint.old_secret_until is not None and now < endpoint.old_secret_until:
         try:
-            keys.append(signing_secrets.unseal(endpoint.old_secret))
-        except signing_secrets.Unreadable:
+            keys.append(signing_secrets.decrypt(endpoint.old_secret))
+        except signing_secrets.SecretUnreadable:
             # The new one alone says enough.
             keys = keys[:1]
     text = body_of(event).decode()
@@ -126,7 +126,7 @@ def attempt(
         why = f"no answer within {timeout_s:g} s"
     except InvalidRequest as error:
         why = error.message
-    except (signing_secrets.Unreadable, ssrf_guard.Forbidden) as error:
+    except (signing_secrets.SecretUnreadable, ssrf_guard.Forbidden) as error:
         why = str(error)
     except ssl.SSLError as error:
         why = f"TLS: {error.reason or error}"

@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 from django import forms
 from django.contrib import admin, messages
 from django.core.exceptions import NON_FIELD_ERRORS, PermissionDenied
-from django.db.models import Model, Prefetch, QuerySet
+from django.db.models import Prefetch, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
@@ -25,8 +25,8 @@ from catalogue.models.exports import PREFIX as ID
 from catalogue.models.exports import UNDER_WAY, UNFINISHED
 from catalogue.tasks import enqueue_export_step
 from framework.admin.action_confirmation import ask
-from framework.admin.large_tables import LongTableAdmin
-from framework.admin.pending_counts import Awaiting, counted
+from framework.admin.pending_counts import PendingCount, count_bounded
+from framework.admin.read_only import ReadOnlyAdmin, ReadOnlyInline
 from framework.errors import Refusal
 from framework.public_ids import decode
 from payments.models import shortened
@@ -104,35 +104,13 @@ class OrderedBy(admin.SimpleListFilter):
         return queryset if self.value() is None else queryset.filter(wallet__isnull=self.value() == "staff")
 
 
-class ReadOnly:
-    """What workers write: looked at, never edited."""
-
-    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """The wallet may ask what became of it."""
-        return False
-
-
-class PartsAreWritten(ReadOnly):
-    """Parts are made by workers alone."""
-
-    def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """Nobody adds one."""
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """Workers write these."""
-        return False
-
-
-class ExportPartInline(PartsAreWritten, admin.TabularInline[ExportPart, Export]):
+class ExportPartInline(ReadOnlyInline):
     """The parts, in their order."""
 
     model = ExportPart
     fields = ["seq", "kind", "state", "tries", "lease_until", "rows", "bytes", "checksum", "sources"]
     readonly_fields = ["seq", "kind", "state", "tries", "lease_until", "rows", "bytes", "checksum", "sources"]
     ordering = ["seq"]
-    extra = 0
-    can_delete = False
 
     @admin.display(description="SHA-256", empty_value="-")
     def checksum(self, part: ExportPart) -> SafeString | None:
@@ -141,7 +119,7 @@ class ExportPartInline(PartsAreWritten, admin.TabularInline[ExportPart, Export])
 
 
 @admin.register(Export)
-class ExportAdmin(ReadOnly, LongTableAdmin):
+class ExportAdmin(ReadOnlyAdmin):
     """Exports. They are begun anew and cancelled by the actions of the list, and ordered by a form."""
 
     change_list_template = "catalogue/exports.html"
@@ -170,13 +148,13 @@ class ExportAdmin(ReadOnly, LongTableAdmin):
         told = ExportPart.objects.only("export", "kind", "state", "rows")
         return super().get_queryset(request).prefetch_related(Prefetch("parts", told))
 
-    def awaiting(self, request: HttpRequest) -> list[Awaiting]:
+    def pending_counts(self, request: HttpRequest) -> list[PendingCount]:
         """Exports that failed in the last days and were not begun anew."""
         since = (timezone.now() - FAILED_LATELY).replace(hour=0, minute=0, second=0, microsecond=0)
         wanted = {"status__exact": Export.Status.FAILED.value, "created_at__gte": since.isoformat()}
         address = f"{reverse('admin:catalogue_export_changelist')}?{urlencode(wanted)}"
-        number = counted(Export.objects.filter(status=Export.Status.FAILED, created_at__gte=since))
-        return [Awaiting("exports failed in 7 days", number, address, is_bad=True)]
+        number = count_bounded(Export.objects.filter(status=Export.Status.FAILED, created_at__gte=since))
+        return [PendingCount("exports failed in 7 days", number, address, is_bad=True)]
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Export], search_term: str
@@ -210,13 +188,9 @@ class ExportAdmin(ReadOnly, LongTableAdmin):
         }
         return TemplateResponse(request, "catalogue/order_export.html", context)
 
-    def get_readonly_fields(self, request: HttpRequest, obj: Model | None = None) -> list[str]:
-        """All of it."""
-        return [name for row in self.fields or () for name in ([row] if isinstance(row, str) else row)]
-
-    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """By the actions of the list; the page of one export is for reading."""
-        return obj is None and super().has_change_permission(request)
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        """For staff, by the form of `add_view`."""
+        return super(ReadOnlyAdmin, self).has_add_permission(request)
 
     @admin.display(description="Error")
     def failure(self, export: Export) -> str:
@@ -312,7 +286,7 @@ class ExportAdmin(ReadOnly, LongTableAdmin):
 
 
 @admin.register(ExportPart)
-class ExportPartAdmin(PartsAreWritten, LongTableAdmin):
+class ExportPartAdmin(ReadOnlyAdmin):
     """Parts of all exports, for finding those that are tried again and again."""
 
     list_display = ["id", "export", "seq", "state", "tries", "lease_until", "rows", "bytes"]

@@ -62,7 +62,7 @@ class RestaurantForm(forms.ModelForm[Restaurant]):
         # The field is put below the others by hand, so the model does not give it.
         self.initial.setdefault("locked_fields", self.instance.locked_fields)
         self.put_locks()
-        if not self.instance._state.adding:  # noqa: SLF001  # documented by Django, underscore and all
+        if not self.instance._state.adding:
             self.initial["shown_version"] = self.instance.version
 
     def put_locks(self) -> None:
@@ -122,7 +122,7 @@ class RestaurantForm(forms.ModelForm[Restaurant]):
             cleaned["cuisines"] = list(dict.fromkeys([cleaned["cuisine"].pk, *cuisines]))
         elif cuisines and "cuisine" in cleaned:
             cleaned["cuisine"] = Cuisine.objects.get(pk=cuisines[0])
-        if not self.instance._state.adding:  # noqa: SLF001  # documented by Django, underscore and all
+        if not self.instance._state.adding:
             self.before = Restaurant.objects.select_for_update().get(pk=self.instance.pk)
             if cleaned.get("shown_version") != self.before.version:
                 raise forms.ValidationError(
@@ -133,7 +133,7 @@ class RestaurantForm(forms.ModelForm[Restaurant]):
 
     def changed_fields(self) -> set[str]:
         """The columns that staff gave another value, pairs whole. Call it on a valid form."""
-        fields = {field.name: field.attname for field in Restaurant._meta.concrete_fields}  # noqa: SLF001  # public
+        fields = {field.name: field.attname for field in Restaurant._meta.concrete_fields}
         changed = Restaurant.with_pairs(name for name in self.changed_data if name in fields) - {"locked_fields"}
         if self.before is None:
             return changed

@@ -4,13 +4,12 @@ import json
 from typing import Any
 
 from django.contrib import admin
-from django.http import HttpRequest
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
 from catalogue.history import operations
 from catalogue.models import FormerSlug, Restaurant, Version
-from framework.admin.large_tables import LongTableAdmin
+from framework.admin.read_only import ReadOnlyAdmin
 
 # On the page of a restaurant.
 SHOWN = 20
@@ -31,24 +30,8 @@ def _brief(value: Any) -> str:
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 
 
-class Read(LongTableAdmin):
-    """Nobody writes these but the database."""
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        """Triggers write these."""
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """What was, was."""
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """What was, was."""
-        return False
-
-
 @admin.register(Version)
-class VersionAdmin(Read):
+class VersionAdmin(ReadOnlyAdmin):
     """Versions of restaurants, the newest first."""
 
     list_display = ["restaurant", "version", "kind", "actor", "at", "what"]
@@ -66,7 +49,7 @@ class VersionAdmin(Read):
 
 
 @admin.register(FormerSlug)
-class FormerSlugAdmin(Read):
+class FormerSlugAdmin(ReadOnlyAdmin):
     """Slugs that lead to another one now."""
 
     list_display = ["slug", "restaurant", "until"]

@@ -20,9 +20,9 @@ from catalogue.insights.providers.base import RemoteProvider
 from catalogue.models import Insight, InsightCall
 from catalogue.tasks import enqueue_insights
 from framework.admin.action_confirmation import ask
-from framework.admin.large_tables import LongTableAdmin
-from framework.admin.pending_counts import Awaiting, counted
-from payments.admin.reading import ForReading
+from framework.admin.large_tables import LargeTableAdmin
+from framework.admin.pending_counts import PendingCount, count_bounded
+from framework.admin.read_only import ReadOnlyAdmin
 
 # Texts that are shown on one page before they are approved.
 MOST_READ = 100
@@ -77,7 +77,7 @@ class ProviderFilter(admin.SimpleListFilter):
 
 
 @admin.register(Insight)
-class InsightAdmin(LongTableAdmin):
+class InsightAdmin(LargeTableAdmin):
     """Insights. Staff approve them, take them off the service or have them written anew; nobody words them by hand."""
 
     change_form_template = "catalogue/insight.html"
@@ -148,12 +148,14 @@ class InsightAdmin(LongTableAdmin):
         if "_approve" in request.POST and not self.let_through(request, chosen, request.POST.get("generated_at", "")):
             self.message_user(request, "Not approved: the text was written anew while you read it.", messages.ERROR)
 
-    def awaiting(self, request: HttpRequest) -> list[Awaiting]:
+    def pending_counts(self, request: HttpRequest) -> list[PendingCount]:
         """Texts that nobody has approved, where that is asked for."""
         if settings.INSIGHT_APPROVAL == "none":
             return []
         address = f"{reverse('admin:catalogue_insight_changelist')}?standing=waiting"
-        return [Awaiting("insights to approve", counted(Insight.objects.filter(insights.waiting())), address)]
+        return [
+            PendingCount("insights to approve", count_bounded(Insight.objects.filter(insights.waiting())), address)
+        ]
 
     @admin.action(description="Approve the texts of the selected insights", permissions=["change"])
     def approve(self, request: HttpRequest, queryset: QuerySet[Insight]) -> HttpResponse | None:
@@ -241,7 +243,7 @@ class OutcomeFilter(admin.SimpleListFilter):
 
 
 @admin.register(InsightCall)
-class InsightCallAdmin(ForReading):
+class InsightCallAdmin(ReadOnlyAdmin):
     """What models were asked, what came of it and what it cost."""
 
     change_list_template = "catalogue/insight_calls.html"

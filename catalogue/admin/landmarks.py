@@ -11,7 +11,7 @@ from catalogue.models import (
     Landmark,
     LandmarkName,
 )
-from framework.admin.large_tables import LongTableAdmin
+from framework.admin.large_tables import LargeTableAdmin
 
 
 class LandmarkNameInline(admin.TabularInline[LandmarkName, Landmark]):
@@ -23,7 +23,7 @@ class LandmarkNameInline(admin.TabularInline[LandmarkName, Landmark]):
 
 
 @admin.register(Landmark)
-class LandmarkAdmin(LongTableAdmin):
+class LandmarkAdmin(LargeTableAdmin):
     """The places that `near` understands."""
 
     list_display = ["name", "kind", "market", "prominence", "wikidata", "source"]
@@ -51,7 +51,7 @@ class LandmarkAdmin(LongTableAdmin):
 
 
 @admin.register(LandmarkName)
-class LandmarkNameAdmin(LongTableAdmin):
+class LandmarkNameAdmin(LargeTableAdmin):
     """Names of landmarks."""
 
     list_display = ["name", "landmark", "folded"]

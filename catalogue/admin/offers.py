@@ -19,7 +19,8 @@ from catalogue.models import FlowBooking, FlowRule, FlowSlot, Listing, Restauran
 from catalogue.offers import slot_materialization
 from catalogue.offers.slot_rules import times
 from catalogue.tasks import enqueue_slot_layout
-from framework.admin.large_tables import LongTableAdmin
+from framework.admin.large_tables import LargeTableAdmin
+from framework.admin.read_only import ReadOnlyAdmin
 from reservations.models.reservations import legible
 
 
@@ -78,7 +79,7 @@ class FlowRuleInline(admin.StackedInline[FlowRule, Restaurant]):
 
 
 @admin.register(FlowRule)
-class FlowRuleAdmin(LaysOutSlots, LongTableAdmin):
+class FlowRuleAdmin(LaysOutSlots, LargeTableAdmin):
     """Discounts that come back every week."""
 
     form = FlowRuleForm
@@ -117,7 +118,7 @@ class FlowRuleAdmin(LaysOutSlots, LongTableAdmin):
 
 
 @admin.register(Listing)
-class ListingAdmin(LaysOutSlots, LongTableAdmin):
+class ListingAdmin(LaysOutSlots, LargeTableAdmin):
     """Which restaurant of the catalogue is which venue of ours."""
 
     form = ListingForm
@@ -136,24 +137,8 @@ class ListingAdmin(LaysOutSlots, LongTableAdmin):
         super().save_model(request, obj, form, change)
 
 
-class ForReading(LongTableAdmin):
-    """What verbs write."""
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        """Rules make slots, guests make bookings."""
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """What was promised stays."""
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Nothing is changed on a page; actions are for who may change it, and ask for themselves."""
-        return obj is None and bool(super().has_change_permission(request))
-
-
 @admin.register(FlowSlot)
-class FlowSlotAdmin(ForReading):
+class FlowSlotAdmin(ReadOnlyAdmin):
     """What is on sale."""
 
     list_display = ["when", "restaurant", "percent", "sold", "its_status"]
@@ -195,7 +180,7 @@ class FlowSlotAdmin(ForReading):
 
 
 @admin.register(FlowBooking)
-class FlowBookingAdmin(ForReading):
+class FlowBookingAdmin(ReadOnlyAdmin):
     """Tables that were booked at offers; they are moved and cancelled as reservations."""
 
     nothing_yet = "Guests book offers with POST /v1/flow/offers/{id}/bookings."

@@ -15,7 +15,7 @@ from catalogue.models import Photo
 from catalogue.photos import uploads
 from catalogue.photos.listing import thumbnail_path
 from catalogue.photos.thumbnails import thumbnail_dimensions
-from framework.admin.large_tables import LongTableAdmin
+from framework.admin.large_tables import LargeTableAdmin
 
 
 class PhotoForm(forms.ModelForm[Photo]):
@@ -44,7 +44,7 @@ class PhotoForm(forms.ModelForm[Photo]):
 
 
 @admin.register(Photo)
-class PhotoAdmin(LongTableAdmin):
+class PhotoAdmin(LargeTableAdmin):
     """Photos. The image of a photo cannot be replaced, because the bytes behind a URL never change."""
 
     class Media:

@@ -14,7 +14,7 @@ from django.http import HttpRequest
 from catalogue.hours import holidays
 from catalogue.models import Attribute, Cuisine, Holiday, Market, Source
 from catalogue.tasks import enqueue_open_spans, enqueue_rendering
-from framework.admin.large_tables import LongTableAdmin
+from framework.admin.large_tables import LargeTableAdmin
 
 
 @admin.register(Market)
@@ -75,7 +75,7 @@ class YearFilter(admin.SimpleListFilter):
 
 
 @admin.register(Holiday)
-class HolidayAdmin(LongTableAdmin):
+class HolidayAdmin(LargeTableAdmin):
     """Public holidays; the calendars add those of the coming years, and what is struck stays struck.
 
     A struck day is better than a deleted one, which the calendars would bring back.

@@ -23,7 +23,7 @@ from catalogue.models import (
 )
 from catalogue.tasks import enqueue_open_spans
 from framework.admin.action_confirmation import ask
-from framework.admin.large_tables import LongTableAdmin
+from framework.admin.large_tables import LargeTableAdmin
 
 # Fewer letters and digits have no trigram, and every name would be read.
 FEWEST_FOR_TRIGRAMS = 3
@@ -45,7 +45,7 @@ class SourceRecordInline(admin.TabularInline[SourceRecord, Restaurant]):
 
 
 @admin.register(Restaurant)
-class RestaurantAdmin(ChangesIdentity, ShowsVersions, LaysOutSlots, LongTableAdmin):
+class RestaurantAdmin(ChangesIdentity, ShowsVersions, LaysOutSlots, LargeTableAdmin):
     """Restaurants. They are closed, never deleted, for others hold their slugs."""
 
     form = RestaurantForm
@@ -194,7 +194,7 @@ class RestaurantAdmin(ChangesIdentity, ShowsVersions, LaysOutSlots, LongTableAdm
 
 
 @admin.register(SourceRecord)
-class SourceRecordAdmin(LongTableAdmin):
+class SourceRecordAdmin(LargeTableAdmin):
     """What a source says of a restaurant."""
 
     list_display = ["record", "source", "restaurant", "updated_at"]

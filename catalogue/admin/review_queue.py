@@ -10,8 +10,8 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils import timezone
 
-from framework.admin.large_tables import LongTableAdmin
-from framework.admin.pending_counts import Awaiting, counted
+from framework.admin.large_tables import LargeTableAdmin
+from framework.admin.pending_counts import PendingCount, count_bounded
 from framework.errors import Refusal
 
 
@@ -68,7 +68,7 @@ class ComingFilter(ShownFilter):
         return queryset.filter(starts_at__gte=now) if self.value() == "coming" else queryset.filter(starts_at__lt=now)
 
 
-class WorkedOffAdmin(LongTableAdmin):
+class WorkedOffAdmin(LargeTableAdmin):
     """Rows that wait to be decided one by one: each page has the verdicts, and the next row follows.
 
     `order` is that of the queue, by an index that begins with the state.
@@ -89,13 +89,13 @@ class WorkedOffAdmin(LongTableAdmin):
 
     def waiting(self) -> QuerySet[Any]:
         """The rows that nobody has decided, in their order."""
-        rows: QuerySet[Any] = self.model._default_manager.filter(state="open")  # noqa: SLF001  # documented by Django
+        rows: QuerySet[Any] = self.model._default_manager.filter(state="open")
         return rows.order_by(*self.order)
 
-    def awaiting(self, request: HttpRequest) -> list[Awaiting]:
+    def pending_counts(self, request: HttpRequest) -> list[PendingCount]:
         """How many wait: the list shows these first."""
         address = reverse(f"admin:catalogue_{self.opts.model_name}_changelist")
-        return [Awaiting(self.waits_as, counted(self.waiting()), address)]
+        return [PendingCount(self.waits_as, count_bounded(self.waiting()), address)]
 
     def following(self, row: Any) -> QuerySet[Any]:
         """Those that wait behind a row."""

@@ -10,7 +10,7 @@ from django.utils import timezone
 from catalogue.history import publish
 from catalogue.models import Review
 from catalogue.reviews import aggregates
-from framework.admin.large_tables import LongTableAdmin
+from framework.admin.large_tables import LargeTableAdmin
 
 
 class ReviewForm(forms.ModelForm[Review]):
@@ -29,7 +29,7 @@ class ReviewForm(forms.ModelForm[Review]):
 
 
 @admin.register(Review)
-class ReviewAdmin(LongTableAdmin):
+class ReviewAdmin(LargeTableAdmin):
     """Reviews. Their words may be mended; stars and number belong to the restaurant's rating."""
 
     form = ReviewForm

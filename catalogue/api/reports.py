@@ -13,6 +13,7 @@ from catalogue.serializers.reports import NewReport, ReportRecord
 from framework.api.json_parser import json_body
 from framework.api.openapi import schema
 from framework.api.rate_limits.middleware import client_address
+from framework.django_internals import wrapped_request
 from payments.identity.drf_authentication import DataViewSet
 
 
@@ -37,7 +38,7 @@ class ReportViewSet(DataViewSet[Report]):
         """
         form = NewReport(data=json_body(request))
         form.is_valid(raise_exception=True)
-        reporter = reports.reporter_of(client_address(request._request))  # noqa: SLF001  # what DRF wraps
+        reporter = reports.reporter_of(client_address(wrapped_request(request)))
         filed = reports.file(slug, **form.validated_data, reporter=reporter, now=timezone.now())
         code = status.HTTP_201_CREATED if filed.is_new else status.HTTP_200_OK
         return Response(ReportRecord(filed.report).data, status=code, headers={"Cache-Control": "no-store"})

@@ -17,13 +17,14 @@ from catalogue.models import Landmark, SourceRecord
 from catalogue.models import Market as MarketRow
 from catalogue.places import slugs
 from catalogue.read_model import bulk_load, rebuild
-from catalogue.read_model.bulk_load import OnStep
+from framework.cli.progress import OnProgress, no_progress
+from framework.db.locks import AdvisoryLock
 
 SOURCE = "demo"
 # Number of restaurants from which on `in_bulk` is faster.
 MIN_BULK = 20_000
 PROCESSES = 2
-LOCK_ID = 7_237_140_431
+LOAD_LOCK = AdvisoryLock("demo data")
 TABLES = tuple(f"catalogue_{table}" for table in ("restaurant", "review", "sourcerecord", "photo", "version"))
 RENDER_BATCH_SIZE = 500
 
@@ -75,7 +76,7 @@ def load_rows(
     today: date,
     if_empty: bool,
     in_bulk: bool,
-    on_step: OnStep = bulk_load.silent,
+    on_step: OnProgress = no_progress,
 ) -> LoadedRows:
     """Generate and store rows in one transaction. The dictionaries must be loaded.
 
@@ -86,7 +87,7 @@ def load_rows(
     """
     with transaction.atomic(), connection.cursor() as cursor:
         bulk_load.take_time()
-        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK_ID])
+        LOAD_LOCK.acquire()
         if if_empty and is_loaded():
             return LoadedRows()
         if SourceRecord.objects.filter(source=SOURCE, record__startswith=f"{seed}-").exists():
@@ -101,7 +102,7 @@ def load_rows(
             with closing(rows):
                 loaded, ids = _copy_rows(rows, restaurants=restaurants, on_step=on_step)
             # One transaction at a time assigns positions in the feed of changes.
-            cursor.execute("SELECT pg_advisory_xact_lock(%s)", [publish.FEED_LOCK])
+            publish.FEED_LOCK.acquire()
             cursor.execute(INSERT_VERSIONS, [f"{seed}-%"])
             cursor.execute("DROP TABLE demo_change")
         if in_bulk:
@@ -146,7 +147,7 @@ def _load_world(seed: int, today: date) -> World:
 
 
 def _copy_rows(
-    batch_rows: Iterable[copy_rows.Rows], *, restaurants: int, on_step: OnStep
+    batch_rows: Iterable[copy_rows.Rows], *, restaurants: int, on_step: OnProgress
 ) -> tuple[LoadedRows, list[UUID]]:
     """Store the rows. Returns their numbers and the ids of the restaurants."""
     total = LoadedRows()

@@ -3,11 +3,11 @@
 from django.db import connection, transaction
 
 from framework.db.actor import by
+from framework.db.locks import AdvisoryLock
 
 __all__ = ["by", "publish"]
 
-# Another number than any other lock of ours: "vers".
-FEED_LOCK = 0x76657273
+FEED_LOCK = AdvisoryLock("version feed")
 SLICE = 10_000
 
 # The numbers are drawn in the order of the ids, whatever order rows are updated in.
@@ -40,8 +40,7 @@ def publish(*, at_most: int | None = None) -> int:
 
 def _publish_some(size: int) -> int:
     with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [FEED_LOCK])
-        if cursor.fetchone() != (True,):
+        if not FEED_LOCK.try_acquire():
             return 0
         # A statement of its own: its snapshot must be younger than the lock.
         cursor.execute(NUMBER, [size])

@@ -4,11 +4,10 @@ import codecs
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from pathlib import Path
-from time import sleep
 from typing import Any, BinaryIO, Protocol, TextIO, TypeVar
 
 from django.db import DataError, IntegrityError, OperationalError, connection, transaction
@@ -17,6 +16,7 @@ from psycopg.errors import DeadlockDetected
 
 from catalogue.importers.row_errors import MovedError, Reject, Row, Tally, UnreadableFileError
 from catalogue.models import ImportRun, Market
+from framework.db.locks import AdvisoryLock
 
 BATCH = 1000
 
@@ -30,10 +30,10 @@ COUNTED = ("created", "merged", "changed", "unchanged", "skipped", "queued", "cl
 # A batch waits for the batches of another run, so it needs more patience than a request.
 PATIENCE_MS = 120_000
 
-# The first of the two numbers of PostgreSQL's advisory locks.
-RUN_LOCK = 7_301
-BATCH_LOCK = 7_302
-RELEASE_LOCK = 7_303
+RUN_LOCK = AdvisoryLock("import run")
+# Without a key: all markets.
+BATCH_LOCK = AdvisoryLock("import batch")
+RELEASE_LOCK = AdvisoryLock("import release")
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,40 +202,41 @@ def recorded(log: Log, totals: Totals) -> Iterator[Callable[[], None]]:
         yield lambda: None
         return
     _bury_the_dead()
+    lock = ExitStack()
     with transaction.atomic():
         row = ImportRun.objects.create(
             source_id=log.source, market=log.market, file=log.file[-400:], started_at=log.now, forced=log.forced
         )
-        # As long as this connection lives, others can tell that the run does; nobody sees it before it is locked.
-        _ask("SELECT pg_advisory_lock(%s, %s)", RUN_LOCK, row.pk)
+        # Held as long as this connection lives, which tells others that the run does. The row is locked before they
+        # can see it.
+        lock.enter_context(RUN_LOCK.session(row.pk))
 
     def save(**columns: Any) -> None:
         counts = {name: count for name, count in asdict(totals).items() if name != "reasons"}
         file = str(log.rejects.path)[-400:] if totals.refused else ""
         ImportRun.objects.filter(pk=row.pk).update(**counts, rejects_file=file, **columns)
 
-    try:
-        yield save
-        save(state=ImportRun.State.DONE, error="", finished_at=Now())
-    except StoppedError as error:
-        save(state=ImportRun.State.STOPPED, error=str(error), finished_at=Now())
-        raise
-    except BaseException as error:
-        words = str(error) or type(error).__name__
-        save(state=ImportRun.State.FAILED, error=words, finished_at=Now())
-        raise
-    finally:
-        _ask("SELECT pg_advisory_unlock(%s, %s)", RUN_LOCK, row.pk)
+    with lock:
+        try:
+            yield save
+            save(state=ImportRun.State.DONE, error="", finished_at=Now())
+        except StoppedError as error:
+            save(state=ImportRun.State.STOPPED, error=str(error), finished_at=Now())
+            raise
+        except BaseException as error:
+            words = str(error) or type(error).__name__
+            save(state=ImportRun.State.FAILED, error=words, finished_at=Now())
+            raise
 
 
 def _bury_the_dead() -> None:
     """Say of runs that were killed that they failed."""
     for row in ImportRun.objects.filter(state=ImportRun.State.RUNNING).order_by("pk"):
-        if _ask("SELECT pg_try_advisory_lock(%s, %s)", RUN_LOCK, row.pk):
-            ImportRun.objects.filter(pk=row.pk, state=ImportRun.State.RUNNING).update(
-                state=ImportRun.State.FAILED, error="The run was killed. Import the file again.", finished_at=Now()
-            )
-            _ask("SELECT pg_advisory_unlock(%s, %s)", RUN_LOCK, row.pk)
+        with RUN_LOCK.session(row.pk) as is_dead:
+            if is_dead:
+                ImportRun.objects.filter(pk=row.pk, state=ImportRun.State.RUNNING).update(
+                    state=ImportRun.State.FAILED, error="The run was killed. Import the file again.", finished_at=Now()
+                )
 
 
 def store(importer: Writer[Found], found: Sequence[Found], *, market: Market | None, dry_run: bool) -> Tally:
@@ -293,14 +294,15 @@ def turn(market: Market | None, *, dry_run: bool) -> Iterator[None]:
     So two sources cannot both make a restaurant of one place at the same time. A dry run is rolled back.
     """
     with transaction.atomic():
-        for timeout in ("statement_timeout", "lock_timeout"):
-            _ask("SELECT set_config(%s, %s, true)", timeout, str(PATIENCE_MS))
+        with connection.cursor() as cursor:
+            for timeout in ("statement_timeout", "lock_timeout"):
+                cursor.execute("SELECT set_config(%s, %s, true)", [timeout, str(PATIENCE_MS)])
         if market is None:
-            _ask("SELECT pg_advisory_xact_lock(%s, 0)", BATCH_LOCK)
+            BATCH_LOCK.acquire()
         else:
             # A run without a market writes into all of them; runs with one only exclude that one.
-            _ask("SELECT pg_advisory_xact_lock_shared(%s, 0)", BATCH_LOCK)
-            _ask("SELECT pg_advisory_xact_lock(%s, hashtext(%s))", BATCH_LOCK, f"market {market.slug}")
+            BATCH_LOCK.acquire(shared=True)
+            BATCH_LOCK.acquire(market.slug)
         yield
         transaction.set_rollback(dry_run)
 
@@ -311,20 +313,8 @@ def release_of(source: str, *, is_complete: bool) -> Iterator[None]:
 
     Otherwise what another run adds would be absent from this release, and closed.
     """
-    lock = "" if is_complete else "_shared"
-    while not _ask(f"SELECT pg_try_advisory_lock{lock}(%s, hashtext(%s))", RELEASE_LOCK, source):
-        sleep(0.2)
-    try:
+    with RELEASE_LOCK.session(source, shared=not is_complete, retry_every_s=0.2):
         yield
-    finally:
-        _ask(f"SELECT pg_advisory_unlock{lock}(%s, hashtext(%s))", RELEASE_LOCK, source)
-
-
-def _ask(query: str, *parameters: str | int) -> Any:
-    """The first value that a query answers."""
-    with connection.cursor() as cursor:
-        cursor.execute(query, parameters)
-        return cursor.fetchone()[0]
 
 
 def _line(content: dict[str, Any]) -> str | None:

@@ -1,18 +1,18 @@
 """What readers say is wrong with a record: taken in, and decided by staff."""
 
-import hashlib
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from math import ceil
 
-from django.db import connection, transaction
-from django.utils.crypto import salted_hmac
+from django.db import transaction
 
 from accounts.models import User
 from catalogue import places
 from catalogue.history import publish
 from catalogue.models import MatchCandidate, Report, Restaurant
+from framework.db.locks import AdvisoryLock
 from framework.errors import Code, InvalidRequest, Refusal, Renamed
+from framework.signed_tokens import KeyedHash
 
 # From one address in a day; of one restaurant that wait for staff.
 MOST_A_DAY = 30
@@ -22,6 +22,10 @@ MOST_OF_ONE = 5
 DAY = timedelta(days=1)
 # When the queue of a restaurant may be shorter again.
 LATER_S = 3600
+
+REPORTER_LOCK = AdvisoryLock("reports of an address")
+RESTAURANT_LOCK = AdvisoryLock("reports of a restaurant")
+ADDRESS_HASH = KeyedHash("catalogue.moderation.reports")
 
 
 class TooManyReports(Refusal):
@@ -40,7 +44,7 @@ class Filed:
 
 def reporter_of(address: str) -> str:
     """What an address is remembered as: enough to count it, and nothing that leads back to it."""
-    return salted_hmac("catalogue.moderation.reports", address, algorithm="sha256").hexdigest()
+    return ADDRESS_HASH.hexdigest(address)
 
 
 def file(
@@ -69,7 +73,7 @@ def file(
         raise InvalidRequest("`same_as` is this restaurant itself: give the slug of the other one.", param="same_as")
     with transaction.atomic():
         # Counting and writing are one step for an address, and for a restaurant, in this order for everybody.
-        _take_turns(f"reporter {reporter}")
+        REPORTER_LOCK.acquire(reporter)
         said = Report.objects.filter(restaurant=restaurant, reporter=reporter, state=Report.State.OPEN)
         if report := said.filter(kind=kind, text=text, same_as=twin).first():
             return Filed(report, is_new=False)
@@ -79,7 +83,7 @@ def file(
                 headers={"Retry-After": str(LATER_S)},
             )
         _check_day(reporter, now=now)
-        _take_turns(f"restaurant {restaurant.pk}")
+        RESTAURANT_LOCK.acquire(restaurant.pk)
         if Report.objects.filter(restaurant=restaurant, state=Report.State.OPEN).count() >= MOST_OPEN:
             raise TooManyReports(
                 f"{MOST_OPEN} reports about this restaurant wait for our staff already; they will look at them.",
@@ -139,13 +143,6 @@ def _twin(slug: str) -> Restaurant:
             return places.find(str(renamed.extra["slug"]))
     except Refusal as refusal:
         raise InvalidRequest(f"`same_as`: {refusal.message}", param="same_as") from refusal
-
-
-def _take_turns(name: str) -> None:
-    """Wait until nobody else holds this name; it is held to the end of the transaction."""
-    key = int.from_bytes(hashlib.sha256(f"catalogue.moderation.reports {name}".encode()).digest()[:8], signed=True)
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [key])
 
 
 def _check_day(reporter: str, *, now: datetime) -> None:

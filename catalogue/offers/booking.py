@@ -13,13 +13,16 @@ from django.db import connection, transaction
 from catalogue.models import FlowBooking, FlowSlot
 from catalogue.offers import slot_materialization
 from catalogue.offers.on_sale import IS_BOOKABLE, IS_OFFERING, PREFIX
+from framework.db.locks import AdvisoryLock
 from framework.errors import Code, InvalidRequest, NotFound, Refusal
 from framework.public_ids import decode, encode
 from reservations.booking import commands
 from reservations.booking.availability import OutsideServiceHours, SlotUnavailable
-from reservations.guests.contact_hash import MOST_UPCOMING, contact_of, queue_as
+from reservations.guests.contact_hash import MOST_UPCOMING, contact_of
 from reservations.models import Reservation
 from reservations.self_service import links, permissions
+
+CONTACT_LOCK = AdvisoryLock("offer booking contact")
 
 CAN_BE_TAKEN = f"""slot.id = %(slot)s AND {IS_BOOKABLE} AND slot.seats_left >= %(seats)s
   AND %(seats)s BETWEEN slot.party_min AND slot.party_max
@@ -162,7 +165,7 @@ def check_contact(contact: str, *, now: datetime, only_at: UUID | None = None) -
     With `only_at` also who holds one at the restaurant and minute of this offer. Raises TooManyBookings. Two
     statements, three with `only_at`.
     """
-    queue_as(f"flow contact {contact}")
+    CONTACT_LOCK.acquire(contact)
     upcoming = FlowBooking.objects.filter(contact=contact, released_at=None, slot__starts_at__gt=now)
     # One that the venue cancelled a moment ago may still wait for its seats to be given back.
     upcoming = upcoming.exclude(reservation__status=Reservation.Status.CANCELLED)

@@ -5,15 +5,17 @@ from dataclasses import dataclass
 from datetime import datetime, time
 from uuid import UUID, uuid5
 
-from django.db import connection, transaction
+from django.db import transaction
 
 from accounts.models import Account, Venue
 from catalogue.models import FlowRule, Listing, Market, Restaurant, SearchRow
 from catalogue.offers.slot_materialization import lay_out
+from framework.db.locks import AdvisoryLock
 from reservations.models import ServicePeriod, Table
 
 ACCOUNT = "Demo restaurants"
-LOCK_ID = 7_237_140_432
+# Concurrent runs wait for each other.
+DEMO_LOCK = AdvisoryLock("demo offers")
 # Namespace of the ids, so that the same restaurants get the same venues.
 NAMESPACE = UUID("0192d6f0-6f0a-7c55-9c1e-5f0f3a3c9d10")
 EVERY_DAY = [0, 1, 2, 3, 4, 5, 6]
@@ -48,8 +50,7 @@ def create_offers(*, per_market: int, now: datetime) -> CreatedOffers:
     tables and discounts. A query for each market, six statements, and those of the slots.
     """
     with transaction.atomic():
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK_ID])
+        DEMO_LOCK.acquire()
         account, _ = Account.objects.get_or_create(name=ACCOUNT)
         chosen = {uuid5(NAMESPACE, restaurant.slug): restaurant for restaurant in _choose(per_market=per_market)}
         # A restaurant whose venue exists has been removed from the listings by staff.

@@ -79,7 +79,7 @@ def erase(restaurant: Restaurant, *, actor: str, now: datetime) -> None:
         raise Gone("This restaurant is erased already.")
     files = thumbnails.stored_names(list(Photo.objects.filter(restaurant__in=ids)))
     for model in (Photo, Review, Insight, Report):
-        model._default_manager.filter(restaurant__in=ids).delete()  # noqa: SLF001  # the same of each model
+        model._default_manager.filter(restaurant__in=ids).delete()
     Report.objects.filter(same_as__in=ids).update(same_as=None)
     MatchCandidate.objects.filter(Q(first__in=ids) | Q(second__in=ids)).delete()
     Listing.objects.filter(restaurant__in=ids).delete()

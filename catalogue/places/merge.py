@@ -69,7 +69,7 @@ def merge(loser: Restaurant, into: Restaurant, *, actor: str, now: datetime) -> 
         Restaurant.objects.filter(pk=kept.pk).update(**taken, updated_at=now)
     Restaurant.objects.filter(pk=lost.pk).update(merged_into=kept, updated_at=now)
     for moved in (SourceRecord, Review, Photo, FormerSlug):
-        moved._default_manager.filter(restaurant=lost).update(restaurant=kept)  # noqa: SLF001  # the same of each model
+        moved._default_manager.filter(restaurant=lost).update(restaurant=kept)
     Insight.objects.filter(restaurant=lost).delete()
     _move_offers(lost.pk, kept.pk, now=now)
     _move_reports(lost.pk, kept.pk, now=now)
@@ -104,7 +104,7 @@ def filled(lost: Restaurant, kept: Restaurant) -> dict[str, Any]:
 def _move_offers(lost: UUID, kept: UUID, *, now: datetime) -> None:
     if not Listing.objects.filter(restaurant=kept).exists():
         for moved in (Listing, FlowRule, FlowSlot):
-            moved._default_manager.filter(restaurant=lost).update(restaurant=kept)  # noqa: SLF001  # as above
+            moved._default_manager.filter(restaurant=lost).update(restaurant=kept)
         return
     Listing.objects.filter(restaurant=lost).update(is_active=False)
     FlowRule.objects.filter(restaurant=lost).update(active=False)

@@ -1,9 +1,11 @@
 """Very many rows at once: triggers, foreign keys and indexes stand aside meanwhile."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from django.db import connection
+
+from framework.cli.progress import OnProgress, no_progress
 
 FOREIGN_KEYS = """
 SELECT conrelid::regclass::text, quote_ident(conname), pg_get_constraintdef(oid)
@@ -13,13 +15,6 @@ INDEXES = """
 SELECT indexrelid::regclass::text, pg_get_indexdef(indexrelid)
 FROM pg_index WHERE indrelid = ANY(%s::regclass[]) AND NOT indisunique ORDER BY 1
 """
-
-# What is being done, how much of it is done, and how much there is.
-OnStep = Callable[[str, int, int], None]
-
-
-def silent(what: str, done: int, total: int) -> None:
-    """Tell nobody."""
 
 
 def take_time() -> None:
@@ -49,7 +44,7 @@ def unwatched(tables: Sequence[str]) -> Iterator[None]:
 
 
 @contextmanager
-def unindexed(tables: Sequence[str], *, on_step: OnStep = silent) -> Iterator[None]:
+def unindexed(tables: Sequence[str], *, on_step: OnProgress = no_progress) -> Iterator[None]:
     """Take foreign keys and plain indexes off these tables, and put them back behind the block.
 
     Checking millions of references and adding to a dozen indexes row by row takes longer than both at once. Nobody

@@ -13,7 +13,7 @@ from uuid import UUID
 from django.db import connection, transaction
 
 from catalogue.read_model import bulk_load
-from catalogue.read_model.bulk_load import OnStep
+from framework.cli.progress import OnProgress, no_progress
 
 logger = logging.getLogger(__name__)
 
@@ -147,7 +147,7 @@ def render(ids: Collection[UUID]) -> None:
         cursor.execute("SELECT render_restaurants(%s)", [list(ids)])
 
 
-def rebuild(*, keeps: bool = True, on_step: OnStep = bulk_load.silent) -> int:
+def rebuild(*, keeps: bool = True, on_step: OnProgress = no_progress) -> int:
     """Make all rows of the read model anew, in the order of places; how many restaurants lists see then.
 
     In one transaction: half a minute for 354,000 restaurants on two cores. Until it ends nobody changes restaurants,
@@ -181,7 +181,7 @@ def rebuild(*, keeps: bool = True, on_step: OnStep = bulk_load.silent) -> int:
     return rows
 
 
-def differences(*, limit: int | None = None, on_step: OnStep = bulk_load.silent) -> Iterator[Difference]:
+def differences(*, limit: int | None = None, on_step: OnProgress = no_progress) -> Iterator[Difference]:
     """Compare the read model with the restaurants, at most so many differences, in the order of their ids.
 
     Each thousand is a statement of its own that sees one moment, so a change that happens meanwhile is no difference;
@@ -196,7 +196,7 @@ def differences(*, limit: int | None = None, on_step: OnStep = bulk_load.silent)
             yield difference
 
 
-def mend(*, on_step: OnStep = bulk_load.silent) -> int:
+def mend(*, on_step: OnProgress = no_progress) -> int:
     """Render anew the restaurants that differ, and log them; how many there were.
 
     The restaurants are locked when they are rendered, so edits and a second run at the same time do no harm.
@@ -238,7 +238,7 @@ def _stage(rendering: Rendering) -> None:
         cursor.execute("DROP FUNCTION pg_temp.rendered(catalogue_restaurant)")
 
 
-def _ranges(on_step: OnStep) -> Iterator[list[UUID]]:
+def _ranges(on_step: OnProgress) -> Iterator[list[UUID]]:
     """The ids of all restaurants, in their order, a thousand at a time."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT count(*) FROM catalogue_restaurant")

@@ -13,8 +13,8 @@ from uuid import UUID
 
 from django.db import connection, transaction
 
-from catalogue.read_model.bulk_load import OnStep
 from catalogue.reviews import aggregates
+from framework.cli.progress import OnProgress
 
 if TYPE_CHECKING:
     from py3langid.langid import LanguageIdentifier
@@ -69,7 +69,7 @@ def guess(text: str) -> str:
     return str(lang) if belief >= SURE else ""
 
 
-def fill(*, now: datetime, on_step: OnStep, batch: int = BATCH) -> Filled:
+def fill(*, now: datetime, on_step: OnProgress, batch: int = BATCH) -> Filled:
     """Guess the language of all reviews that have words and no language, in the order of their ids.
 
     Each batch is a short transaction that counts the languages of its restaurants anew, so a run that is killed leaves

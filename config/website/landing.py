@@ -35,7 +35,7 @@ class Extent:
 
 def load_extent() -> Extent:
     """Read the numbers. At most four queries."""
-    tables = [SearchRow._meta.db_table, Review._meta.db_table]  # noqa: SLF001  # Django's documented attribute
+    tables = [SearchRow._meta.db_table, Review._meta.db_table]
     with connection.cursor() as cursor:
         cursor.execute(ESTIMATED_ROWS, [tables])
         estimates = dict(cursor.fetchall())

@@ -1,1 +1,0 @@
-"""Bases and middleware of the Django admin."""

@@ -1,4 +1,4 @@
-"""Admin lists of tables that are too long to count."""
+"""Admin lists of tables with millions of rows."""
 
 from typing import Any, ClassVar
 
@@ -11,49 +11,51 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.utils.functional import cached_property
 
-from framework.admin.widgets import NamedMoment
+from framework.admin.widgets import LabelledSplitDateTime
 
 
-class LongPaginator(Paginator[Any]):
-    """Pages of a table that is too long to count: PostgreSQL's own estimate, or an exact count that stops."""
+class EstimatedPaginator(Paginator[Any]):
+    """Counts a whole table by PostgreSQL's estimate, and a filtered one exactly up to MAX_COUNTED."""
 
-    MOST_COUNTED = 10_001
-    # Farther down a list nobody turns pages, and OFFSET would cost seconds.
-    MOST_PAGES = 200
+    MAX_COUNTED = 10_001
+    # Further pages would cost seconds of OFFSET.
+    MAX_PAGES = 200
 
     @cached_property
     def count(self) -> int:
-        """Rows, estimated where all of many are listed."""
+        """The number of rows."""
         rows: QuerySet[Any] = self.object_list  # type: ignore[assignment]  # the admin pages querysets only
         if not rows.query.where:
             with connection.cursor() as cursor:
-                table = rows.model._meta.db_table  # noqa: SLF001  # documented by Django, underscore and all
+                table = rows.model._meta.db_table
                 cursor.execute("SELECT reltuples::bigint FROM pg_class WHERE oid = %s::regclass", [table])
                 (estimate,) = cursor.fetchone()
-            if estimate >= self.MOST_COUNTED:
+            if estimate >= self.MAX_COUNTED:
                 return int(estimate)
-        return rows.order_by()[: self.MOST_COUNTED].count()
+        return rows.order_by()[: self.MAX_COUNTED].count()
 
     @cached_property
     def num_pages(self) -> int:
-        """Pages that can be turned to."""
-        return min(super().num_pages, self.MOST_PAGES)
+        """The number of pages that are offered."""
+        return min(super().num_pages, self.MAX_PAGES)
 
 
 class BoundedActions(admin.ModelAdmin[Any]):
-    """Acts on so many rows at once as one request can: "select all" of a long list is refused, with what to do."""
+    """Refuses an action on more rows than one request can change, as "select all" of a long list would be."""
 
-    MOST_AT_ONCE: ClassVar[int] = 1_000
-    formfield_overrides: ClassVar[Any] = {DateTimeField: {"form_class": SplitDateTimeField, "widget": NamedMoment}}
+    MAX_SELECTED: ClassVar[int] = 1_000
+    formfield_overrides: ClassVar[Any] = {
+        DateTimeField: {"form_class": SplitDateTimeField, "widget": LabelledSplitDateTime}
+    }
 
     def response_action(
         self, request: HttpRequest, queryset: QuerySet[Any], *more: Any, **options: Any
     ) -> HttpResponse | None:
-        """Act, or say that these are too many. One bounded count, where all of a list are chosen."""
+        """Run the action, or show why not. One bounded count where all rows of a list are selected."""
         across = request.POST.get("select_across", "0") not in ("", "0")
-        if across and queryset.order_by()[: self.MOST_AT_ONCE + 1].count() > self.MOST_AT_ONCE:
+        if across and queryset.order_by()[: self.MAX_SELECTED + 1].count() > self.MAX_SELECTED:
             words = (
-                f"These are more than {self.MOST_AT_ONCE:,}, which is the most at once, so nothing was done."
+                f"These are more than {self.MAX_SELECTED:,}, which is the most at once, so nothing was done."
                 " Narrow the list by a filter or a search first."
             )
             self.message_user(request, words, messages.ERROR)
@@ -61,19 +63,19 @@ class BoundedActions(admin.ModelAdmin[Any]):
         return super().response_action(request, queryset, *more, **options)
 
 
-class LongTableAdmin(BoundedActions):
+class LargeTableAdmin(BoundedActions):
     """A list that stays quick over millions of rows: counted by estimate, ordered and searched by indexes.
 
-    A click on a heading would have all rows put in order; an admin names those that an index orders in `sortable_by`.
-    An empty list says in `nothing_yet` what will fill it.
+    `sortable_by` names the columns that an index orders; sorting by others would read all rows. An empty list shows
+    the text `nothing_yet`.
     """
 
-    # Of one statement of a list: nobody waits longer for one.
-    MOST_MS: ClassVar[int] = 2_000
+    # Of each statement of a list.
+    STATEMENT_TIMEOUT_MS: ClassVar[int] = 2_000
     change_list_template = "admin/long_list.html"
     nothing_yet = ""
 
-    paginator: ClassVar[type[Paginator[Any]]] = LongPaginator
+    paginator: ClassVar[type[Paginator[Any]]] = EstimatedPaginator
     show_full_result_count = False
     show_facets = admin.ShowFacets.NEVER
     list_per_page = 50
@@ -81,15 +83,12 @@ class LongTableAdmin(BoundedActions):
     sortable_by: ClassVar[list[str] | tuple[str, ...] | None] = ()
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
-        """The list, with what fills it where it is empty.
-
-        Read and written out within the time that a list may take; what is too broad is told so (framework.admin.db_error_middleware).
-        """
-        told = {"nothing_yet": self.nothing_yet, **(extra_context or {})}
+        """The list, rendered under the statement timeout, which framework.admin.db_error_middleware answers."""
+        context = {"nothing_yet": self.nothing_yet, **(extra_context or {})}
         if request.method == "POST":
-            return super().changelist_view(request, told)
+            return super().changelist_view(request, context)
         with transaction.atomic():
             with connection.cursor() as cursor:
-                cursor.execute("SELECT set_config('statement_timeout', %s, true)", [str(self.MOST_MS)])
-            page = super().changelist_view(request, told)
+                cursor.execute("SELECT set_config('statement_timeout', %s, true)", [str(self.STATEMENT_TIMEOUT_MS)])
+            page = super().changelist_view(request, context)
             return page.render() if isinstance(page, TemplateResponse) and not page.is_rendered else page

@@ -1,4 +1,4 @@
-"""What waits for somebody, as the front page of the back office shows it."""
+"""Counts of pending work, as the index page of the admin shows them."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -7,33 +7,33 @@ from typing import Any, Protocol, runtime_checkable
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-# Beyond it the number says no more to people, and counting on would cost.
-MOST_COUNTED = 99
+# Larger numbers are shown as "99+", and cost no longer count.
+MAX_COUNTED = 99
 
 
 @dataclass(frozen=True, slots=True)
-class Awaiting:
-    """So many of these wait, and here they are. `is_bad` is what is broken, not merely waiting."""
+class PendingCount:
+    """`number` rows wait for staff at the page `url`; `is_bad` where they are broken, not merely waiting."""
 
     label: str
     number: int
-    address: str
+    url: str
     is_bad: bool = False
 
     @property
     def shown(self) -> str:
-        """The number, or that there are more than are counted."""
-        return f"{MOST_COUNTED}+" if self.number > MOST_COUNTED else str(self.number)
+        """The number, or "99+"."""
+        return f"{MAX_COUNTED}+" if self.number > MAX_COUNTED else str(self.number)
 
 
 @runtime_checkable
-class Awaits(Protocol):
-    """A part of the back office (a ModelAdmin) that has something to tell on the front page."""
+class HasPendingCounts(Protocol):
+    """A ModelAdmin with counts for the index page."""
 
-    def awaiting(self, request: HttpRequest) -> Iterable[Awaiting]:
-        """What of its rows waits, for who looks. One bounded count each."""
+    def pending_counts(self, request: HttpRequest) -> Iterable[PendingCount]:
+        """What waits among its rows, as far as this user may see them. One `count_bounded` each."""
 
 
-def counted(rows: QuerySet[Any]) -> int:
-    """How many there are, up to one more than is shown."""
-    return rows.order_by()[: MOST_COUNTED + 1].count()
+def count_bounded(rows: QuerySet[Any]) -> int:
+    """How many rows there are, counting no further than MAX_COUNTED + 1."""
+    return rows.order_by()[: MAX_COUNTED + 1].count()

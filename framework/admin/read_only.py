@@ -1,36 +1,62 @@
-"""History in the back office: what grows with every order and is read only."""
+"""Admin pages of rows that only the product writes."""
 
-import json
-from typing import Any
+from typing import Any, ClassVar
 
-from django.db.models import Model
-from django.http import HttpRequest
-from django.utils.html import format_html
-from django.utils.safestring import SafeString
+from django.contrib import admin
+from django.contrib.admin.utils import flatten_fieldsets
+from django.http import HttpRequest, HttpResponse
 
-from framework.admin.large_tables import LongTableAdmin
+from framework.admin.large_tables import LargeTableAdmin
 
 
-class History(LongTableAdmin):
-    """What happened, newest first: looked at, never edited; actions of the list may stand beside that."""
+class ReadOnlyAdmin(LargeTableAdmin):
+    """Rows that staff look up, and change by actions of the list only.
 
-    def get_readonly_fields(self, request: HttpRequest, obj: Model | None = None) -> list[str]:
-        """All of it."""
-        return [str(name) for name in self.fields or ()]
+    A page shows `fields` or `fieldsets`, or else all columns. A subclass may name `editable_fields`.
+    """
 
-    def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """It happens elsewhere."""
+    editable_fields: ClassVar[tuple[str, ...]] = ()
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        """The product adds rows."""
         return False
 
-    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """By the actions of the list."""
-        return obj is None and super().has_change_permission(request)
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """For the actions of the list, and for the page of a row that has editable fields."""
+        return (obj is None or bool(self.editable_fields)) and super().has_change_permission(request, obj)
 
-    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """History goes when its time is over."""
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """The product deletes rows."""
         return False
 
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> list[Any]:
+        """Those that are declared, or else all columns."""
+        return list(self.fields or (field.name for field in self.opts.concrete_fields))
 
-def pretty(content: Any) -> SafeString:
-    """JSON as people read it."""
-    return format_html("<pre>{}</pre>", json.dumps(content, indent=2, ensure_ascii=False))
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
+        """All fields that are shown, except for the editable ones."""
+        shown = flatten_fieldsets(self.get_fieldsets(request, obj))
+        return [str(name) for name in shown if name not in self.editable_fields]
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        """The list, whose title promises no change."""
+        title = f"Select {self.opts.verbose_name} to view"
+        return super().changelist_view(request, {"title": title, **(extra_context or {})})
+
+
+class ReadOnlyInline(admin.TabularInline[Any, Any]):
+    """Rows on the page of another, which only the product writes."""
+
+    extra = 0
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """The product adds rows."""
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """The product changes rows."""
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """The product deletes rows."""
+        return False

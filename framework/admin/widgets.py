@@ -1,4 +1,4 @@
-"""How the back office asks for a moment: a day and a time, each with a name of its own."""
+"""Widgets of admin forms."""
 
 from typing import Any
 
@@ -6,8 +6,8 @@ from django.contrib.admin.widgets import AdminDateWidget, AdminSplitDateTime, Ad
 from django.forms import MultiWidget
 
 
-class NamedMoment(AdminSplitDateTime):
-    """Django's, whose two inputs are read out as one that has no name."""
+class LabelledSplitDateTime(AdminSplitDateTime):
+    """Django's date and time inputs, each with an accessible name of its own."""
 
     def __init__(self, attrs: dict[str, Any] | None = None) -> None:
         parts = [AdminDateWidget(attrs={"aria-label": "Date"}), AdminTimeWidget(attrs={"aria-label": "Time"})]

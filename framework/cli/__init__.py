@@ -1,1 +1,0 @@
-"""What management commands share."""

@@ -1,36 +1,55 @@
-"""How far a command is: a bar on a terminal, and elsewhere a line for each tenth, so that a log stays short."""
+"""Progress of a management command: bars on a terminal, and elsewhere a few lines for a log."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Protocol
 
 from django.core.management.base import OutputWrapper
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, TaskID, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
-from catalogue.read_model.bulk_load import OnStep
+# Called after each step: the name of what is counted, how many are done, and how many there are.
+OnProgress = Callable[[str, int, int], None]
+
+
+class Bars(Protocol):
+    """An OnProgress that draws a bar for each name. `text` is shown in place of the name; a total may be unknown."""
+
+    def __call__(self, name: str, done: int, total: int | None, /, *, text: str = "") -> None: ...
+
+
+def no_progress(name: str, done: int, total: int) -> None:
+    """For callers that show no progress."""
 
 
 @contextmanager
-def shown(command: str, stderr: OutputWrapper) -> Iterator[OnStep]:
-    """What to tell of each step; of several things at once, each has its own bar."""
-    if stderr.isatty():
-        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-        with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-            bars: dict[str, TaskID] = {}
-
-            def draw(what: str, done: int, total: int) -> None:
-                if what not in bars:
-                    bars[what] = progress.add_task(what)
-                progress.update(bars[what], completed=done, total=total)
-
-            yield draw
+def progress_bars(stderr: OutputWrapper) -> Iterator[Bars | None]:
+    """Bars on stderr, which vanish at the end; None where stderr is no terminal."""
+    if not stderr.isatty():
+        yield None
         return
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        bars: dict[str, TaskID] = {}
+
+        def draw(name: str, done: int, total: int | None, /, *, text: str = "") -> None:
+            if name not in bars:
+                bars[name] = progress.add_task(name, total=None)
+            progress.update(bars[name], description=text or name, completed=done, total=total)
+
+        yield draw
+
+
+@contextmanager
+def show_progress(command: str, stderr: OutputWrapper) -> Iterator[OnProgress]:
+    """Bars on a terminal; elsewhere a line for each tenth of each name."""
     tenths: dict[str, int] = {}
 
-    def log(what: str, done: int, total: int) -> None:
+    def log(name: str, done: int, total: int) -> None:
         tenth = done * 10 // total if total else 10
-        if tenth > tenths.get(what, 0):
-            tenths[what] = tenth
-            stderr.write(f"{command}: {done} of {total} {what}")
+        if tenth > tenths.get(name, 0):
+            tenths[name] = tenth
+            stderr.write(f"{command}: {done} of {total} {name}")
 
-    yield log
+    with progress_bars(stderr) as bars:
+        yield bars or log

@@ -34,7 +34,7 @@ class StaleForm(ModelForm[Any]):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        if self.instance._state.adding:  # noqa: SLF001  # documented by Django, underscore and all
+        if self.instance._state.adding:
             return
         # What was sent without being shown is all meant; it is compared with the row.
         was_shown = any(name.startswith(self.add_initial_prefix("")) for name in self.data)
@@ -59,9 +59,9 @@ class StaleForm(ModelForm[Any]):
 
     def write(self) -> None:
         """Store the columns that were changed; those of a new row all."""
-        columns = {field.name for field in self.instance._meta.concrete_fields}  # noqa: SLF001  # documented by Django, underscore and all
+        columns = {field.name for field in self.instance._meta.concrete_fields}
         changed = [name for name in self.changed_data if name in columns]
-        self.instance.save(update_fields=None if self.instance._state.adding else changed)  # noqa: SLF001  # the same
+        self.instance.save(update_fields=None if self.instance._state.adding else changed)
 
 
 class ToldForm(StaleForm):

@@ -14,14 +14,13 @@ from datetime import timedelta
 from functools import cached_property
 from typing import Any
 
-from django.core import signing
-
 from framework.errors import InvalidRequest
 from framework.mcp.jsonrpc import INVALID_PARAMS, Fault
 from framework.mcp.responses import Result
 from framework.mcp.schemas import Schema
+from framework.signed_tokens import BadSignature, SignatureExpired, TokenSigner
 
-SALT = "framework.mcp.elicitation"
+SIGNER = TokenSigner("framework.mcp.elicitation")
 ANSWERED_WITHIN = timedelta(minutes=15)
 
 # What was answered to each question, by its key; None where the person did not want to.
@@ -82,7 +81,7 @@ class Asker:
             "params": {"mode": "form", "message": message, "requestedSchema": schema},
         }
         answered = {name: answer for name, answer in self.answers.items() if name != key}
-        state = signing.dumps({"call": self.digest, "asked": key, "answered": answered}, salt=SALT)
+        state = SIGNER.dump({"call": self.digest, "asked": key, "answered": answered})
         return Asked(
             Result(asks={"resultType": "input_required", "inputRequests": {key: asked}, "requestState": state})
         )
@@ -109,11 +108,11 @@ class Asker:
             return {}, ""
         try:
             if not isinstance(self.state, str):
-                raise signing.BadSignature
-            state = signing.loads(self.state, salt=SALT, max_age=ANSWERED_WITHIN)
-        except signing.SignatureExpired:
+                raise BadSignature
+            state = SIGNER.load(self.state, max_age=ANSWERED_WITHIN)
+        except SignatureExpired:
             return {}, ""
-        except signing.BadSignature as error:
+        except BadSignature as error:
             raise Fault(INVALID_PARAMS, "`requestState` is none of ours.") from error
         if state["call"] != self.digest:
             raise Fault(INVALID_PARAMS, "`requestState` is of another call.")

@@ -15,6 +15,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from accounts.admin.venue_scoping import OfVenues
+from framework.django_internals import ValidatesUniqueness
 from framework.forms.optimistic_concurrency import StaleForm, StaleFormAdmin
 from orders import pricing
 from orders.models import Menu, MenuCategory, MenuItem
@@ -88,8 +89,11 @@ class MenuAdmin(OfVenues, StaleFormAdmin):
         self.message_user(request, f"{queryset.update(is_published=False)} withdrawn.", messages.SUCCESS)
 
 
-class MenuItemForm(StaleForm):
+class MenuItemForm(ValidatesUniqueness, StaleForm):
     """Shows amounts as people write them: 9.50 and 10, not 9.500 and 10.000."""
+
+    # Ids are unique on a menu.
+    unique_with = frozenset({"menu"})
 
     class Meta:
         model = MenuItem
@@ -102,11 +106,6 @@ class MenuItemForm(StaleForm):
         if self.instance.menu_id:
             self.initial["price"] = pricing.written(self.instance.price, self.instance.menu.venue.currency)
             self.initial["tax_percent"] = f"{self.instance.tax_percent.normalize():f}"
-
-    def _get_validation_exclusions(self) -> set[str]:
-        """Not the menu: it cannot be changed here, yet the id is judged beside the others on it."""
-        excluded: set[str] = super()._get_validation_exclusions()  # type: ignore[misc]  # not in the stubs
-        return excluded - {"menu"}
 
 
 @admin.register(MenuItem)

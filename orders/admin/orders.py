@@ -16,8 +16,8 @@ from accounts.admin.venue_scoping import OfVenues
 from accounts.api_keys.authentication import staff
 from accounts.models import Event, Tally
 from framework.admin.action_confirmation import ask_about
-from framework.admin.large_tables import LongTableAdmin
-from framework.admin.pending_counts import Awaiting
+from framework.admin.large_tables import LargeTableAdmin
+from framework.admin.pending_counts import PendingCount
 from framework.forms.optimistic_concurrency import StaleForm
 from orders import commands, pricing
 from orders.models import IllegalMove, Order, OrderItem, OrderNumber, Orders
@@ -86,7 +86,7 @@ class OrderItemInline(admin.TabularInline[OrderItem, Order]):
 
 
 @admin.register(Order)
-class OrderAdmin(OfVenues, LongTableAdmin):
+class OrderAdmin(OfVenues, LargeTableAdmin):
     """Orders. Their status changes by the same rule as in the API, through the actions of the list."""
 
     form = OrderForm
@@ -153,12 +153,12 @@ class OrderAdmin(OfVenues, LongTableAdmin):
         found = Event.objects.filter(subject=order.pk, venue_id=order.venue_id).order_by("created_at", "id")
         return render_to_string("admin/orders/order/events.html", {"events": found})
 
-    def awaiting(self, request: HttpRequest) -> list[Awaiting]:
+    def pending_counts(self, request: HttpRequest) -> list[PendingCount]:
         """Orders to be made. Read from the tallies, as there are many orders and few that are pending."""
         pending = Tally.objects.filter(noun=Tally.Noun.ORDER, status=Order.Status.PENDING)
         number = self.within(request, pending, "change", path="venue").aggregate(sum=Sum("total"))["sum"] or 0
         address = f"{reverse('admin:orders_order_changelist')}?status__exact={Order.Status.PENDING}"
-        return [Awaiting("pending orders", int(number), address)]
+        return [PendingCount("pending orders", int(number), address)]
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         """Orders come through the API."""

@@ -60,7 +60,7 @@ def stored(form: Any, fellows: Any) -> bool:
     """Store the row, a new one behind its fellows; False where somebody else was quicker, which is told."""
     try:
         with transaction.atomic():
-            if form.instance._state.adding or "category" in form.changed_data:  # noqa: SLF001  # Django's documented attribute
+            if form.instance._state.adding or "category" in form.changed_data:
                 form.instance.position = last_of(fellows)
             form.save()
             if "category" in form.changed_data:

@@ -1,6 +1,6 @@
 """What a new venue has yet to do about its menu, for the overview."""
 
-from accounts.dashboard.overview import Step, url_of
+from accounts.onboarding import Step, url_of
 from accounts.tenancy.permissions import Access, Right
 from orders.models import Menu
 

@@ -13,7 +13,7 @@ from django.utils import timezone
 from accounts.dashboard.decorators import PageRequest, page
 from accounts.models import Event, EventType
 from accounts.tenancy.permissions import Right
-from framework import csv_export
+from framework.csv_export import csv_lines
 from orders import board, commands, search
 from orders.dashboard.board import carry_out, money
 from orders.dashboard.cancellation_form import ReasonForm
@@ -79,7 +79,7 @@ def download(request: PageRequest) -> HttpResponse:
     if not form.is_valid():
         return index(request, venue=request.access.venue.public_id)
     found = form.narrowed(Order.objects.of(request.access.venue))
-    lines: Iterator[str] = csv_export.lines(search.table(found))
+    lines: Iterator[str] = csv_lines(search.table(found))
     answer = StreamingHttpResponse(lines, content_type="text/csv; charset=utf-8")
     answer["Content-Disposition"] = 'attachment; filename="orders.csv"'
     return cast("HttpResponse", answer)

@@ -2,10 +2,7 @@
 
 from django.urls import path
 
-from accounts.dashboard.overview import FIRST_STEPS
-from orders.dashboard import board, menu, menu_import, menu_items, onboarding_step, orders, overview_tile, phone_order
-
-FIRST_STEPS.append(onboarding_step.menu)
+from orders.dashboard import board, menu, menu_import, menu_items, orders, overview_tile, phone_order
 
 urlpatterns = [
     path("<slug:venue>/board", board.show, name="order-board"),

@@ -7,6 +7,7 @@ from django import forms
 from django.core.exceptions import NON_FIELD_ERRORS
 from django.db.models import Max
 
+from framework.django_internals import ValidatesUniqueness
 from framework.forms.optimistic_concurrency import ToldForm
 from orders import pricing
 from orders.models import Menu, MenuCategory, MenuItem
@@ -14,18 +15,16 @@ from orders.models import Menu, MenuCategory, MenuItem
 CLOCK = forms.TimeInput(format="%H:%M", attrs={"type": "time"})
 
 
-class OnMenu(ToldForm):
+class OnMenu(ValidatesUniqueness, ToldForm):
     """A row of one menu, which is not asked for; a new one comes last."""
+
+    # Ids and names are unique on a menu.
+    unique_with = frozenset({"menu"})
 
     def __init__(self, *args: Any, menu: Menu, **options: Any) -> None:
         super().__init__(*args, **options)
         self.menu = menu
         self.instance.menu = menu
-
-    def _get_validation_exclusions(self) -> set[str]:
-        """Not the menu: ids and names are judged beside the others on it."""
-        excluded: set[str] = super()._get_validation_exclusions()  # type: ignore[misc]  # not in the stubs
-        return excluded - {"menu"}
 
 
 class CategoryForm(OnMenu):
@@ -67,7 +66,7 @@ class ItemForm(OnMenu):
         categories.queryset = MenuCategory.objects.filter(menu=menu).order_by("position", "name")
         categories.empty_label = None
         self.fields["price"].help_text = f"In {currency}, with at most {pricing.digits(currency)} decimals"
-        if not self.instance._state.adding:  # noqa: SLF001  # Django's documented attribute
+        if not self.instance._state.adding:
             # Decimals, as texts would not equal what the field reads from what was shown.
             self.initial["price"] = pricing.rounded(self.instance.price, currency)
             self.initial["tax_percent"] = Decimal(f"{self.instance.tax_percent.normalize():f}")

@@ -5,13 +5,12 @@ from collections.abc import Sequence
 
 from django.contrib import admin
 from django.db.models import QuerySet
-from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from framework import public_ids
-from payments.admin.reading import ForReading
+from framework.admin.read_only import ReadOnlyAdmin
 from payments.models import Audit, Payment
 from payments.x402.receipts import PREFIX
 
@@ -20,7 +19,7 @@ MOST_LINKS = 100
 
 
 @admin.register(Audit)
-class AuditAdmin(ForReading):
+class AuditAdmin(ReadOnlyAdmin):
     """What has arrived at our address, block by block, against the ledger."""
 
     nothing_yet = "The first audit comes at 05:07 UTC; “manage.py audit_payments” makes one now."
@@ -30,14 +29,6 @@ class AuditAdmin(ForReading):
         *("transfers", "arrived_usdc", "booked_usdc", "orphans", "owed_back", "what_differs"),
     ]
     ordering = ["-pk"]
-
-    def has_change_permission(self, request: HttpRequest, obj: Audit | None = None) -> bool:
-        """What was found stays as it is."""
-        return False
-
-    def get_readonly_fields(self, request: HttpRequest, obj: Audit | None = None) -> list[str]:
-        """All of them, and what is made of them."""
-        return [*super().get_readonly_fields(request, obj), "owed_back", "what_differs"]
 
     @admin.display(description="differences")
     def differing(self, audit: Audit) -> int:

@@ -10,7 +10,8 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from framework import public_ids
-from payments.admin.reading import ForReading, HistoryInline, breakable, id_in_short, in_short, in_words
+from framework.admin.read_only import ReadOnlyInline
+from payments.admin.formats import AddressSearchAdmin, breakable, id_in_short, in_short, in_words
 from payments.models import Payment, PaymentEvent
 from payments.models.payments import PREFIX
 from payments.pricing.price_changes import moment_told, told
@@ -42,7 +43,7 @@ class WhatHappened:
         return in_short(event.tx_hash) if event.tx_hash else None
 
 
-class EventInline(WhatHappened, HistoryInline):
+class EventInline(WhatHappened, ReadOnlyInline):
     """What became of a payment, the oldest first. The database writes this, and it never changes."""
 
     model = PaymentEvent
@@ -69,7 +70,7 @@ class Ends(admin.SimpleListFilter):
 
 
 @admin.register(PaymentEvent)
-class PaymentEventAdmin(WhatHappened, ForReading):
+class PaymentEventAdmin(WhatHappened, AddressSearchAdmin):
     """Moves of all payments. Of one that was let go because nothing was sent, these are all that is left."""
 
     nothing_yet = "The database writes a line here whenever a payment is entered, moves on or is let go."
@@ -90,10 +91,6 @@ class PaymentEventAdmin(WhatHappened, ForReading):
         "error",
         "actor",
     ]
-
-    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
-        """All that is shown."""
-        return [*super().get_readonly_fields(request, obj), "payment_link", "was", "became"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[PaymentEvent]:
         """With whether the payment is still there."""
@@ -153,7 +150,3 @@ class PaymentEventAdmin(WhatHappened, ForReading):
     def wallet(self, event: PaymentEvent) -> SafeString:
         """The payer's address in short; whole where the pointer rests."""
         return in_short(event.payer)
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """They are history."""
-        return False

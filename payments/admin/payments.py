@@ -16,10 +16,10 @@ from django.utils.timesince import timesince
 from accounts.api_keys.authentication import staff
 from framework import public_ids
 from framework.admin.action_confirmation import ask
-from framework.admin.pending_counts import Awaiting, counted
+from framework.admin.pending_counts import PendingCount, count_bounded
 from framework.errors import Refusal
+from payments.admin.formats import AddressSearchAdmin, in_short, in_words
 from payments.admin.payment_events import EventInline, state_of
-from payments.admin.reading import ForReading, in_short, in_words
 from payments.admin.refunds import RefundInline
 from payments.admin.revenue import as_file
 from payments.chain.rpc import RpcUnavailable
@@ -112,7 +112,7 @@ def seen_of(tx_hash: str, owed: QuerySet[Payment]) -> dict[str, Any]:
 
 
 @admin.register(Payment)
-class PaymentAdmin(ForReading):
+class PaymentAdmin(AddressSearchAdmin):
     """The ledger. Money that is owed back is sent by hand, elsewhere, and noted here.
 
     What has bought nothing may still buy something for a quarter of an hour: only then is it to be sent back.
@@ -144,11 +144,11 @@ class PaymentAdmin(ForReading):
             return queryset.filter(pk=named), False
         return super().get_search_results(request, queryset, search_term)
 
-    def awaiting(self, request: HttpRequest) -> list[Awaiting]:
+    def pending_counts(self, request: HttpRequest) -> list[PendingCount]:
         """Payments to be sent back now."""
         address = f"{reverse('admin:payments_payment_changelist')}?owed=now"
-        number = counted(Payment.objects.refundable(now=timezone.now()))
-        return [Awaiting("refunds owed", number, address, is_bad=True)]
+        number = count_bounded(Payment.objects.refundable(now=timezone.now()))
+        return [PendingCount("refunds due", number, address, is_bad=True)]
 
     def get_urls(self) -> list[URLPattern]:
         """With what is owed, as a table for the treasury."""
@@ -174,10 +174,6 @@ class PaymentAdmin(ForReading):
     def get_fields(self, request: HttpRequest, obj: Payment | None = None) -> list[Any]:
         """First what it is called outside."""
         return ["public_id", *(field.name for field in self.opts.concrete_fields)]
-
-    def get_readonly_fields(self, request: HttpRequest, obj: Payment | None = None) -> list[str]:
-        """All of them."""
-        return ["public_id", *super().get_readonly_fields(request, obj)]
 
     @admin.display(description="USDC")
     def amount(self, payment: Payment) -> str:

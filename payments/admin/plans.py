@@ -10,8 +10,8 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from framework.admin.domain_error_forms import RefusedForm, RefusedFormAdmin
-from framework.admin.large_tables import LongTableAdmin
-from payments.admin.reading import in_short
+from framework.admin.large_tables import LargeTableAdmin
+from payments.admin.formats import in_short
 from payments.models import Plan
 from payments.pricing.price_changes import told
 from payments.tiers import plans
@@ -70,7 +70,7 @@ class TimeFilter(admin.SimpleListFilter):
 
 
 @admin.register(Plan)
-class PlanAdmin(RefusedFormAdmin, LongTableAdmin):
+class PlanAdmin(RefusedFormAdmin, LargeTableAdmin):
     """Terms by contract. One that has begun is ended and followed by another; only its end and words are edited."""
 
     form = PlanForm

@@ -18,8 +18,8 @@ from django.utils.safestring import SafeString
 
 from accounts.api_keys.authentication import staff
 from framework.admin.domain_error_forms import RefusedFormAdmin
+from framework.admin.read_only import ReadOnlyAdmin
 from framework.errors import Refusal
-from payments.admin.reading import ForReading
 from payments.models import Price, Product
 from payments.pricing import price_changes
 from payments.pricing.price_changes import NewPrice, Offered, moment_told, told
@@ -46,7 +46,7 @@ class PriceForm(forms.ModelForm[Price]):
 
     def _get_validation_exclusions(self) -> set[str]:
         """The rules stand in payments.pricing.price_changes, which the whole set of forms asks."""
-        return {field.name for field in Price._meta.get_fields()}  # noqa: SLF001  # documented by Django
+        return {field.name for field in Price._meta.get_fields()}
 
     def wanted(self) -> NewPrice:
         """What was filled in."""
@@ -61,7 +61,7 @@ class PriceForms(BaseInlineFormSet[Price, Product, forms.ModelForm[Price]]):
         """Refuse what payments.pricing.price_changes refuses, beside the forms."""
         super().clean()
         self.now = timezone.now()
-        if any(self.errors) or self.instance._state.adding:  # noqa: SLF001  # documented by Django
+        if any(self.errors) or self.instance._state.adding:
             return
         try:
             price_changes.check(self.instance, self.wanted(), now=self.now, is_sure=self.is_sure())
@@ -201,7 +201,7 @@ class BegunFilter(admin.SimpleListFilter):
 
 
 @admin.register(Price)
-class PriceAdmin(ForReading):
+class PriceAdmin(ReadOnlyAdmin):
     """The history of all prices, the newest first."""
 
     sortable_by = None
@@ -214,10 +214,6 @@ class PriceAdmin(ForReading):
     search_help_text = "A product's slug, or who has set it"
     ordering = ["-valid_from", "-pk"]
     actions = ["take_back"]
-
-    def has_change_permission(self, request: HttpRequest, obj: Price | None = None) -> bool:
-        """By the action of the list; the page of one price is for reading."""
-        return obj is None and super().has_change_permission(request)
 
     @admin.display(description="Rate", ordering="rate")
     def at_rate(self, price: Price) -> str:

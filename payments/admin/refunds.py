@@ -11,7 +11,8 @@ from django.utils.safestring import SafeString
 
 from accounts.api_keys.authentication import staff
 from framework.admin.action_confirmation import ask
-from payments.admin.reading import ForReading, HistoryInline, breakable, id_in_short, in_short
+from framework.admin.read_only import ReadOnlyInline
+from payments.admin.formats import AddressSearchAdmin, breakable, id_in_short, in_short
 from payments.ledger import transitions
 from payments.models import Refund
 from payments.pricing.price_changes import moment_told, told
@@ -42,7 +43,7 @@ class SeenOnTheChain:
         return in_short(refund.tx_hash)
 
 
-class RefundInline(SeenOnTheChain, HistoryInline):
+class RefundInline(SeenOnTheChain, ReadOnlyInline):
     """What was sent back for a payment."""
 
     model = Refund
@@ -74,7 +75,7 @@ class OnTheChain(admin.SimpleListFilter):
 
 
 @admin.register(Refund)
-class RefundAdmin(SeenOnTheChain, ForReading):
+class RefundAdmin(SeenOnTheChain, AddressSearchAdmin):
     """What staff have noted as sent back. What the chain does not bear out can be taken back and noted anew."""
 
     nothing_yet = "What the payments' action “Note as sent back” notes stands here."

@@ -1,6 +1,6 @@
 """The revenue report of the back office: a chart, tables, and both as CSV."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import date, timedelta
 from typing import Any, cast
 from urllib.parse import urlencode
@@ -12,9 +12,9 @@ from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.template.response import TemplateResponse
 from django.utils import timezone
 
-from framework import csv_export
-from payments import chart
-from payments.admin.reading import ForReading
+from framework.admin.read_only import ReadOnlyAdmin
+from framework.charts import Column, Layout, bar_chart
+from framework.csv_export import csv_lines
 from payments.models import Payment, Revenue
 from payments.reports import revenue
 from payments.reports.revenue import FIRST_DAY, LAST_DAY, MOST_STEPS, PER, TABLES, Period, Sum
@@ -49,6 +49,9 @@ LEDGER = (
     "delivered_at",
     "refunded_at",
 )
+
+
+CHART = Layout(width=960, height=260, left=70, right=10, top=14, bottom=30, max_labels=12, grid_lines=5)
 
 
 class PeriodForm(forms.Form):
@@ -91,7 +94,7 @@ class PeriodForm(forms.Form):
 
 
 @admin.register(Revenue)
-class RevenueAdmin(ForReading):
+class RevenueAdmin(ReadOnlyAdmin):
     """One page, for who may look at payments."""
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
@@ -125,7 +128,8 @@ class RevenueAdmin(ForReading):
             form,
             report=found,
             columns=WORDS,
-            chart=chart.drawn(found.tables["moment"], per=period.per),
+            chart=bar_chart([column_of(each, per=period.per) for each in found.tables["moment"]], CHART),
+            chart_description=described(found.tables["moment"], per=period.per),
             tables=[(HEADINGS[name], _newest_first(name, found.tables[name])) for name in TABLES],
             # Days by name, so that a file of today is the same file when it is asked for tomorrow.
             chosen=urlencode({"days": "custom", "first": period.first, "last": period.last, "per": period.per}),
@@ -162,7 +166,7 @@ def ledger_rows(period: Period) -> Iterable[tuple[object, ...]]:
 def as_file(rows: Iterable[tuple[object, ...]], name: str) -> HttpResponse:
     """A file of CSV that is written while it is sent."""
     response = StreamingHttpResponse(
-        csv_export.lines(rows),
+        csv_lines(rows),
         content_type="text/csv; charset=utf-8",
         headers={"Content-Disposition": f'attachment; filename="{name}"', "Cache-Control": "no-store"},
     )
@@ -185,3 +189,16 @@ def _ledger_cell(row: Payment, name: str) -> object:
     if name == "products":
         return " + ".join(value)
     return value.isoformat() if hasattr(value, "isoformat") else value
+
+
+def column_of(each: revenue.Sum, *, per: str) -> Column:
+    """The USDC of a day, week or month as a bar."""
+    label = each.name[:7] if per == "month" else each.name[5:]
+    return Column(f"{each.name}: {each.usdc.normalize():f} USDC, {each.payments} payments", label, [("", each.usdc)])
+
+
+def described(sums: Sequence[revenue.Sum], *, per: str) -> str:
+    """The chart in words."""
+    best = max(sums, key=lambda each: each.usdc, default=None)
+    words = f" The best {per} is {best.name} with {best.usdc.normalize():f} USDC." if best and best.usdc else ""
+    return f"USDC by {per}, {len(sums)} bars.{words}"

@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from payments.admin.reading import ForReading, in_short
+from payments.admin.formats import AddressSearchAdmin, in_short
 from payments.models import HoldingSnapshot, Payment, Wallet, WalletSession, shortened
 from payments.pricing.price_changes import moment_told, told
 
@@ -22,7 +22,7 @@ SESSIONS_LISTED = 10
 
 
 @admin.register(Wallet)
-class WalletAdmin(ForReading):
+class WalletAdmin(AddressSearchAdmin):
     """Addresses that have proven themselves or paid, what they hold and held, and what they paid."""
 
     nothing_yet = "A wallet that signs in or pays has a line here from then on."
@@ -34,16 +34,12 @@ class WalletAdmin(ForReading):
     search_help_text = "The beginning of the address, or a part of the account's name"
     ordering = [F("read_at").desc(nulls_last=True), "address"]
     autocomplete_fields = ["account"]
+    editable_fields = ("account",)
     fieldsets = [
         (None, {"fields": ["address", "account", "tier", "rising", "created_at"]}),
         ("Holdings", {"fields": ["holdings_usd", "staked", "read_at", "snapshots"]}),
         ("What it does", {"fields": ["paid", "plans", "sessions"]}),
     ]
-
-    def get_readonly_fields(self, request: HttpRequest, obj: Wallet | None = None) -> list[str]:
-        """Only whose it is may be said by hand."""
-        told = [name for name in super().get_readonly_fields(request, obj) if name != "account"]
-        return [*told, "rising", "snapshots", "paid", "plans", "sessions"]
 
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
@@ -134,7 +130,7 @@ class WalletAdmin(ForReading):
 
 
 @admin.register(WalletSession)
-class WalletSessionAdmin(ForReading):
+class WalletSessionAdmin(AddressSearchAdmin):
     """Wallets that have signed in, without their tokens."""
 
     nothing_yet = "Wallets that sign in with POST /v1/auth/session have a line here."

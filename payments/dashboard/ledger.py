@@ -14,11 +14,11 @@ from django.utils import timezone
 
 from accounts.dashboard.decorators import PageRequest, page
 from accounts.tenancy.permissions import Right
-from framework import csv_export
 from framework.api.pagination.cursor import BadCursor
 from framework.api.urls import public_url
+from framework.charts import Column, Layout, bar_chart
+from framework.csv_export import csv_lines
 from framework.errors import Refusal
-from payments import bars
 from payments.chain.networks import explorer_of
 from payments.dashboard import account_summary
 from payments.ledger import payment_history
@@ -28,6 +28,7 @@ from payments.reports.spending import Month
 
 SECTION = "data"
 A_PAGE = 25
+CHART = Layout(width=720, height=200, left=60, top=10, bottom=24, max_labels=16)
 MONTH = re.compile(r"([0-9]{4})-(0[1-9]|1[0-2])")
 # The states as a payer reads them, with the colour of their badge.
 WORDS = {
@@ -133,7 +134,7 @@ def file(request: PageRequest) -> HttpResponse:
     asked = form.asked(ZoneInfo(request.access.venue.timezone))
     rows = cells(spending.lines(wallets, now=timezone.now(), **asked))
     headers = {"Content-Disposition": 'attachment; filename="payments.csv"', "Cache-Control": "no-store"}
-    sent = StreamingHttpResponse(csv_export.lines(rows), content_type="text/csv; charset=utf-8", headers=headers)
+    sent = StreamingHttpResponse(csv_lines(rows), content_type="text/csv; charset=utf-8", headers=headers)
     # The stubs have pages answer with the other kind.
     return cast("HttpResponse", sent)
 
@@ -190,7 +191,13 @@ def spent(request: PageRequest) -> HttpResponse:
         "is_wrong": status == 400,
         "days": days,
         "spent_days": [day for day in days if day.payments],
-        "chart": bars.drawn([(f"{day.day:%-d %B}", f"{day.day:%-d}", day.usdc) for day in days]),
+        "chart": bar_chart(
+            [
+                Column(f"{day.day:%-d %B}: {day.usdc.normalize():f} USDC", f"{day.day:%-d}", [("a", day.usdc)])
+                for day in days
+            ],
+            CHART,
+        ),
         "months": spending.by_month(wallets, Month.of(now, zone)),
         "total": sum(day.usdc for day in days),
         "earlier": month.earlier(1),

@@ -20,7 +20,7 @@ Made = TypeVar("Made", bound=Model)
 
 
 def _fields(model: type[Model]) -> Sequence[Any]:
-    return model._meta.concrete_fields  # noqa: SLF001  # documented by Django, underscore and all
+    return model._meta.concrete_fields
 
 
 def _columns(model: type[Model], alias: str) -> str:

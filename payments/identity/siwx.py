@@ -14,11 +14,10 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import urlsplit
 
-from django.utils.crypto import constant_time_compare, salted_hmac
-
 from framework.api.json_parser import Malformed, parse
 from framework.api.urls import public_url
 from framework.errors import InvalidRequest
+from framework.signed_tokens import KeyedHash
 from payments.chain import evm
 from payments.chain.networks import ours
 
@@ -31,6 +30,7 @@ HEADER = "SIGN-IN-WITH-X"
 LONGEST_MESSAGE = 4_000
 # In hexadecimal digits. A key's signature has 130; a contract wallet's has what its owners need.
 LONGEST_SIGNATURE = 4_096
+NONCE_HASH = KeyedHash("payments.identity.siwx")
 SIGNATURE = rf"^0x(?:[0-9a-fA-F]{{2}}){{1,{LONGEST_SIGNATURE // 2}}}$"
 # ERC-6492: what ends so is for a contract that is not on the chain yet.
 UNDEPLOYED = 16 * "6492"
@@ -107,7 +107,7 @@ def challenge(*, now: datetime) -> Challenge:
 
 def signed_nonce(body: str) -> str:
     """24 random letters, eight of the second in which it was made, and 32 that only we can make: 64 in all."""
-    return body + salted_hmac("payments.identity.siwx", body, algorithm="sha256").hexdigest()[:32]
+    return body + NONCE_HASH.hexdigest(body)[:32]
 
 
 def written(moment: datetime) -> str:
@@ -231,7 +231,7 @@ def check_signature(signature: str, *, param: str) -> None:
 
 def made(nonce: str) -> datetime | None:
     """When this nonce of ours was made; None for another's."""
-    return second_of(nonce) if constant_time_compare(nonce, signed_nonce(nonce[:32])) else None
+    return second_of(nonce) if NONCE_HASH.matches(nonce[:32], nonce[32:], length=32) else None
 
 
 def second_of(nonce: str) -> datetime:

@@ -11,7 +11,6 @@ from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.db.models import Count, F, Max, Min, Q, QuerySet, Sum
 
-from accounts.consistency_checks import Checks, ask
 from framework import public_ids
 from payments.chain import reads
 from payments.chain.networks import ours
@@ -31,25 +30,6 @@ FINAL = timedelta(minutes=30)
 MOST_DIFFERENCES = 200
 # Payments that nobody has claimed: all that the chain tells of them.
 UNCLAIMED = {"purchase": "", "resource": "", "products": [], "tier": FREE.name, "signature_digest": ""}
-
-# What the lines say without the chain: each move of one has written an event, and money that went back has its row.
-EVENTS = """
-    SELECT its.id, concat('it is ', its.state, ', its last event says ', coalesce(last.after, 'nothing'))
-    FROM payments_payment AS its
-    LEFT JOIN LATERAL (
-        SELECT after FROM payments_paymentevent WHERE payment_id = its.id ORDER BY id DESC LIMIT 1
-    ) AS last ON true
-    WHERE last.after IS DISTINCT FROM its.state
-    ORDER BY its.id
-"""
-REFUNDS = """
-    SELECT its.id, CASE WHEN refund.id IS NULL THEN 'it is refunded, and no refund is noted'
-        ELSE concat('it is ', its.state, ', and a refund is noted') END
-    FROM payments_payment AS its
-    LEFT JOIN payments_refund AS refund ON refund.payment_id = its.id
-    WHERE (its.state = 'refunded') <> (refund.id IS NOT NULL)
-    ORDER BY its.id
-"""
 
 # Told after each span: blocks that were gone through, and blocks in all.
 OnSpan = Callable[[int, int], None]
@@ -121,14 +101,6 @@ def lines() -> QuerySet[Payment]:
 
 
 # Without the chain
-def checks() -> Checks:
-    """What has to be true of the lines, whatever the chain shows."""
-    return {
-        "payment_event": ask("payment_event", PREFIX, EVENTS),
-        "payment_refund": ask("payment_refund", PREFIX, REFUNDS),
-    }
-
-
 # One span
 def span(first: int, last: int, *, now: datetime) -> Audit:
     """Audit these blocks. What is written before the audit itself is the same when it is written again."""

@@ -106,7 +106,7 @@ def is_believed(wallet: Wallet, *, now: datetime) -> bool:
 
 def is_stranger(wallet: Wallet) -> bool:
     """Whether it has no row."""
-    return wallet._state.adding  # noqa: SLF001  # documented by Django, underscore and all
+    return wallet._state.adding
 
 
 def has_paid(address: str) -> bool:

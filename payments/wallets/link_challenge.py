@@ -12,11 +12,11 @@ from datetime import datetime, timedelta
 from urllib.parse import urlsplit
 
 from django.db import transaction
-from django.utils.crypto import constant_time_compare, salted_hmac
 
 from accounts.models import Account
 from framework.api.urls import public_url
 from framework.errors import InvalidRequest
+from framework.signed_tokens import KeyedHash
 from payments.chain import evm
 from payments.chain.networks import ours
 from payments.identity import challenge_verification, siwx
@@ -25,6 +25,7 @@ from payments.wallets import links
 from payments.wallets.links import Linked
 
 LASTS = timedelta(minutes=10)
+NONCE_HASH = KeyedHash("payments.wallets.link_challenge")
 NONCE = re.compile(r"[0-9a-f]{64}")
 # EIP-4361 lets a statement have these and the space.
 STATEMENT = re.compile(r"[^A-Za-z0-9 :/?#\[\]@!$&'()*+,;=._~-]")
@@ -48,7 +49,7 @@ def letter(address: str, *, account: Account, now: datetime) -> Letter:
     """A fresh text for the wallet at this address to sign, good for ten minutes. No query."""
     small = address.lower()
     body = f"{secrets.token_hex(12)}{int(now.timestamp()):08x}"
-    return _written(small, body + _seal(body, small, account), account)
+    return _written(small, body + NONCE_HASH.hexdigest(f"{body} {small} {account.pk}")[:32], account)
 
 
 def link(address: str, nonce: str, signature: str, *, account: Account, now: datetime) -> Linked:
@@ -59,7 +60,9 @@ def link(address: str, nonce: str, signature: str, *, account: Account, now: dat
     ChallengeSpent, WalletTaken and TooManyWallets, by which the letter is not spent.
     """
     small = address.lower()
-    if not NONCE.fullmatch(nonce) or not constant_time_compare(nonce[32:], _seal(nonce[:32], small, account)):
+    if not NONCE.fullmatch(nonce) or not NONCE_HASH.matches(
+        f"{nonce[:32]} {small} {account.pk}", nonce[32:], length=32
+    ):
         raise NotSigned("This message was made for another wallet or another account. Ask for a new one.")
     sent = _written(small, nonce, account)
     if not sent.expires_at - LASTS <= now + siwx.CLOCK_SKEW or now >= sent.expires_at:
@@ -73,12 +76,6 @@ def link(address: str, nonce: str, signature: str, *, account: Account, now: dat
             )
         is_new = links.attach(small, account=account.pk, takes_over=False)
     return Linked(wallet=links.as_read(small, now=now), is_new=is_new)
-
-
-def _seal(body: str, address: str, account: Account) -> str:
-    return salted_hmac(
-        "payments.wallets.link_challenge", f"{body} {address} {account.pk}", algorithm="sha256"
-    ).hexdigest()[:32]
 
 
 def _written(address: str, nonce: str, account: Account) -> Letter:

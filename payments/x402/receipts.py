@@ -6,7 +6,6 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
-from django.core.signing import BadSignature, Signer
 from django.db import Error as DatabaseError
 from django.utils import timezone
 from rest_framework.response import Response
@@ -14,6 +13,7 @@ from x402.http.utils import encode_payment_response_header
 from x402.schemas import SettleResponse
 
 from framework import public_ids
+from framework.signed_tokens import BadSignature, TokenSigner
 from payments.chain.networks import NETWORKS
 from payments.ledger import transitions
 from payments.models import Payment
@@ -21,7 +21,7 @@ from payments.models import Payment
 logger = logging.getLogger("tablewire.payments")
 
 PREFIX = "pay"
-signer = Signer(salt="payments.receipt")
+SIGNER = TokenSigner("payments.receipt")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Receipt:
     @property
     def token(self) -> str:
         """The payment's id, signed: a caller that sends it as X-Receipt is served again."""
-        return signer.sign(public_ids.encode(PREFIX, self.payment))
+        return SIGNER.sign(public_ids.encode(PREFIX, self.payment))
 
     @property
     def settled(self) -> SettleResponse:
@@ -86,7 +86,7 @@ def mark_delivered(receipt: Receipt) -> None:
 def is_receipt_token(token: str | None, payment: UUID) -> bool:
     """Whether this token is the receipt of this payment."""
     try:
-        return token is not None and signer.unsign(token) == public_ids.encode(PREFIX, payment)
+        return token is not None and SIGNER.unsign(token) == public_ids.encode(PREFIX, payment)
     except BadSignature:
         return False
 

@@ -16,8 +16,8 @@ from accounts.api_keys.authentication import staff
 from accounts.models import Event, Tally
 from framework.admin.action_confirmation import ask_about
 from framework.admin.domain_error_forms import RefusedFormAdmin
-from framework.admin.large_tables import LongTableAdmin
-from framework.admin.pending_counts import Awaiting, counted
+from framework.admin.large_tables import LargeTableAdmin
+from framework.admin.pending_counts import PendingCount, count_bounded
 from framework.errors import Refusal
 from reservations.booking import commands, waitlist
 from reservations.forms.reservation import NewReservationForm, ReservationForm
@@ -57,7 +57,7 @@ def day_at(now: datetime, ahead: int) -> Func:
 
 
 @admin.register(Reservation)
-class ReservationAdmin(OfVenues, RefusedFormAdmin, LongTableAdmin):
+class ReservationAdmin(OfVenues, RefusedFormAdmin, LargeTableAdmin):
     """Reservations: all latest first, those of chosen days as they come."""
 
     form = ReservationForm
@@ -251,20 +251,20 @@ class ReservationAdmin(OfVenues, RefusedFormAdmin, LongTableAdmin):
         self.mark(request, queryset, Arrival.NO_SHOW)
         return None
 
-    def awaiting(self, request: HttpRequest) -> list[Awaiting]:
+    def pending_counts(self, request: HttpRequest) -> list[PendingCount]:
         """What waits for a word of the staff; for members also who comes today."""
         page = reverse("admin:reservations_reservation_changelist")
         pending = Tally.objects.filter(noun=Tally.Noun.RESERVATION, status=Status.PENDING)
         number = self.within(request, pending, "view", path="venue").aggregate(sum=Sum("total"))["sum"] or 0
-        waits = Awaiting("pending reservations", int(number), f"{page}?status__exact={Status.PENDING}")
+        waits = PendingCount("pending reservations", int(number), f"{page}?status__exact={Status.PENDING}")
         if self.venues(request, "view") is None:
             return [waits]
         now = timezone.now()
         coming = Reservation.objects.filter(
             date__gte=day_at(now, 0), date__lt=day_at(now, 1), status=Status.CONFIRMED, arrival__isnull=True
         )
-        today = counted(self.within(request, coming, "view"))
-        return [waits, Awaiting("still to come today", today, f"{page}?day=today")]
+        today = count_bounded(self.within(request, coming, "view"))
+        return [waits, PendingCount("still to come today", today, f"{page}?day=today")]
 
     def move(self, request: HttpRequest, queryset: QuerySet[Reservation], status: Reservation.Status) -> None:
         """Move each reservation that may, and say which may not."""

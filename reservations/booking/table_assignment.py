@@ -17,12 +17,14 @@ from django.db.backends.postgresql.psycopg_any import DateTimeTZRange
 from django.db.models import Q, Sum
 from psycopg.errors import DeadlockDetected
 
+from framework.db.locks import AdvisoryLock
 from framework.errors import Code, InvalidRequest, Refusal
 from reservations.models import Reservation, Seating, Table
 
 # Each lost try means that another party got a table, so this many at once have to be quicker before one that would
 # have found room is refused.
 TRIES = 50
+PACING_LOCK = AdvisoryLock("reservation pacing")
 # Who counts as coming: a party that only waits does not.
 HOLDING = Q(status=Reservation.Status.CONFIRMED) | (Q(status=Reservation.Status.PENDING) & ~Q(tables=[]))
 
@@ -186,22 +188,13 @@ def is_within_pacing(reservation: Reservation, pacing_covers: int) -> bool:
     the transaction ends it is the only one that books this moment of this venue; periods without pacing, where the
     tables' own constraint is enough, never wait here. Two statements.
     """
-    queue_for_slot(reservation)
+    PACING_LOCK.acquire(f"{reservation.venue_id} {reservation.starts_at.timestamp():.0f}")
     begin = (
         Reservation.objects.filter(HOLDING, venue_id=reservation.venue_id, starts_at=reservation.starts_at)
         .exclude(pk=reservation.pk)
         .aggregate(covers=Sum("party_size", default=0))
     )
     return bool(begin["covers"] + reservation.party_size <= pacing_covers)
-
-
-def queue_for_slot(reservation: Reservation) -> None:
-    """Be the only one who books its moment at its venue, until the transaction ends."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))",
-            [f"pacing {reservation.venue_id} {reservation.starts_at.timestamp():.0f}"],
-        )
 
 
 def free(reservation: Reservation) -> bool:

@@ -6,19 +6,19 @@ from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from uuid import UUID
 
-from django.core import signing
 from django.db import transaction
 from django.db.models import Sum
-from django.utils.crypto import salted_hmac
 
 from accounts.models import Venue
+from framework.db.locks import AdvisoryLock
 from framework.errors import Code, InvalidRequest, Refusal
 from framework.public_ids import new_id
+from framework.signed_tokens import BadSignature, KeyedHash, TokenSigner
 from reservations.booking import commands, email_confirmation
 from reservations.booking.availability import A_DAY, Day, Hours, Place, could_seat, longest_turn, places_of, slots_of
 from reservations.booking.table_assignment import HOLDING
 from reservations.booking.venue_time import today_of
-from reservations.guests.contact_hash import MOST_UPCOMING, contact_of, queue_as
+from reservations.guests.contact_hash import MOST_UPCOMING, contact_of
 from reservations.models import Closure, Notice, OnlineBooking, Reservation, Seating, ServicePeriod
 from reservations.self_service import links
 
@@ -28,6 +28,13 @@ MOST_A_DAY = 10
 LEAST_S = 2
 FORM_GOOD_FOR = timedelta(hours=12)
 DAYS_SHOWN = 7
+
+FORM_LOCK = AdvisoryLock("online booking form")
+CONTACT_LOCK = AdvisoryLock("online booking contact")
+ADDRESS_LOCK = AdvisoryLock("online booking address")
+ADDRESS_HASH = KeyedHash("reservations.booking_page.online_booking.address")
+FORM_SIGNER = TokenSigner("reservations.booking_page.online_booking.form")
+RECEIPT_SIGNER = TokenSigner("reservations.booking_page.online_booking.receipt", separator="~")
 
 
 class TooManyBookings(Refusal):
@@ -167,9 +174,9 @@ def book(venue: Venue, wish: Wish, *, form: str, address: str, now: datetime) ->
     """
     key = opened(form, venue=venue, now=now)
     contact = contact_of(customer_email=wish.customer_email, customer_phone=wish.customer_phone)
-    sender = salted_hmac("reservations.booking_page.online_booking.address", address, algorithm="sha256").hexdigest()
+    sender = ADDRESS_HASH.hexdigest(address)
     with transaction.atomic():
-        queue_as(f"booking form {key}")
+        FORM_LOCK.acquire(key)
         earlier = OnlineBooking.objects.select_related("reservation__venue").filter(form=key).first()
         if earlier:
             if earlier.content != wish.content:
@@ -181,9 +188,9 @@ def book(venue: Venue, wish: Wish, *, form: str, address: str, now: datetime) ->
             raise commands.NoContact(
                 "This restaurant confirms bookings by mail: give an e-mail address.", param="customer_email"
             )
-        queue_as(f"online contact {contact}")
+        CONTACT_LOCK.acquire(contact)
         check_contact(venue, contact, now=now)
-        queue_as(f"online address {sender}")
+        ADDRESS_LOCK.acquire(sender)
         check_address(venue, sender, now=now)
         reservation = commands.book(
             venue,
@@ -234,17 +241,15 @@ def check_address(venue: Venue, sender: str, *, now: datetime) -> None:
 # The form
 def new_form(venue: Venue, *, now: datetime) -> str:
     """What a form carries: that it was made here, for this venue, when, and a key of its own."""
-    return signing.dumps(
-        [venue.public_id, new_id().hex, int(now.timestamp())], salt="reservations.booking_page.online_booking.form"
-    )
+    return FORM_SIGNER.dump([venue.public_id, new_id().hex, int(now.timestamp())])
 
 
 def opened(form: str, *, venue: Venue, now: datetime) -> UUID:
     """The key of a form. Raises StaleBookingForm, TooQuick."""
     stale = "This page was open for long. Please check your booking and press the button once more."
     try:
-        its, key, made_s = signing.loads(form, salt="reservations.booking_page.online_booking.form")
-    except signing.BadSignature as error:
+        its, key, made_s = FORM_SIGNER.load(form)
+    except BadSignature as error:
         raise StaleBookingForm(stale) from error
     age_s = int(now.timestamp()) - made_s
     if its != venue.public_id or age_s > FORM_GOOD_FOR.total_seconds():
@@ -257,13 +262,12 @@ def opened(form: str, *, venue: Venue, now: datetime) -> UUID:
 # What is shown afterwards
 def receipt_of(reservation: Reservation) -> str:
     """What stands in the address of the page that is shown after booking; it is no key to the booking."""
-    return signing.Signer(salt="reservations.booking_page.online_booking.receipt", sep="~").sign(reservation.public_id)
+    return RECEIPT_SIGNER.sign(reservation.public_id)
 
 
 def booked(receipt: str, *, venue: Venue) -> Reservation:
     """The reservation of this receipt. One query. Raises links.NoSuchLink."""
-    signer = signing.Signer(salt="reservations.booking_page.online_booking.receipt", sep="~")
-    found = links.find_by(signer, receipt)
+    found = links.find_by(RECEIPT_SIGNER, receipt)
     if found.venue_id != venue.pk:
         raise links.NoSuchLink
     return found

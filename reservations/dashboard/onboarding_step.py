@@ -1,6 +1,6 @@
 """What a new venue has yet to do about its tables, for the overview."""
 
-from accounts.dashboard.overview import Step, url_of
+from accounts.onboarding import Step, url_of
 from accounts.tenancy.permissions import Access, Right
 from reservations.models import Table
 

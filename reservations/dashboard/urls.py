@@ -2,20 +2,8 @@
 
 from django.urls import path
 
-from accounts.dashboard.overview import FIRST_STEPS
-from reservations.dashboard import (
-    day,
-    guests,
-    new_reservation,
-    onboarding_step,
-    overview_tile,
-    reschedule,
-    reservation,
-    waitlist,
-)
+from reservations.dashboard import day, guests, new_reservation, overview_tile, reschedule, reservation, waitlist
 from reservations.dashboard.setup import hours, tables, views
-
-FIRST_STEPS.append(onboarding_step.tables)
 
 urlpatterns = [
     path("<slug:venue>/reservations", day.day, name="reservation-day"),

@@ -59,7 +59,7 @@ class ReservationForm(RefusedForm, StaleForm):
         if self.instance.needs_contact and not (has_contact or self.errors):
             self.add_error("customer_email", "Give an e-mail address or a phone number.")
         # Chosen for a new reservation, unless the choice was wrong; fixed for an old one.
-        venue = wanted.get("venue") if self.instance._state.adding else self.instance.venue  # noqa: SLF001  # Django's documented attribute
+        venue = wanted.get("venue") if self.instance._state.adding else self.instance.venue
         if venue and wanted.get("date") and wanted.get("time"):
             try:
                 moment_of(venue, day=wanted["date"], at=wanted["time"])

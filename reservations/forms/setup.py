@@ -6,6 +6,7 @@ from django import forms
 from django.core.exceptions import NON_FIELD_ERRORS
 
 from accounts.models import Venue
+from framework.django_internals import ValidatesUniqueness
 from framework.forms.optimistic_concurrency import ToldForm
 from reservations.models import Area, Closure, Combination, ServicePeriod, Table
 
@@ -61,8 +62,11 @@ class ServicePeriodForm(forms.ModelForm[ServicePeriod]):
 TAKEN: dict[str, dict[str, str]] = {NON_FIELD_ERRORS: {"unique_together": "Another one has this name already."}}
 
 
-class OfVenue(forms.ModelForm[Any]):
+class OfVenue(ValidatesUniqueness, forms.ModelForm[Any]):
     """A row of one venue, which is not asked for."""
+
+    # Names are unique at a venue.
+    unique_with = frozenset({"venue"})
 
     def __init__(self, *args: Any, venue: Venue, **options: Any) -> None:
         super().__init__(*args, **options)
@@ -74,11 +78,6 @@ class OfVenue(forms.ModelForm[Any]):
             if name in self.fields:
                 field: Any = self.fields[name]
                 field.queryset = rows
-
-    def _get_validation_exclusions(self) -> set[str]:
-        """Not the venue: the name is judged beside the others of it."""
-        excluded: set[str] = super()._get_validation_exclusions()  # type: ignore[misc]  # not in the stubs
-        return excluded - {"venue"}
 
 
 class OwnTableForm(OfVenue, TableForm, ToldForm):

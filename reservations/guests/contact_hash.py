@@ -1,10 +1,11 @@
 """Who of several bookings is the same guest, without keeping who that is."""
 
-from django.db import connection
-from django.utils.crypto import salted_hmac
+from framework.signed_tokens import KeyedHash
 
 # Of one contact, still to come.
 MOST_UPCOMING = 3
+# Hashes of this purpose are stored, so it keeps its first name.
+CONTACT_HASH = KeyedHash("catalogue.offers.contact")
 
 
 def contact_of(*, customer_email: str | None, customer_phone: str | None) -> str:
@@ -17,11 +18,4 @@ def contact_of(*, customer_email: str | None, customer_phone: str | None) -> str
         contact = f"{name.partition('+')[0] or name}@{domain}"
     else:
         contact = customer_phone or ""
-    # Hashes of this salt are stored, so it keeps the name that it was given first.
-    return salted_hmac("catalogue.offers.contact", contact, algorithm="sha256").hexdigest()
-
-
-def queue_as(name: str) -> None:
-    """Be the only one who does what is called so, until the transaction ends. One statement."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [name])
+    return CONTACT_HASH.hexdigest(contact)

@@ -13,8 +13,7 @@ from django.db import connection, transaction
 from accounts.models import Event, EventType, IdempotentCall, WebhookDelivery
 from framework.errors import InvalidRequest
 from framework.public_ids import encode
-from reservations.guests.contact_hash import queue_as
-from reservations.guests.profiles import Guest
+from reservations.guests.profiles import GUESTS_LOCK, Guest
 from reservations.models import Notice, Reservation, Visitor
 from reservations.models.reservations import PREFIX
 from reservations.notifications import tell
@@ -29,8 +28,8 @@ BLANK: dict[str, Any] = {
     "metadata": {},
 }
 EVENTS = "UPDATE accounts_event SET record = record || %(blank)s::jsonb WHERE subject = ANY(%(keys)s)"
-# What apps above this one keep of the guests of reservations, and how each forgets it: `also.append(forget)`.
-also: list[Callable[[Sequence[UUID]], object]] = []
+# Apps above this one add here, in AppConfig.ready, what deletes their own data of the guests of these reservations.
+ERASERS: list[Callable[[Sequence[UUID]], object]] = []
 # A call and the reservation that it made were written in one transaction.
 AROUND = timedelta(minutes=5)
 
@@ -53,7 +52,7 @@ def erase(guest: Guest, *, name: str, typed: str, now: datetime, actor: str) -> 
     if " ".join(typed.split()).casefold() != " ".join(name.split()).casefold():
         raise NotTheName("Type the name as it stands above.", param="typed")
     with transaction.atomic():
-        queue_as(f"guests {guest.venue.pk}")
+        GUESTS_LOCK.acquire(guest.venue.pk)
         rows = list(guest.reservations.order_by("pk").select_for_update(no_key=True))
         ahead = [row for row in rows if row.status != Reservation.Status.CANCELLED and row.ends_at > now]
         if ahead:
@@ -87,7 +86,7 @@ def blank(row: Reservation, *, now: datetime) -> None:
 def forget(keys: Sequence[UUID]) -> None:
     """Take the guest out of what was told and kept of these reservations, and stop the mail that waits.
 
-    Five statements, and those of `also`.
+    Five statements, and those of ERASERS.
     """
     with connection.cursor() as cursor:
         cursor.execute(EVENTS, {"blank": json.dumps(BLANK), "keys": list(keys)})
@@ -98,7 +97,7 @@ def forget(keys: Sequence[UUID]) -> None:
     mail.update(last_error="")
     its = ContentType.objects.get_for_model(Reservation)
     LogEntry.objects.filter(content_type=its, object_id__in=[str(key) for key in keys]).update(object_repr=NAME)
-    for forget_more in also:
+    for forget_more in ERASERS:
         forget_more(keys)
 
 

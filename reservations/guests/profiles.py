@@ -14,14 +14,16 @@ from django.db.models.functions import Lower
 from django.db.models.lookups import In
 
 from accounts.models import Venue
+from framework.db.locks import AdvisoryLock
 from framework.errors import Code, InvalidRequest, Refusal
-from reservations.guests.contact_hash import queue_as
 from reservations.models import Contact, Reservation, Visitor
 
 # Of one guest. A number that a hotel gives for all its guests does not make them one without end.
 MOST_CONTACTS = 50
 ROUNDS = 8
 MOST_TAGS = 20
+# By venue: held by what reads who is one guest, and changes it.
+GUESTS_LOCK = AdvisoryLock("guests of a venue")
 CAME = Q(status=Reservation.Status.CONFIRMED) & (Q(arrival__isnull=True) | ~Q(arrival=Reservation.Arrival.NO_SHOW))
 
 
@@ -161,7 +163,7 @@ def row_of(guest: Guest, *, now: datetime) -> Visitor:
 
     Until that ends no other guest of the venue gets a row, or is merged.
     """
-    queue_as(f"guests {guest.venue.pk}")
+    GUESTS_LOCK.acquire(guest.venue.pk)
     there = family(guest.venue, guest.contacts)
     visitor = there[0] if there else Visitor.objects.create(venue=guest.venue, updated_at=now)
     taken = set(
@@ -196,7 +198,7 @@ def split(visitor: Visitor, *, now: datetime) -> None:
     Raises StillOne where they have been seen together under one contact; then nothing is changed.
     """
     with transaction.atomic():
-        queue_as(f"guests {visitor.venue_id}")
+        GUESTS_LOCK.acquire(visitor.venue_id)
         Visitor.objects.filter(pk=visitor.pk).update(merged_into=None, updated_at=now)
         its = list(visitor.contacts.values_list("address", flat=True))
         if len(known_by(visitor.venue, its).visitors) > 1:

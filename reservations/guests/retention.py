@@ -16,9 +16,8 @@ from django.db import connection, transaction
 from django.db.models import Max
 
 from accounts.models import Venue
-from reservations.guests.contact_hash import queue_as
 from reservations.guests.erasure import blank_all
-from reservations.guests.profiles import Guest, contacts_of, known_by
+from reservations.guests.profiles import GUESTS_LOCK, Guest, contacts_of, known_by
 from reservations.models import Reservation
 
 ACTOR = "system"
@@ -105,7 +104,7 @@ def forget_guest(old: Old, *, now: datetime) -> int:
         its = Reservation.objects.select_related("venue").filter(pk=old.id).first()
         if its is None:
             return 0
-        queue_as(f"guests {its.venue_id}")
+        GUESTS_LOCK.acquire(its.venue_id)
         contacts = contacts_of(its.customer_email, its.customer_phone)
         # A party that left neither address nor number is nobody's but this reservation's.
         guest = known_by(its.venue, contacts) if contacts else Guest(its.venue, frozenset())

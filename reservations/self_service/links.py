@@ -1,13 +1,15 @@
 """The link by which a guest reaches the own reservation without signing in."""
 
 from django.conf import settings
-from django.core import signing
 from django.urls import reverse
 
 from framework.errors import NotFound
 from framework.public_ids import decode
+from framework.signed_tokens import BadSignature, TokenSigner
 from reservations.models import Reservation
 from reservations.models.reservations import PREFIX
+
+SIGNER = TokenSigner("reservations.guest", separator="~")
 
 
 class NoSuchLink(NotFound):
@@ -16,7 +18,7 @@ class NoSuchLink(NotFound):
 
 def token_of(reservation: Reservation) -> str:
     """What stands in the link: the reservation's id and our signature. It does not say how long it is good for."""
-    return signer().sign(reservation.public_id)
+    return SIGNER.sign(reservation.public_id)
 
 
 def url_of(reservation: Reservation) -> str:
@@ -29,21 +31,16 @@ def find(token: str) -> Reservation:
 
     Raises NoSuchLink.
     """
-    return find_by(signer(), token)
+    return find_by(SIGNER, token)
 
 
-def find_by(signer: signing.Signer, token: str) -> Reservation:
+def find_by(signer: TokenSigner, token: str) -> Reservation:
     """As `find`, of what this signer has signed."""
     try:
         key = decode(PREFIX, signer.unsign(token))
-    except signing.BadSignature as error:
+    except BadSignature as error:
         raise NoSuchLink from error
     found = Reservation.objects.select_related("venue").filter(pk=key).first() if key else None
     if found is None:
         raise NoSuchLink
     return found
-
-
-def signer() -> signing.Signer:
-    """Signs for this purpose alone: a signature of another part of the product is worth nothing here."""
-    return signing.Signer(salt="reservations.guest", sep="~")

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, MultipleResults, RuleBasedStateMachine, initialize, invariant, multiple, rule
 
 from accounts.models import Venue
-from config.management.commands import check_consistency
+from framework.consistency import all_checks
 from framework.errors import Refusal
 from framework.public_ids import decode
 from orders import commands as orders_commands
@@ -113,11 +113,11 @@ class Kept:
 
 @contextmanager
 def undone() -> Iterator[None]:
-    """Undo at the end what was written, after the constraints of a commit and `manage.py audit` had nothing to say."""
+    """Undo what was written, after the constraints of a commit and `manage.py check_consistency` had no findings."""
     with transaction.atomic():
         yield
         connection.check_constraints()
-        assert [finding for check in check_consistency.books(now=timezone.now()).values() for finding in check] == []
+        assert [finding for check in all_checks(now=timezone.now()).values() for finding in check] == []
         transaction.set_rollback(True)
 
 

@@ -21,7 +21,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Reseal, and fail where a secret could not be opened."""
-        unreadable = endpoints.seal_all_again()
+        unreadable = endpoints.reencrypt_secrets()
         if unreadable:
             raise CommandError(
                 f"{unreadable} could not be opened by SECRET_KEY or SECRET_KEY_FALLBACKS: rotate their secrets."

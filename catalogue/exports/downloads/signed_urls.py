@@ -7,8 +7,6 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import urlencode
 
-from django.core import signing
-
 from catalogue.exports import formats
 from catalogue.exports.downloads import byte_ranges
 from catalogue.exports.storage import files, manifest
@@ -16,6 +14,7 @@ from catalogue.models import Export
 from catalogue.models.exports import UNFINISHED
 from framework.api.urls import public_url
 from framework.errors import Code, NotFound, Refusal, Unavailable
+from framework.signed_tokens import BadSignature, TokenSigner
 
 logger = logging.getLogger(__name__)
 
@@ -24,7 +23,7 @@ GOOD_FOR = timedelta(hours=1)
 MANIFEST = "application/json"
 # A cache between us and the reader may keep nothing for others, and unpack nothing.
 CACHING = "private, no-transform"
-signer = signing.Signer(salt="catalogue.exports.downloads.signed_urls")
+SIGNER = TokenSigner("catalogue.exports.downloads.signed_urls")
 
 
 class Gone(Refusal):
@@ -107,15 +106,15 @@ def good_until(export: Export, *, now: datetime) -> datetime:
 def link(export: Export, name: str, *, now: datetime) -> str:
     """The address of a file, good for an hour without any session; for less where the export ends before."""
     seconds = int(good_until(export, now=now).timestamp())
-    query = urlencode({"until": seconds, "signature": signer.signature(_signed(export.public_id, name, seconds))})
+    query = urlencode({"until": seconds, "signature": SIGNER.signature(_signed(export.public_id, name, seconds))})
     return public_url(f"/v1/exports/{export.public_id}/files/{name}?{query}")
 
 
 def check(public_id: str, name: str, *, until: int, signature: str, now: datetime) -> datetime:
     """Judge a link; when it ends. Raises NotFound for one that we did not make, Gone for one whose time is over."""
     try:
-        signer.unsign(f"{_signed(public_id, name, until)}:{signature}")
-    except signing.BadSignature as error:
+        SIGNER.unsign(f"{_signed(public_id, name, until)}:{signature}")
+    except BadSignature as error:
         raise NotFound("This link is not one of ours: take it unchanged from the export's record.") from error
     ends = datetime.fromtimestamp(until, UTC)
     if now >= ends:

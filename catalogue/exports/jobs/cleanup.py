@@ -3,26 +3,25 @@
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.db.models.functions import Now
 
 from catalogue.exports.storage import files
 from catalogue.models import Export, ExportPart
 from catalogue.models.exports import PREFIX, UNFINISHED
+from framework.db.locks import AdvisoryLock
 from framework.public_ids import decode
 
-# Any number; only sweepers of exports take this lock.
-LOCK = 7_205_339
+CLEANUP_LOCK = AdvisoryLock("export cleanup")
 # No writer that was late is left by then.
 SETTLED = timedelta(hours=1)
 
 
 def waiting(*, now: datetime) -> Sequence[Export]:
     """Expire what is old, and return the exports to enqueue a step for; none where another sweep does it."""
-    with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [LOCK])
-        if not cursor.fetchone()[0]:
+    with transaction.atomic():
+        if not CLEANUP_LOCK.try_acquire():
             return []
         Export.objects.filter(status=Export.Status.SUCCEEDED, expires_at__lt=now).update(status=Export.Status.EXPIRED)
         return list(undone())

@@ -14,7 +14,7 @@ from typing import Any
 
 import psycopg
 from celery.exceptions import SoftTimeLimitExceeded
-from django.db import DatabaseError, Error, connection, transaction
+from django.db import DatabaseError, Error, transaction
 from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Now
 from django.utils import timezone
@@ -27,6 +27,7 @@ from catalogue.exports.jobs.shared_snapshot import EndedError, Snapshot, Snapsho
 from catalogue.exports.requests import payment_state
 from catalogue.exports.storage import files, manifest
 from catalogue.models import Export, ExportPart
+from framework.db.locks import AdvisoryLock
 from framework.db.retry import retry_on_disconnect
 
 logger = logging.getLogger(__name__)
@@ -40,8 +41,8 @@ RENEW_AFTER_S = 15
 MOST_TRIES = 5
 # What broke is given this long to heal.
 PAUSE = timedelta(seconds=20)
-# Any number; with the export it is a lock of two numbers, of which there is no other.
-LOCK = 7_205
+# Held by the one worker that begins an export.
+START_LOCK = AdvisoryLock("export start")
 # A task goes on with parts for so long, then enqueues the next: it may be one of a queue that goes before.
 GOES_ON_S = 20
 # Looks at what an earlier snapshot has written are cheap, and lost with this one: a task goes on longer with them.
@@ -134,7 +135,7 @@ def begin(export: Export, *, now: datetime, rows_a_part: int = ROWS_A_PART) -> i
     mine = Export.objects.filter(pk=export.pk, status=Export.Status.QUEUED)
     try:
         with transaction.atomic():
-            if not is_alone(export):
+            if not START_LOCK.try_acquire(export.pk):
                 return 0
             bounds, total = partitioning.split(export, rows_a_part=rows_a_part)
             # Not earlier, so that nobody who cancels it has to wait. Whoever still holds a snapshot of an earlier
@@ -153,13 +154,6 @@ def begin(export: Export, *, now: datetime, rows_a_part: int = ROWS_A_PART) -> i
         write_state(partial(not_begun, export, words, now=now))
         return 0
     return len(parts)
-
-
-def is_alone(export: Export) -> bool:
-    """Whether no other worker is at the beginning of an export. Call it in a transaction, which keeps others away."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_try_advisory_xact_lock(%s, hashtext(%s))", [LOCK, str(export.pk)])
-        return bool(cursor.fetchone()[0])
 
 
 def not_begun(export: Export, words: str, *, now: datetime) -> None:

@@ -9,7 +9,7 @@ from catalogue.insights.analysis import dish_names, review_analysis
 from catalogue.insights.guardrails import output_validation
 from catalogue.insights.providers.base import LONGEST
 from catalogue.models import Insight, Review
-from catalogue.read_model.bulk_load import OnStep, silent
+from framework.cli.progress import OnProgress, no_progress
 from framework.public_ids import decode
 
 # Insights that are looked at together, with all reviews that they cite: some 5,000, a megabyte or two.
@@ -28,7 +28,7 @@ class Fault:
     what: str
 
 
-def faults(*, restaurant: UUID | None = None, on_step: OnStep = silent) -> Iterator[Fault]:
+def faults(*, restaurant: UUID | None = None, on_step: OnProgress = no_progress) -> Iterator[Fault]:
     """What does not hold in all insights with a text, or in that of one restaurant. Two queries for BATCH of them.
 
     A review that its source has taken back since is a fault too: the insight is to be written anew.

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime
 from uuid import UUID
 
-from django.db import connection, transaction
+from django.db import transaction
 
 from catalogue.insights.pipeline import inputs, persistence
 from catalogue.insights.pipeline.inputs import Material
@@ -13,13 +13,13 @@ from catalogue.insights.pipeline.staleness import FEWEST_REVIEWS
 from catalogue.insights.providers.base import LONGEST, InsightDraft, InsightProvider
 from catalogue.insights.providers.registry import Author
 from catalogue.models import Insight, InsightDemand
+from framework.db.locks import AdvisoryLock
 
 logger = logging.getLogger("catalogue.insights")
 
 # PostgreSQL ends a transaction that idles for 10 s; a thousand reviews are read in a third of one.
 BATCH = 1_000
-# Beside those of the importers.
-LOCK = 7_303
+REFRESH_LOCK = AdvisoryLock("insight refresh")
 
 
 def write(
@@ -41,7 +41,7 @@ def write(
     done = 0
     for batch in _batches(found, at_most):
         with transaction.atomic():
-            if not _is_alone():
+            if not REFRESH_LOCK.try_acquire():
                 break
             done += _write(
                 persistence.held(batch), now=now, provider=provider, accepted=accepted, keeps_demand=keeps_demand
@@ -87,13 +87,6 @@ def _batches(found: Iterable[tuple[UUID, int]], at_most: int) -> Iterator[list[U
             batch, reviews = [], 0
     if batch:
         yield batch
-
-
-def _is_alone() -> bool:
-    """Whether no other worker writes insights, and none will until the transaction ends."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [LOCK])
-        return bool(cursor.fetchone()[0])
 
 
 def _write(

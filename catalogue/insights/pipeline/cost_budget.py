@@ -8,15 +8,15 @@ from enum import StrEnum
 from uuid import UUID
 
 from django.conf import settings
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import Count, Q, QuerySet, Sum
 
 from catalogue.insights.providers.base import Tokens
 from catalogue.insights.providers.registry import Author
 from catalogue.models import InsightCall
+from framework.db.locks import AdvisoryLock
 
-# Beside that of the batches.
-LOCK = 7_304
+BUDGET_LOCK = AdvisoryLock("insight budget")
 # Calls that are open at once, of all workers: more would only wait for one model.
 MOST_ABREAST = 4
 # Celery ends a task after 120 s, so nobody is behind a call that is open for longer.
@@ -89,8 +89,7 @@ def reserve(
     returns, so call it outside of any transaction.
     """
     with transaction.atomic():
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK])
+        BUDGET_LOCK.acquire()
         open_ones = set(InsightCall.objects.filter(outcome=Outcome.ASKED).values_list("restaurant", flat=True))
         if restaurant in open_ones or not is_needed():
             return Refused.TAKEN

@@ -10,7 +10,6 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskID, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from catalogue import reference_data, tasks
@@ -24,6 +23,7 @@ from catalogue.importers.sources.overture import Overture
 from catalogue.importers.sources.wikidata_landmarks import LandmarkImport
 from catalogue.importers.upsert import Reader, RestaurantImport
 from catalogue.models import Market
+from framework.cli.progress import progress_bars
 from framework.errors import unknown
 
 LANDMARKS = "landmarks"
@@ -128,21 +128,12 @@ class Command(BaseCommand):
 
     @contextmanager
     def _progress(self, name: str) -> Iterator[OnStep]:
-        """A bar for what is being done; where nobody looks at a terminal, a line for each batch."""
-        console = Console(stderr=True)
-        if not console.is_terminal:
-            yield lambda step: self.stderr.write(_line(name, step))
-            return
-        columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
-        with Progress(*columns, console=console, transient=True) as progress:
-            tasks_by_step: dict[str, TaskID] = {}
-
-            def show(step: Step) -> None:
-                if step.doing not in tasks_by_step:
-                    tasks_by_step[step.doing] = progress.add_task(f"{name}: {step.doing}")
-                progress.update(tasks_by_step[step.doing], total=step.total, completed=step.done)
-
-            yield show
+        """A bar for each kind of step; without a terminal, a line for each batch."""
+        with progress_bars(self.stderr) as bars:
+            if bars:
+                yield lambda step: bars(f"{name}: {step.doing}", step.done, step.total)
+            else:
+                yield lambda step: self.stderr.write(_line(name, step))
 
     def _summarise(self, results: list[tuple[str, Totals]], rejects: Rejects, *, dry_run: bool) -> None:
         table = Table(title="Nothing was stored: a dry run" if dry_run else None)

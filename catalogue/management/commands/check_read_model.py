@@ -9,7 +9,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from catalogue.read_model import rebuild
-from framework.cli.progress import shown
+from framework.cli.progress import show_progress
 
 SHOWN = 20
 
@@ -31,7 +31,7 @@ class Command(BaseCommand):
 
     def handle(self, *_: Any, **options: Any) -> None:
         started = time.monotonic()
-        with shown("catalogue_check", self.stderr) as on_step:
+        with show_progress("catalogue_check", self.stderr) as on_step:
             if options["rebuild"]:
                 said = f"{rebuild.rebuild(on_step=on_step)} restaurants made anew"
             elif options["mend"]:

@@ -15,7 +15,7 @@ from catalogue.demo import load
 from catalogue.demo.load import SeedAlreadyLoaded
 from catalogue.hours import holidays, open_spans
 from catalogue.offers.demo import create_offers
-from framework.cli.progress import shown
+from framework.cli.progress import show_progress
 
 MEGABYTE = 1024 * 1024
 MAX_LISTINGS_PER_MARKET = 20
@@ -55,7 +55,7 @@ class Command(BaseCommand):
         is_large = options["restaurants"] >= load.MIN_BULK
         offers = 0
         try:
-            with shown("demo_data", self.stderr) as on_step:
+            with show_progress("demo_data", self.stderr) as on_step:
                 loaded = load.load_rows(
                     restaurants=options["restaurants"],
                     reviews=options["reviews"],

@@ -20,8 +20,6 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import connection
 from django.utils import timezone
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
 from catalogue.exports.datasets import GROUPS
 from catalogue.exports.downloads import copy_to_folder
@@ -34,6 +32,7 @@ from catalogue.serializers import ExportRecord, NewExport
 from catalogue.tasks import enqueue_export_step
 from framework.api.error_handler import problems
 from framework.api.renderers import JSON
+from framework.cli.progress import progress_bars
 from framework.errors import Refusal
 from payments.tiers.definitions import FREE
 
@@ -182,8 +181,7 @@ class Command(BaseCommand):
 
     @contextmanager
     def progress(self, run: Run, *, quiet: bool) -> Iterator[Any]:
-        """A bar; where nobody looks at a terminal, a line now and then."""
-        console = Console(stderr=True)
+        """A bar; without a terminal, a line every few seconds."""
         told = time.monotonic()
 
         def line(look: Look) -> None:
@@ -192,15 +190,11 @@ class Command(BaseCommand):
                 told = time.monotonic()
                 self.stderr.write(self.words(look, run))
 
-        if quiet or not console.is_terminal:
+        if quiet:
             yield line
             return
-        columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
-        with Progress(*columns, console=console, transient=True) as progress:
-            bar = progress.add_task("waiting", total=None)
-            yield lambda look: progress.update(
-                bar, description=self.words(look, run), total=look.total, completed=look.rows
-            )
+        with progress_bars(self.stderr) as bars:
+            yield (lambda look: bars("rows", look.rows, look.total, text=self.words(look, run))) if bars else line
 
     def words(self, look: Look, run: Run) -> str:
         """How far it is, in words."""

@@ -15,7 +15,7 @@ from catalogue.insights.guardrails import citation_audit
 from catalogue.insights.pipeline import statistics
 from catalogue.models import Restaurant
 from catalogue.reviews import language_detection
-from framework.cli.progress import shown
+from framework.cli.progress import show_progress
 
 # Faults that the table shows; all are counted.
 SHOWN = 20
@@ -66,7 +66,7 @@ class Command(BaseCommand):
         total = insights.due(now=timezone.now()).count()
         wanted = total if limit is None else min(limit, total)
         done = 0
-        with shown("insights", self.stderr) as on_step:
+        with show_progress("insights", self.stderr) as on_step:
             while done < wanted:
                 written = insights.refresh(now=timezone.now(), at_most=SLICE)
                 if not written:
@@ -107,12 +107,12 @@ class Command(BaseCommand):
         return f"{sum(row.insights for row in written)} there are"
 
     def _tell_languages(self) -> str:
-        with shown("insights", self.stderr) as on_step:
+        with show_progress("insights", self.stderr) as on_step:
             filled = language_detection.fill(now=timezone.now(), on_step=on_step)
         return f"{filled.told} reviews have a language now, {filled.unsure} are too short or unsure"
 
     def _check(self, only: Restaurant | None) -> str:
-        with shown("insights", self.stderr) as on_step:
+        with show_progress("insights", self.stderr) as on_step:
             faults = citation_audit.faults(restaurant=only.pk if only else None, on_step=on_step)
             first = list(islice(faults, SHOWN))
             found = len(first) + sum(1 for _ in faults)

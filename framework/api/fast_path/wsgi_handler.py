@@ -9,6 +9,7 @@ from django.utils.log import log_response
 
 from framework.api.fast_path import headers
 from framework.db import prepared_statements
+from framework.django_internals import call_on_close
 
 APIS = ("/v1/", "/api/", "/mcp")
 
@@ -41,7 +42,7 @@ class Door(WSGIHandler):
     def of_api(self, request: HttpRequest) -> HttpResponseBase:
         """What the middleware answers; a refusal is logged, as Django does."""
         response: HttpResponseBase = self._middleware_chain(request)  # type: ignore[attr-defined]  # not in the stubs
-        response._resource_closers.append(request.close)  # type: ignore[attr-defined]  # noqa: SLF001  # as Django does
+        call_on_close(response, request.close)
         if response.status_code >= 400:
             logged = cast("HttpResponse", response)
             log_response("%s: %s", response.reason_phrase, request.path, response=logged, request=request)

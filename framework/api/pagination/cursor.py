@@ -1,23 +1,16 @@
 """Cursors: where a page ended, signed, so that the next one begins exactly there."""
 
-import hmac
-from base64 import urlsafe_b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from functools import lru_cache
 from hashlib import sha256
 from typing import Any, Generic, TypeVar
 
-import orjson
-from django.conf import settings
-from django.core import signing
-
 from framework.errors import InvalidRequest
+from framework.signed_tokens import BadSignature, TokenSigner
 
 LIFETIME = timedelta(hours=1)
-SALT = "cursors"
-signer = signing.Signer(salt=SALT)
+SIGNER = TokenSigner("cursors")
 
 # A value of a sort key. JSON brings each of them back as it was, floats to the last bit.
 Key = int | float | str
@@ -73,28 +66,15 @@ def fingerprint(*question: object) -> str:
 
 
 def write(after: Sequence[Key], *, as_of: datetime, question: str) -> str:
-    """The text of a cursor. `question` is a fingerprint; `as_of` is kept to the second.
-
-    What `signer.sign_object` writes, which derives its key anew each time, from its salt and the word "signer".
-    """
-    said = _letters(orjson.dumps([*after, int(as_of.timestamp()), question]))
-    return f"{said}:{_letters(hmac.digest(_key(settings.SECRET_KEY), said.encode(), 'sha256'))}"
-
-
-def _letters(octets: bytes) -> str:
-    return urlsafe_b64encode(octets).decode().rstrip("=")
-
-
-@lru_cache(maxsize=1)
-def _key(secret: str) -> bytes:
-    return sha256(f"{SALT}signer{secret}".encode()).digest()
+    """The text of a cursor. `question` is a fingerprint; `as_of` is kept to the second."""
+    return SIGNER.dump([*after, int(as_of.timestamp()), question])
 
 
 def read(text: str, *, question: str, now: datetime) -> Cursor:
     """Read what `write` wrote. Raises BadCursor unless it was for the same question and at most an hour ago."""
     try:
-        *after, seconds, asked = signer.unsign_object(text)
-    except (signing.BadSignature, ValueError) as error:
+        *after, seconds, asked = SIGNER.load(text)
+    except (BadSignature, ValueError) as error:
         raise BadCursor("This cursor is not one of ours: pass `next_cursor` unchanged.") from error
     if asked != question:
         raise BadCursor("This cursor continues another question: repeat that one, with nothing changed but `cursor`.")

@@ -6,9 +6,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
-from rich.console import Console
-from rich.progress import Progress
 
+from framework.cli.progress import progress_bars
 from payments.chain.rpc import RpcUnavailable
 from payments.ledger import chain_audit
 from payments.models import Audit
@@ -33,12 +32,11 @@ class Command(BaseCommand):
         if first is not None and first < 0:
             raise CommandError("--from-block is 0 or more.")
         try:
-            with Progress(console=Console(stderr=True), transient=True, disable=not self.stderr.isatty()) as progress:
-                bar = progress.add_task("blocks", total=None)
+            with progress_bars(self.stderr) as bars:
                 done = chain_audit.run(
                     now=timezone.now(),
                     from_block=first,
-                    on_span=lambda behind, total: progress.update(bar, completed=behind, total=total),
+                    on_span=lambda done, total: bars("blocks", done, total) if bars else None,
                 )
         except RpcUnavailable as error:
             raise CommandError(f"{error.message} What was audited before that is kept.") from error

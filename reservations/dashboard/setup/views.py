@@ -79,7 +79,7 @@ def stored(form: Any, request: PageRequest) -> bool:
     row = form.instance
     try:
         with transaction.atomic():
-            if isinstance(row, Table) and not row._state.adding and "name" in form.changed_data:  # noqa: SLF001  # Django's documented attribute
+            if isinstance(row, Table) and not row._state.adding and "name" in form.changed_data:
                 rename_table.rename(row, now=timezone.now(), actor=request.access.actor)
             else:
                 form.save()

@@ -14,7 +14,8 @@ from accounts.models import ApiKey
 from catalogue import insights
 from catalogue.models import Export, Insight, MatchCandidate, Report
 from framework.admin.large_tables import BoundedActions
-from framework.admin.pending_counts import Awaiting
+from framework.admin.pending_counts import PendingCount
+from framework.django_internals import model_admins
 from payments.models import Payment
 from tests.catalogue import builders as places
 from tests.support import builders, users
@@ -24,10 +25,10 @@ pytestmark = pytest.mark.django_db
 
 def tiles(*models: Any) -> list[tuple[str, str]]:
     """What these tell on the front page."""
-    told: list[Awaiting] = []
+    told: list[PendingCount] = []
     for model in models:
         part: Any = admin.site.get_model_admin(model)
-        told.extend(part.awaiting(None))
+        told.extend(part.pending_counts(None))
     return [(each.label, each.shown) for each in told]
 
 
@@ -63,7 +64,7 @@ def test_the_front_page_costs_the_same_whatever_waits() -> None:
 def test_nothing_waits_at_first() -> None:
     assert tiles(Export, Payment, Report, MatchCandidate, Insight) == [
         ("exports failed in 7 days", "0"),
-        ("refunds owed", "0"),
+        ("refunds due", "0"),
         ("open reports", "0"),
         ("possible duplicates", "0"),
     ]
@@ -72,8 +73,8 @@ def test_nothing_waits_at_first() -> None:
 def test_an_export_that_failed_long_ago_waits_for_nobody_and_the_list_shows_the_same() -> None:
     late, _ = a_failed_export(1), a_failed_export(30)
     part: Any = admin.site.get_model_admin(Export)
-    (tile,) = part.awaiting(None)
-    page = builders.staff().get(tile.address)
+    (tile,) = part.pending_counts(None)
+    page = builders.staff().get(tile.url)
     assert (tile.shown, page.status_code) == ("1", 200)
     assert list(page.context["cl"].queryset) == [late]
 
@@ -96,11 +97,11 @@ def test_who_may_not_see_payments_is_not_told_what_is_owed() -> None:
     person = users.user(is_staff=True)
     person.groups.add(Group.objects.get_or_create(name="Data editor")[0])
     text = users.signed_in(person).get("/admin/").content.decode()
-    assert ("refunds owed" in text, "open reports" in text) == (False, True)
+    assert ("refunds due" in text, "open reports" in text) == (False, True)
 
 
 def test_more_rows_than_one_request_can_act_on_are_refused_with_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(BoundedActions, "MOST_AT_ONCE", 2)
+    monkeypatch.setattr(BoundedActions, "MAX_SELECTED", 2)
     venue, browser = builders.venue(), builders.staff()
     keys = [ApiKey.issue(venue, name="till").row for _ in range(3)]
     chosen = {"action": "revoke", "_selected_action": [str(keys[0].pk)], "select_across": "1"}
@@ -118,6 +119,6 @@ def test_more_rows_than_one_request_can_act_on_are_refused_with_words(monkeypatc
 
 
 def test_every_list_with_actions_of_its_own_bounds_them() -> None:
-    parts = {str(part.opts.label) for part in admin.site._registry.values() if part.actions}  # noqa: SLF001
-    bounded = {str(part.opts.label) for part in admin.site._registry.values() if isinstance(part, BoundedActions)}  # noqa: SLF001
+    parts = {str(part.opts.label) for part in model_admins(admin.site).values() if part.actions}
+    bounded = {str(part.opts.label) for part in model_admins(admin.site).values() if isinstance(part, BoundedActions)}
     assert parts - bounded == set()

@@ -5,9 +5,8 @@ from datetime import UTC, datetime, timedelta
 from django.test import Client
 from django.utils import timezone
 
-from accounts.dashboard.overview import calls
+from accounts.dashboard.overview import CallCounts, call_chart, calls
 from accounts.models import ApiHour, Venue
-from framework import charts
 from orders import commands
 from tests.support import builders, users
 from tests.support.query_counts import costing
@@ -39,28 +38,27 @@ def test_hours_and_days_are_those_of_the_venues_clock(venue: Venue) -> None:
         counted = dict(zip(("calls", "refused", "broken"), amounts, strict=True))
         ApiHour.objects.create(venue=venue, hour=hour, **counted)
     day, month = calls(venue, now=now)
-    assert [bar.amounts.told for bar in day.bars if bar.amounts.calls] == [
+    assert [each.text for each in day.counts if each.calls] == [
         "2026-11-21 23:00: 5 calls, 1 refused (4xx), 0 failed (5xx)",
         "2026-11-22 00:00: 7 calls, 0 refused (4xx), 2 failed (5xx)",
     ]
-    assert (day.total, day.refused, day.broken, len(day.bars)) == (12, 1, 2, 24)
+    assert (day.total, day.refused, day.broken, len(day.chart.bars)) == (12, 1, 2, 24)
     # Rome's 24 October begins at 22:00 UTC; what came before is of the day before.
-    assert [bar.amounts.told for bar in month.bars if bar.amounts.calls] == [
+    assert [each.text for each in month.counts if each.calls] == [
         "2026-10-24: 3 calls",
         "2026-11-21: 5 calls, 1 refused (4xx), 0 failed (5xx)",
         "2026-11-22: 7 calls, 0 refused (4xx), 2 failed (5xx)",
     ]
 
 
-def test_bars_stand_upon_each_other_within_the_chart() -> None:
-    chart = charts.bars("x", [charts.Amounts("a", "a", 100, 30, 20), charts.Amounts("b", "b")])
-    parts = chart.bars[0].parts
+def test_refused_and_failed_calls_are_stacked_upon_the_answered_ones() -> None:
+    found = call_chart("x", [CallCounts("a", "a", 100, 30, 20), CallCounts("b", "b")])
+    parts = found.chart.bars[0].parts
     assert [part.style for part in parts] == ["a", "c", "b"]
     assert sum(part.height for part in parts) == 150
     assert parts[-1].y == 8
-    assert [tick.number for tick in chart.ticks] == [0, 50, 100]
-    assert [charts.round_up(number) for number in (0, 4, 5, 11, 101, 401)] == [4, 4, 10, 20, 200, 1000]
-    assert charts.bars("nothing", []).total == 0
+    assert [line.label for line in found.chart.grid] == ["0", "50", "100"]
+    assert call_chart("nothing", []).total == 0
 
 
 def test_calls_of_this_hour_stand_beside_the_allowance_and_looking_counts_none(venue: Venue) -> None:

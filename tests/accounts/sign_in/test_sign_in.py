@@ -15,7 +15,7 @@ from redis.exceptions import ConnectionError as NotConnected
 
 from accounts import mail_outbox
 from accounts.models import Letter, User
-from framework import encryption
+from framework.encryption import decrypt
 from tests.support import users
 from tests.support.smtp_server import postbox
 
@@ -42,7 +42,7 @@ def is_in(client: Client) -> bool:
 
 def text_of(letter: Letter) -> str:
     """What the mail says."""
-    return encryption.unseal(letter.text, purpose=mail_outbox.PURPOSE)
+    return decrypt(letter.text, purpose=mail_outbox.PURPOSE)
 
 
 @pytest.mark.parametrize("written", ["boss@example.com", "Boss@Example.COM", " boss@example.com "])

@@ -17,7 +17,7 @@ from accounts import mail_outbox
 from accounts.models import Account, Invitation, Letter, Membership, User, Venue
 from accounts.tenancy import team
 from accounts.tenancy.permissions import Access, Right, access, rights_of
-from framework import encryption
+from framework.encryption import decrypt
 from framework.errors import Refusal
 from tests.support import users
 
@@ -38,7 +38,7 @@ def page_of(venue: Venue, rest: str = "") -> str:
 
 def link() -> str:
     """The link in the last mail."""
-    text = encryption.unseal(Letter.objects.latest("created_at").text, purpose=mail_outbox.PURPOSE)
+    text = decrypt(Letter.objects.latest("created_at").text, purpose=mail_outbox.PURPOSE)
     found = re.search(r"/dashboard/invitation/\S+", text)
     assert found is not None
     return found.group()

@@ -327,18 +327,18 @@ def test_a_secret_that_cannot_be_read_is_a_failed_try_until_it_is_rotated(venue:
         assert received.verified(secret)["type"] == "order.created"
 
 
-def test_a_fallback_of_the_secret_key_still_opens_secrets_and_sealing_again_makes_it_unneeded(
+def test_a_fallback_of_the_secret_key_still_opens_secrets_and_reencryption_makes_it_unneeded(
     venue: Venue, settings: Settings
 ) -> None:
     _, secret = endpoints.create(venue, url="https://hooks.example.com/")
     settings.SECRET_KEY_FALLBACKS = [settings.SECRET_KEY]
     settings.SECRET_KEY = "another" * 8
-    assert signing_secrets.unseal(WebhookEndpoint.objects.get().secret) == secret
-    assert endpoints.seal_all_again() == 0
+    assert signing_secrets.decrypt(WebhookEndpoint.objects.get().secret) == secret
+    assert endpoints.reencrypt_secrets() == 0
     settings.SECRET_KEY_FALLBACKS = []
-    assert signing_secrets.unseal(WebhookEndpoint.objects.get().secret) == secret
+    assert signing_secrets.decrypt(WebhookEndpoint.objects.get().secret) == secret
     settings.SECRET_KEY = "a third" * 8
-    assert endpoints.seal_all_again() == 1
+    assert endpoints.reencrypt_secrets() == 1
 
 
 def test_a_secret_has_32_random_bytes_and_is_not_stored_as_it_is(venue: Venue) -> None:

@@ -156,7 +156,7 @@ def port() -> Iterator[int]:
 
 def sent(url: str, *, resolver: ssrf_guard.Resolver = ssrf_guard.look_up) -> http_client.Outcome:
     """What comes of sending to this address although it was never judged before."""
-    endpoint = WebhookEndpoint(url=url, secret=signing_secrets.seal(signing_secrets.make()))
+    endpoint = WebhookEndpoint(url=url, secret=signing_secrets.encrypt(signing_secrets.generate()))
     event = Event(type="webhook.ping", record={}, created_at=NOW)
     return http_client.send(event, endpoint, now=timezone.now(), timeout_s=2.0, resolver=resolver)
 
@@ -239,7 +239,9 @@ def test_a_resolver_that_does_not_answer_holds_a_worker_no_longer_than_the_timeo
         time.sleep(1)
         return []
 
-    endpoint = WebhookEndpoint(url="http://hooks.example.com/", secret=signing_secrets.seal(signing_secrets.make()))
+    endpoint = WebhookEndpoint(
+        url="http://hooks.example.com/", secret=signing_secrets.encrypt(signing_secrets.generate())
+    )
     event = Event(type="webhook.ping", record={}, created_at=NOW)
     outcome = http_client.send(event, endpoint, now=NOW, timeout_s=0.2, resolver=slow)
     assert time.monotonic() - begun < 0.8
@@ -324,7 +326,7 @@ def test_the_certificate_is_that_of_the_name_although_the_connection_goes_to_an_
     asked: list[str | None] = []
     server.sni_callback = lambda _socket, name, _context: asked.append(name)
     trusts = ssl.create_default_context(cafile=str(certificate) if trusted else None)
-    endpoint = WebhookEndpoint(secret=signing_secrets.seal(signing_secrets.make()))
+    endpoint = WebhookEndpoint(secret=signing_secrets.encrypt(signing_secrets.generate()))
     event = Event(type="webhook.ping", record={}, created_at=NOW)
     with webhook_receivers.receiving(tls=server) as receiver:
         endpoint.url = f"https://{host}:{receiver.server_port}/"

@@ -26,7 +26,7 @@ from catalogue.models import (
 )
 from catalogue.moderation import reports
 from catalogue.offers import booking
-from framework.admin.large_tables import LongPaginator
+from framework.admin.large_tables import EstimatedPaginator
 from tests.catalogue import builders
 from tests.catalogue.builders import NOW
 from tests.catalogue.exports import export_builders
@@ -100,7 +100,7 @@ def test_every_model_is_registered() -> None:
 def test_lists_searches_and_forms_open_within_the_budget(
     staff: Client, place: Restaurant, twin: Restaurant, model: type[Model]
 ) -> None:
-    row = model._default_manager.first()  # noqa: SLF001  # documented by Django, underscore and all
+    row = model._default_manager.first()
     assert row is not None
     assert str(row) in page(staff, address(model, "change", row.pk)).replace("&#x27;", "'")
     page(staff, address(model, "changelist"))
@@ -244,6 +244,6 @@ def test_an_empty_list_says_what_fills_it(staff: Client) -> None:
 def test_of_a_long_table_the_rows_are_estimated_and_the_pages_bounded() -> None:
     with connection.cursor() as cursor:
         cursor.execute("UPDATE pg_class SET reltuples = 7500000 WHERE oid = 'catalogue_review'::regclass")
-    whole = LongPaginator(Review.objects.order_by("-pk"), 50)
+    whole = EstimatedPaginator(Review.objects.order_by("-pk"), 50)
     assert (whole.count, whole.num_pages) == (7_500_000, 200)
-    assert LongPaginator(Review.objects.filter(stars=5).order_by("-pk"), 50).count == 0
+    assert EstimatedPaginator(Review.objects.filter(stars=5).order_by("-pk"), 50).count == 0

@@ -124,7 +124,7 @@ def test_a_worker_that_is_killed_in_the_middle_of_a_part_changes_nothing_of_the_
         # Its SELECT waits for us while its part is taken and its file begun, however slow the machine is today.
         with connection.cursor() as cursor:
             cursor.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
-            cursor.execute(f"LOCK TABLE {Restaurant._meta.db_table} IN ACCESS EXCLUSIVE MODE")  # noqa: SLF001  # public
+            cursor.execute(f"LOCK TABLE {Restaurant._meta.db_table} IN ACCESS EXCLUSIVE MODE")
         enqueue_export_step(export)
         assert eventually(lambda: taken(folder)), (tmp_path / "first.log").read_text()[-2000:]
         kill(worker)

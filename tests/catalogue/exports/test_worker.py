@@ -371,8 +371,8 @@ def test_the_sweeper_removes_what_no_row_names_and_nothing_else(folder: Path) ->
 
 def test_of_two_sweepers_one_sweeps() -> None:
     export_builders.queued()
-    with transaction.atomic(), connection.cursor() as cursor, ThreadPoolExecutor(1) as thread:
-        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [cleanup.LOCK])
+    with transaction.atomic(), ThreadPoolExecutor(1) as thread:
+        cleanup.CLEANUP_LOCK.acquire()
         assert thread.submit(sweep_apart).result() == 0
     assert sweep_apart() == 1
 

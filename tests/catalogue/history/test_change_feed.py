@@ -164,8 +164,8 @@ def test_a_consumer_sees_every_change_once_and_in_order_while_eight_writers_comm
 @pytest.mark.django_db(transaction=True)
 def test_while_one_gives_numbers_others_leave_at_once() -> None:
     builders.restaurant()
-    with ThreadPoolExecutor(1) as thread, transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [history_publish.FEED_LOCK])
+    with ThreadPoolExecutor(1) as thread, transaction.atomic():
+        history_publish.FEED_LOCK.acquire()
 
         def publish() -> int:
             try:

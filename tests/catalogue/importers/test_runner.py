@@ -312,7 +312,7 @@ def test_a_run_that_begins_beside_another_does_not_take_it_for_dead(tmp_path: Pa
             connection.close()
 
     def begin_beside(execute: Callable[..., Any], sql: str, *rest: Any) -> Any:
-        if sql.startswith("SELECT pg_advisory_lock("):
+        if sql.startswith("SELECT pg_try_advisory_lock("):
             with ThreadPoolExecutor(1) as threads:
                 threads.submit(rival).result()
         return execute(sql, *rest)

@@ -18,8 +18,8 @@ from catalogue.insights.analysis.review_analysis import names
 from catalogue.insights.providers.base import Claim, Context, InsightDraft, Opinion, WatchOut
 from catalogue.insights.providers.extractive import Extractive
 from catalogue.models import Review
-from catalogue.read_model.bulk_load import silent
 from catalogue.reviews import language_detection
+from framework.cli.progress import no_progress
 from tests.catalogue import builders
 from tests.catalogue.builders import NOW
 
@@ -167,13 +167,17 @@ def test_unsaid_languages_are_filled_in_batches_and_a_second_run_changes_nothing
         builders.review(place, "Ok.", lang="")
         builders.review(place, SENTENCES["en"], lang="da")
         builders.review(place, "", lang="")
-    assert language_detection.fill(now=NOW, on_step=silent, batch=2) == language_detection.Filled(told=4, unsure=2)
+    assert language_detection.fill(now=NOW, on_step=no_progress, batch=2) == language_detection.Filled(
+        told=4, unsure=2
+    )
     for place in places:
         place.refresh_from_db()
         assert sorted(place.reviews.values_list("lang", flat=True)) == ["", "", "da", "de", "fr"]
         assert place.review_facets["by_lang"] == {"da": 1, "de": 1, "fr": 1}
     before = list(Review.objects.order_by("pk").values_list("pk", "lang", "updated_at"))
-    assert language_detection.fill(now=NOW, on_step=silent, batch=2) == language_detection.Filled(told=0, unsure=2)
+    assert language_detection.fill(now=NOW, on_step=no_progress, batch=2) == language_detection.Filled(
+        told=0, unsure=2
+    )
     assert list(Review.objects.order_by("pk").values_list("pk", "lang", "updated_at")) == before
 
 
@@ -190,7 +194,7 @@ def test_what_staff_say_while_languages_are_filled_stays(monkeypatch: pytest.Mon
         return guess(text)
 
     monkeypatch.setattr(language_detection, "guess", slowly)
-    assert language_detection.fill(now=NOW, on_step=silent).told == 0
+    assert language_detection.fill(now=NOW, on_step=no_progress).told == 0
     assert dict(Review.objects.values_list("pk", "lang")) == {mended.pk: "", told.pk: "nl"}
 
 

@@ -322,8 +322,7 @@ def test_while_one_worker_writes_another_leaves_it_alone() -> None:
             connection.close()
 
     with transaction.atomic(), ThreadPoolExecutor(1) as thread:
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT pg_advisory_xact_lock(%s)", [batch_job.LOCK])
+        batch_job.REFRESH_LOCK.acquire()
         assert thread.submit(elsewhere).result() == 0
     assert refresh() == 1
 

@@ -179,7 +179,7 @@ def test_what_hangs_on_the_loser_moves_and_what_the_survivor_lacks_is_filled() -
     assert kept.locked_fields == ["phone"]
     assert (kept.review_count, str(kept.rating), kept.star_counts) == (2, "3.5", [0, 1, 0, 0, 1])
     for model in (Review, Photo, SourceRecord, Listing, FlowSlot):
-        assert set(model._default_manager.values_list("restaurant", flat=True)) == {kept.pk}  # noqa: SLF001  # of each
+        assert set(model._default_manager.values_list("restaurant", flat=True)) == {kept.pk}
     assert sorted(kept.reports.values_list("kind", "state")) == [("closed", "open"), ("duplicate", "applied")]
     assert third.reports.get().same_as == kept
     assert MatchCandidate.objects.get(state="merged").decided_at == LATER

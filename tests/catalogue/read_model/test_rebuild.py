@@ -27,7 +27,7 @@ def held() -> list[list[tuple[Any, ...]]]:
     """All rows of the read model, but for what differs without a meaning."""
     found = []
     for model in ALL:
-        names = [field.attname for field in model._meta.concrete_fields if field.name not in UNLIKE]  # noqa: SLF001
+        names = [field.attname for field in model._meta.concrete_fields if field.name not in UNLIKE]
         found.append(sorted(model.objects.values_list(*names), key=repr))
     return found
 

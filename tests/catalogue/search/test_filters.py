@@ -273,7 +273,7 @@ def test_a_total_is_counted_to_a_bound() -> None:
     place = builders.restaurant()
     with connection.cursor() as cursor:
         cursor.execute("SET LOCAL session_replication_role = replica")
-        kept = [field for field in SearchRow._meta.fields if not (field.primary_key or field.generated)]  # noqa: SLF001  # the public name of what a model is made of
+        kept = [field for field in SearchRow._meta.fields if not (field.primary_key or field.generated)]
         columns = ", ".join(str(field.column) for field in kept)
         cursor.execute(
             f"INSERT INTO catalogue_searchrow (restaurant_id, {columns}) SELECT gen_random_uuid(), {columns}"  # noqa: S608  # names of columns

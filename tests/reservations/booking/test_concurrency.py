@@ -18,7 +18,7 @@ from django.db.models import Sum
 from django.utils import timezone
 
 from accounts.models import ApiKey, Event, Venue
-from config.management.commands.check_consistency import books
+from framework.consistency import all_checks
 from framework.errors import Refusal
 from reservations.booking import commands, table_assignment, waitlist
 from reservations.floor import rename_table
@@ -158,7 +158,7 @@ def storm(operations: int, *, seed: int) -> Counter[str]:
     with ThreadPoolExecutor(WRITERS) as threads:
         done = sum(threads.map(partial(Writer.run, operations=operations // WRITERS), writers), Counter[str]())
     assert consistency.problems() == []
-    assert [finding for check in books(now=timezone.now()).values() for finding in check] == []
+    assert [finding for check in all_checks(now=timezone.now()).values() for finding in check] == []
     begin = (
         Reservation.objects.filter(table_assignment.HOLDING, venue=paced)
         .values("starts_at")

@@ -1,6 +1,6 @@
-"""Everything that an account has, as a zip of JSON files, written while it is sent.
+"""The data export of an account (GDPR, article 20): a zip of JSON files, written while it is sent.
 
-Apps above this one add their own files: `takeout.add("orders", orders_of)`.
+Apps above this one add their files to FILES in AppConfig.ready.
 """
 
 import json
@@ -17,12 +17,6 @@ from framework.public_ids import encode
 PIECE = 500
 
 Rows = Callable[[Account], Iterable[dict[str, Any]]]
-files: dict[str, Rows] = {}
-
-
-def add(name: str, rows: Rows) -> None:
-    """Put a file of this name into what customers take with them; each row becomes one object of its list."""
-    files[name] = rows
 
 
 class Pipe:
@@ -55,7 +49,7 @@ def write(account: Account) -> Iterator[bytes]:
     """The zip, piece by piece. Holds a few hundred rows at a time; each piece is a query of its own."""
     pipe = Pipe()
     with zipfile.ZipFile(pipe, "w", zipfile.ZIP_DEFLATED) as archive:  # type: ignore[call-overload]  # a stream does
-        for name, rows in (OWN | files).items():
+        for name, rows in FILES.items():
             with archive.open(f"{name}.json", "w", force_zip64=True) as file:
                 between = b"[\n"
                 for row in rows(account):
@@ -151,7 +145,8 @@ def requests_of(account: Account) -> Iterator[dict[str, Any]]:
         }
 
 
-OWN: dict[str, Rows] = {
+# The rows of each file, which become objects of one list.
+FILES: dict[str, Rows] = {
     "account": account_of,
     "members": members_of,
     "invitations": invitations_of,

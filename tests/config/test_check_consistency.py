@@ -1,4 +1,4 @@
-"""`manage.py audit`: books that are right are found right, and each damage is found by its name."""
+"""`manage.py check_consistency`: consistent data has no findings, and each damage is found by its check."""
 
 import json
 from datetime import timedelta
@@ -24,10 +24,11 @@ from tests.support import builders
 pytestmark = pytest.mark.django_db
 
 CHECKS = [
+    "unanswered_call",
+    *("order_numbers", "order_totals", "order_tally", "order_event", "order_replay"),
     *("table_sold_twice", "seating", "seating_names"),
     *("reservation_tally", "reservation_event", "reservation_replay"),
-    *("order_numbers", "order_totals", "order_tally", "order_event", "order_replay"),
-    *("unanswered_call", "offer_seats", "export_parts", "payment_event", "payment_refund"),
+    *("payment_event", "payment_refund", "offer_seats", "export_parts"),
 ]
 MEANT = {
     "FIRST_ORDER": "(SELECT id FROM orders_order WHERE total IS NOT NULL ORDER BY id LIMIT 1)",
@@ -64,7 +65,7 @@ def found() -> list[tuple[str, str]]:
     """The findings as (check, what), but for those against the chain."""
     out = StringIO()
     try:
-        call_command("audit", "--without-chain", "--json", stdout=out)
+        call_command("check_consistency", "--without-chain", "--json", stdout=out)
         has_ended = 0
     except CommandError as error:
         has_ended = error.returncode
@@ -285,7 +286,7 @@ def test_people_read_a_line_for_each_finding_and_how_many_checks_there_were(worl
     damage("UPDATE catalogue_flowslot SET seats_left = 5")
     out = StringIO()
     with pytest.raises(CommandError, match=r"docs/auditing\.md"):
-        call_command("audit", "--without-chain", stdout=out)
+        call_command("check_consistency", "--without-chain", stdout=out)
     first, last = out.getvalue().splitlines()
     assert first.startswith("offer_seats: fo_")
     assert first.endswith(": of 8 seats 0 are held, and 5 are said to be left")
@@ -298,5 +299,5 @@ def test_a_chain_that_cannot_be_read_is_a_finding(settings: Settings) -> None:
 
     with serving(nothing) as node:
         settings.RPC_URL = node.url
-        (finding,) = check_consistency.against_the_chain()
+        (finding,) = check_consistency.compare_with_chain()
     assert (finding.check, finding.subject) == ("ledger_and_chain", "chain")

@@ -1,0 +1,21 @@
+"""The reservations app, and what it adds to the registries of the layers below."""
+
+from django.apps import AppConfig
+
+
+class ReservationsConfig(AppConfig):
+    """Reservations, tables and guests."""
+
+    name = "reservations"
+
+    def ready(self) -> None:
+        """Register consistency checks, files of the data export and onboarding steps."""
+        from accounts import data_export, onboarding
+        from framework import consistency
+        from reservations import consistency_checks
+        from reservations.dashboard import onboarding_step
+        from reservations.data_export import reservations_of
+
+        consistency.SOURCES.append(consistency_checks.checks)
+        data_export.FILES.update(reservations=reservations_of)
+        onboarding.STEPS.append(onboarding_step.tables)
