@@ -22,6 +22,7 @@ CHANGELOG = BASE / "CHANGELOG.md"
 # In the order in which somebody reads them; what is in none of these is for who runs the site.
 FOR_VENUES = ("keys", "idempotency", "menus", "booking", "guests", "webhooks")
 FOR_AGENTS = ("mcp",)
+REFERENCE = ("glossary",)
 SENTENCE = re.compile(r"^(.+?[.:?])(?:\s|$)", re.DOTALL)
 MOST_OF_A_LINE = 160
 
@@ -58,7 +59,7 @@ class Page:
 def guides() -> Mapping[str, Guide]:
     """All pages but the decisions by their names, in the order of reading."""
     known = llms_txt.pages()
-    first = [*FOR_VENUES, *FOR_AGENTS, *FOR_CALLERS]
+    first = [*FOR_VENUES, *FOR_AGENTS, *FOR_CALLERS, *REFERENCE]
     names = [*(name for name in first if name in known), *(name for name in known if name not in first)]
     found = {name: guide(name, PAGES / f"{name}.md") for name in names}
     changelog = Guide("changelog", "Changelog", "What each version has brought.", CHANGELOG)
@@ -97,11 +98,12 @@ def plain(text: str) -> str:
 def groups() -> list[tuple[str, list[Guide]]]:
     """The guides as the index and the menu list them."""
     known = guides()
-    taken = {*FOR_VENUES, *FOR_AGENTS, *FOR_CALLERS, "changelog"}
+    taken = {*FOR_VENUES, *FOR_AGENTS, *FOR_CALLERS, *REFERENCE, "changelog"}
     return [
         ("Management API", [known[name] for name in FOR_VENUES if name in known]),
         ("Data API", [known[name] for name in FOR_CALLERS if name in known]),
         ("Agents", [known[name] for name in FOR_AGENTS if name in known]),
+        ("Reference", [known[name] for name in REFERENCE if name in known]),
         ("Running it", [its for name, its in known.items() if name not in taken]),
     ]
 
