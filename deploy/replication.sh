@@ -1,5 +1,6 @@
 #!/bin/bash
-# On the primary's first start: whom the standby comes as, that it may, and that each commit waits for it from the next start on.
+# Runs at the primary's first start: creates the replication role, allows its connections, and makes the standby synchronous
+# from the next start on.
 set -euo pipefail
 psql -v ON_ERROR_STOP=1 -v password="$REPLICATION_PASSWORD" -U "$POSTGRES_USER" -d "$POSTGRES_DB" <<'SQL'
 CREATE ROLE replicator REPLICATION LOGIN PASSWORD :'password';

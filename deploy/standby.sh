@@ -1,5 +1,5 @@
 #!/bin/bash
-# Copies the primary where there is nothing yet, and follows it. Its name is what synchronous_standby_names waits for.
+# Copies the primary into an empty folder, and follows it. Its application_name is the one in synchronous_standby_names.
 set -euo pipefail
 if [ ! -s "$PGDATA/PG_VERSION" ]; then
     install -d -o postgres -g postgres -m 0700 "$PGDATA"
@@ -8,7 +8,7 @@ if [ ! -s "$PGDATA/PG_VERSION" ]; then
         sleep 2
         find "$PGDATA" -mindepth 1 -delete
     done
-    # Once it is the primary there is nobody for whom it should wait.
+    # After its promotion there is no standby to wait for.
     echo "synchronous_standby_names = ''" >>"$PGDATA/postgresql.auto.conf"
 fi
 exec gosu postgres postgres -c config_file=/etc/postgresql/postgresql.conf

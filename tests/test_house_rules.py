@@ -97,13 +97,13 @@ def test_the_layers_hold() -> None:
     assert found.returncode == 0, found.stdout
 
 
-def test_every_decision_is_a_sentence_and_says_what_was_given_up() -> None:
+def test_every_decision_has_reasons_trade_offs_and_a_condition_to_revisit() -> None:
     decisions = sorted((ROOT / "docs" / "decisions").glob("*.md"))
     assert [int(file.name[:4]) for file in decisions] == list(range(1, len(decisions) + 1))
     for file in decisions:
         text = file.read_text()
         assert text.startswith("# "), file.name
-        for part in ("## Because", "## Given up", "## Wrong if"):
+        for part in ("## Why", "## Trade-offs", "## Revisit if"):
             assert part in text, f"{file.name} lacks {part}"
 
 

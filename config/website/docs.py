@@ -22,6 +22,7 @@ CHANGELOG = BASE / "CHANGELOG.md"
 # In the order of reading. Guides that are in none of these lists are for operators.
 FOR_VENUES = ("keys", "idempotency", "menus", "booking", "guests", "webhooks")
 FOR_AGENTS = ("mcp",)
+REFERENCE = ("glossary",)
 SENTENCE = re.compile(r"^(.+?[.:?])(?:\s|$)", re.DOTALL)
 MAX_LINE_LENGTH = 160
 
@@ -58,7 +59,7 @@ class Page:
 def guides() -> Mapping[str, Guide]:
     """All guides by name, in the order of reading."""
     known = llms_txt.pages()
-    first = [*FOR_VENUES, *FOR_AGENTS, *FOR_CALLERS]
+    first = [*FOR_VENUES, *FOR_AGENTS, *FOR_CALLERS, *REFERENCE]
     names = [*(name for name in first if name in known), *(name for name in known if name not in first)]
     found = {name: read_guide(name, PAGES / f"{name}.md") for name in names}
     changelog = Guide("changelog", "Changelog", "What is new in each version.", CHANGELOG)
@@ -93,11 +94,12 @@ def plain_text(text: str) -> str:
 def groups() -> list[tuple[str, list[Guide]]]:
     """The guides in the groups of the index and the menu."""
     known = guides()
-    listed = {*FOR_VENUES, *FOR_AGENTS, *FOR_CALLERS, "changelog"}
+    listed = {*FOR_VENUES, *FOR_AGENTS, *FOR_CALLERS, *REFERENCE, "changelog"}
     return [
         ("Management API", [known[name] for name in FOR_VENUES if name in known]),
         ("Data API", [known[name] for name in FOR_CALLERS if name in known]),
         ("Agents", [known[name] for name in FOR_AGENTS if name in known]),
+        ("Reference", [known[name] for name in REFERENCE if name in known]),
         ("Running it", [guide for name, guide in known.items() if name not in listed]),
     ]
 
