@@ -1,17 +1,17 @@
-"""Bars of an inline SVG, and the table that says the same to those who do not see it."""
+"""Geometry of a stacked bar chart, drawn as inline SVG with an equivalent table."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 WIDTH, HEIGHT = 640, 180
 LEFT, BOTTOM, TOP = 44, 22, 8
-# As many labels as fit below the bars.
-MOST_LABELS = 8
+# So many labels fit below the bars.
+MAX_LABELS = 8
 
 
 @dataclass(frozen=True, slots=True)
 class Amounts:
-    """What happened in one span of time, named for the axis and in full."""
+    """Calls in one time span; `label` is the short name for the axis, `name` the full one."""
 
     label: str
     name: str
@@ -21,16 +21,16 @@ class Amounts:
 
     @property
     def good(self) -> int:
-        """The calls that were neither refused nor broken."""
+        """Calls answered with neither 4xx nor 5xx."""
         return max(self.calls - self.refused - self.broken, 0)
 
     @property
-    def told(self) -> str:
-        """The span in words."""
-        words = f"{self.name}: {self.calls} call{'' if self.calls == 1 else 's'}"
+    def description(self) -> str:
+        """Tooltip text: `2026-11-23: 12 calls, 1 refused (4xx), 0 failed (5xx)`."""
+        text = f"{self.name}: {self.calls} call{'' if self.calls == 1 else 's'}"
         if self.refused or self.broken:
-            words += f", {self.refused} refused (4xx), {self.broken} failed (5xx)"
-        return words
+            text += f", {self.refused} refused (4xx), {self.broken} failed (5xx)"
+        return text
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """The rectangles of a span, one upon the other, and its label where there is room for one."""
+    """The stacked rectangles of a time span, and its label if there is room for one."""
 
     amounts: Amounts
     x: float
@@ -56,7 +56,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Tick:
-    """A line across the chart at a round number."""
+    """A horizontal grid line at a round number."""
 
     y: float
     number: int
@@ -64,7 +64,7 @@ class Tick:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """What the template draws; without calls it has no bars that could be seen."""
+    """What the template draws."""
 
     title: str
     bars: Sequence[Bar]
@@ -79,7 +79,7 @@ class Chart:
 
 
 def round_up(number: int) -> int:
-    """The next of 4, 10, 20, 40, 100, 200, 400...: halves of it are whole."""
+    """Round up to the next of 4, 10, 20, 40, 100, 200, 400...; half of each is a whole number."""
     step = 1
     while True:
         for nice in (4, 10, 20):
@@ -89,11 +89,11 @@ def round_up(number: int) -> int:
 
 
 def bars(title: str, amounts: Sequence[Amounts]) -> Chart:
-    """A chart of these spans, from the left to the right."""
+    """Build the chart of these time spans, left to right."""
     top = round_up(max((each.calls for each in amounts), default=0))
     room = HEIGHT - BOTTOM - TOP
     step = (WIDTH - LEFT) / max(len(amounts), 1)
-    every = -(-len(amounts) // MOST_LABELS)
+    every = -(-len(amounts) // MAX_LABELS)
     drawn = []
     for place, each in enumerate(amounts):
         y, parts = float(HEIGHT - BOTTOM), []

@@ -38,7 +38,7 @@ def drawn(sums: Sequence[tuple[str, str, Decimal]]) -> Bars:
                 y=f"{TOP + room - high:.2f}",
                 width=f"{each * 8 / 10:.2f}",
                 height=f"{high:.2f}",
-                told=f"{name}: {usdc.normalize():f} USDC",
+                tooltip=f"{name}: {usdc.normalize():f} USDC",
                 label="" if place % every else label,
                 middle=f"{left + each / 2:.2f}",
             )

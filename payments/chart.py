@@ -20,7 +20,7 @@ class Bar:
     y: str
     width: str
     height: str
-    told: str
+    tooltip: str
     label: str
     middle: str
 
@@ -64,7 +64,7 @@ def drawn(sums: Sequence[Sum], *, per: str) -> Chart:
                 y=f"{TOP + room - height:.2f}",
                 width=f"{each_x * 8 / 10:.2f}",
                 height=f"{height:.2f}",
-                told=f"{each.name}: {each.usdc.normalize():f} USDC, {each.payments} payments",
+                tooltip=f"{each.name}: {each.usdc.normalize():f} USDC, {each.payments} payments",
                 label="" if place % every else each.name[:7] if per == "month" else each.name[5:],
                 middle=f"{x + each_x / 2:.2f}",
             )
@@ -73,8 +73,8 @@ def drawn(sums: Sequence[Sum], *, per: str) -> Chart:
         Line(y=f"{TOP + room - room * line / 4:.2f}", label=f"{(step * line).normalize():f}") for line in range(5)
     )
     best = max(sums, key=lambda each: each.usdc, default=None)
-    told = f"The best {per} is {best.name} with {best.usdc.normalize():f} USDC." if best and best.usdc else ""
-    return Chart(bars=tuple(bars), grid=grid, description=f"USDC by {per}, {len(sums)} bars. {told}".strip())
+    best_text = f"The best {per} is {best.name} with {best.usdc.normalize():f} USDC." if best and best.usdc else ""
+    return Chart(bars=tuple(bars), grid=grid, description=f"USDC by {per}, {len(sums)} bars. {best_text}".strip())
 
 
 def round_step(highest: Decimal) -> Decimal:

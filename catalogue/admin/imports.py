@@ -1,4 +1,4 @@
-"""What the importers did, for staff."""
+"""Import runs in the back office."""
 
 from django.contrib import admin
 from django.db.models import Model
@@ -9,33 +9,33 @@ from catalogue.models import (
 )
 from framework.admin.large_tables import LongTableAdmin
 
-COUNTED = ("created", "merged", "changed", "unchanged", "skipped", "refused", "queued", "closed")
+COUNTERS = ("created", "merged", "changed", "unchanged", "skipped", "refused", "queued", "closed")
 
 
 @admin.register(ImportRun)
 class ImportRunAdmin(LongTableAdmin):
-    """What the importers did; for reading only."""
+    """Import runs, read-only."""
 
     list_display = ["started_at", "source", "market", "state", "rows", "forced"]
     list_select_related = ["source", "market"]
     list_filter = ["state", "source"]
     search_fields = ["file"]
-    nothing_yet = "Each run of `manage.py catalogue_import` leaves a line."
+    empty_hint = "Each run of `manage.py catalogue_import` adds a row."
 
     @admin.display(description="Rows")
     def rows(self, run: ImportRun) -> str:
-        """Those read, and what became of them; what did not happen is left out."""
-        told = [f"{getattr(run, name):,} {name}" for name in COUNTED if getattr(run, name)]
-        return f"{run.read:,} read" + (f": {', '.join(told)}" if told else "")
+        """The number of rows read, and the non-zero counters."""
+        counts = [f"{getattr(run, name):,} {name}" for name in COUNTERS if getattr(run, name)]
+        return f"{run.read:,} read" + (f": {', '.join(counts)}" if counts else "")
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        """Importers write these."""
+        """Importers write these rows."""
         return False
 
     def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """Importers write these."""
+        """Importers write these rows."""
         return False
 
     def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """A log keeps its lines."""
+        """Import runs are kept."""
         return False

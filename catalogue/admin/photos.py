@@ -1,4 +1,4 @@
-"""Photos, for staff: looked through, uploaded, hidden."""
+"""Photos in the back office."""
 
 from typing import Any, ClassVar
 
@@ -17,11 +17,11 @@ from framework.admin.large_tables import LongTableAdmin
 
 
 class PhotoForm(forms.ModelForm[Photo]):
-    """The words of a photo; for a new one its file too."""
+    """The texts of a photo; for a new photo also its file."""
 
     upload = forms.FileField(
         label="File",
-        help_text="JPEG, PNG or WebP, at most 15 MB and 50 megapixels. Where and with what it was taken is removed.",
+        help_text="JPEG, PNG or WebP, at most 15 MB and 50 megapixels. Location and camera metadata are removed.",
         widget=forms.ClearableFileInput(attrs={"accept": "image/jpeg,image/png,image/webp"}),
     )
 
@@ -32,7 +32,7 @@ class PhotoForm(forms.ModelForm[Photo]):
             self.fields["alt"].required = True
 
     def clean_upload(self) -> Any:
-        """Read the picture. Refuses what is none, or too large."""
+        """Read the image. Rejects invalid and too large files."""
         upload = self.cleaned_data["upload"]
         try:
             self.picture = uploads.read(upload.file, length=upload.size)
@@ -43,7 +43,7 @@ class PhotoForm(forms.ModelForm[Photo]):
 
 @admin.register(Photo)
 class PhotoAdmin(LongTableAdmin):
-    """Photos. The bytes of an address never change: another picture is another photo."""
+    """Photos. The image of a URL never changes: a different image is a new photo."""
 
     class Media:
         css: ClassVar[dict[str, list[str]]] = {"all": ["catalogue/admin.css"]}
@@ -54,53 +54,53 @@ class PhotoAdmin(LongTableAdmin):
     list_select_related = ["restaurant"]
     list_filter = ["kind", "is_hidden"]
     search_fields = ["restaurant__slug__exact"]
-    search_help_text = "The slug of the restaurant, whole"
+    search_help_text = "Complete slug of the restaurant"
     autocomplete_fields = ["restaurant", "source"]
     actions = ["hide", "show_again"]
 
     def get_fields(self, request: HttpRequest, obj: Photo | None = None) -> list[Any]:
-        """A new one has a file to be chosen, an old one its preview."""
+        """A new photo has a file field, an existing one a preview."""
         words = ["kind", "alt", "caption", ("author", "license", "source")]
         if obj is None:
             return ["restaurant", "upload", *words]
         return ["large", "restaurant", *words, ("width", "height", "created_at"), "is_hidden", "review"]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Photo | None = None) -> list[str]:
-        """What it shows, and of whom; hiding is an action, which counts the reviews anew."""
+        """Image and restaurant are fixed; hiding is a list action, because it updates review counts."""
         if obj is None:
             return []
         return ["large", "restaurant", "source", "width", "height", "created_at", "is_hidden", "review"]
 
     @admin.display(description="Preview")
     def preview(self, photo: Photo) -> SafeString:
-        """The small size; of a hidden one a word, as its bytes are not served."""
+        """The small image; hidden photos are not served."""
         return picture(photo, "small", 120)
 
     @admin.display(description="Photo")
     def large(self, photo: Photo) -> SafeString:
-        """The large size."""
+        """The large image."""
         return picture(photo, "large", 600)
 
     def save_model(self, request: HttpRequest, obj: Photo, form: Any, change: bool) -> None:
-        """Store the picture of a new one; of an old one write its words alone."""
+        """Store the image of a new photo; of an existing one save only the changed texts."""
         if not change:
             uploads.add(obj, form.picture, now=timezone.now())
         elif form.changed_data:
             obj.save(update_fields=form.changed_data)
 
     def delete_model(self, request: HttpRequest, obj: Photo) -> None:
-        """With its files."""
+        """Delete the photo with its files."""
         uploads.delete(Photo.objects.filter(pk=obj.pk), now=timezone.now())
 
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Photo]) -> None:
-        """With their files."""
+        """Delete the photos with their files."""
         uploads.delete(queryset, now=timezone.now())
 
     @admin.action(description="Hide the selected photos", permissions=["change"])
     def hide(self, request: HttpRequest, queryset: QuerySet[Photo]) -> None:
-        """Serve 404 instead; copies that others have kept stay with them."""
+        """Serve 404 instead; cached copies are not affected."""
         hidden = uploads.hide(queryset, hidden=True, now=timezone.now())
-        self.message_user(request, f"{hidden} photos are not shown any more.", messages.SUCCESS)
+        self.message_user(request, f"{hidden} photos hidden.", messages.SUCCESS)
 
     @admin.action(description="Show the selected photos again", permissions=["change"])
     def show_again(self, request: HttpRequest, queryset: QuerySet[Photo]) -> None:
@@ -110,7 +110,7 @@ class PhotoAdmin(LongTableAdmin):
 
 
 def picture(photo: Photo, size: str, width: int) -> SafeString:
-    """A photo in a page of the admin."""
+    """Return an img element for the back office."""
     if photo.is_hidden:
         return format_html("<em>{}</em>", "hidden")
     wide, high = thumbnails.measures(size, width=photo.width, height=photo.height)

@@ -28,7 +28,7 @@ class Photo(models.Model):
     )
     kind = models.CharField(max_length=10, choices=Kind, default=Kind.FOOD)
     caption = models.CharField(max_length=300, null=True, blank=True)
-    alt = models.CharField(max_length=300, blank=True, help_text="What is to be seen, for those who do not see it")
+    alt = models.CharField(max_length=300, blank=True, help_text="Text alternative of the image")
     author = models.CharField(max_length=120, null=True, blank=True)
     license = models.CharField(max_length=60, help_text="SPDX identifier")
     source = models.ForeignKey(Source, on_delete=models.PROTECT, related_name="+", db_index=False)
@@ -38,7 +38,7 @@ class Photo(models.Model):
     art = models.BigIntegerField(null=True, blank=True, editable=False, help_text="The number it is painted from")
     is_hidden = models.BooleanField("hidden", default=False, help_text="Not shown")
     created_at = models.DateTimeField()
-    updated_at = models.DateTimeField(db_default=Now(), editable=False, help_text="Kept by a trigger")
+    updated_at = models.DateTimeField(db_default=Now(), editable=False, help_text="Set by a trigger")
 
     class Meta:
         constraints = [

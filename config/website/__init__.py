@@ -1,1 +1,1 @@
-"""Pages for who is not signed in: what this is, its documentation, and the reference of both APIs."""
+"""Public pages: landing page, documentation and API reference."""

@@ -1,4 +1,4 @@
-"""Pages that are only read: whatever else is asked of them is refused in JSON, as of all that nobody signs in for."""
+"""A decorator for public read-only pages."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -11,9 +11,9 @@ from framework.api.error_handler import only_read
 
 
 def read_only(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
-    """Answer 404 what is not there, whatever the method, and 405 what is there to another method than GET and HEAD.
+    """Answer 404 for a missing page, and 405 for methods other than GET and HEAD.
 
-    Nothing is written, so nobody needs the token that forms carry.
+    Nothing is written, so there is no CSRF token.
     """
 
     @csrf_exempt

@@ -1,4 +1,4 @@
-"""The documentation as pages: each .md file of docs/, the changelog and the decisions; agents read the files."""
+"""Renders the documentation (docs/*.md, the changelog and the decisions) as pages."""
 
 import posixpath
 import re
@@ -19,16 +19,16 @@ from catalogue.agent_discovery.llms_txt import BASE, FOR_CALLERS, PAGES
 from config.website.decorators import read_only
 
 CHANGELOG = BASE / "CHANGELOG.md"
-# In the order in which somebody reads them; what is in none of these is for who runs the site.
+# In reading order; guides in none of these lists are for operators.
 FOR_VENUES = ("keys", "idempotency", "menus", "booking", "guests", "webhooks")
 FOR_AGENTS = ("mcp",)
 SENTENCE = re.compile(r"^(.+?[.:?])(?:\s|$)", re.DOTALL)
-MOST_OF_A_LINE = 160
+MAX_SUMMARY_LENGTH = 160
 
 
 @dataclass(frozen=True, slots=True)
 class Guide:
-    """A page: its name in the address, its title, one line of what it is about, and its file."""
+    """A guide: its name in the URL, its title, a one-line summary and its file."""
 
     name: str
     title: str
@@ -37,18 +37,18 @@ class Guide:
 
     @property
     def url(self) -> str:
-        """Its address."""
+        """The URL of the page."""
         return f"/docs/{self.name}"
 
     @property
     def raw(self) -> str:
-        """The address of what it is made of."""
+        """The URL of the Markdown source."""
         return f"/{self.file.relative_to(BASE).as_posix()}"
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page as it is shown, and the headings in it: id and words."""
+    """A rendered page and its headings: id and text."""
 
     html: SafeString
     contents: Sequence[tuple[str, str]]
@@ -56,12 +56,12 @@ class Page:
 
 @cache
 def guides() -> Mapping[str, Guide]:
-    """All pages but the decisions by their names, in the order of reading."""
+    """All guides by name, in reading order, without the decisions."""
     known = llms_txt.pages()
     first = [*FOR_VENUES, *FOR_AGENTS, *FOR_CALLERS]
     names = [*(name for name in first if name in known), *(name for name in known if name not in first)]
     found = {name: guide(name, PAGES / f"{name}.md") for name in names}
-    changelog = Guide("changelog", "Changelog", "What each version has brought.", CHANGELOG)
+    changelog = Guide("changelog", "Changelog", "What changed in each version.", CHANGELOG)
     return found | {"changelog": changelog}
 
 
@@ -73,13 +73,13 @@ def decisions() -> Mapping[str, Guide]:
 
 
 def guide(name: str, file: Path) -> Guide:
-    """A page by its file: the title is its first heading, the line its first sentence."""
+    """Read a guide from its file: the title is the first heading, the summary the first sentence."""
     title, _, rest = file.read_text().partition("\n")
     opening = plain(next((part for part in rest.split("\n\n") if is_prose(part)), ""))
     sentence = SENTENCE.match(opening)
     line = sentence[1] if sentence else opening
-    if len(line) > MOST_OF_A_LINE:
-        line = f"{line[:MOST_OF_A_LINE].rsplit(' ', 1)[0]} ..."
+    if len(line) > MAX_SUMMARY_LENGTH:
+        line = f"{line[:MAX_SUMMARY_LENGTH].rsplit(' ', 1)[0]} ..."
     return Guide(name, plain(title.removeprefix("# ")), line.rstrip(":"), file)
 
 
@@ -89,51 +89,50 @@ def is_prose(part: str) -> bool:
 
 
 def plain(text: str) -> str:
-    """Markdown's words without its marks, in one line."""
+    """Strip Markdown formatting, and join the lines."""
     unlinked = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text)
     return " ".join(re.sub(r"[`*]", "", unlinked).split())
 
 
 def groups() -> list[tuple[str, list[Guide]]]:
-    """The guides as the index and the menu list them."""
+    """The guides by section, for the index and the menu."""
     known = guides()
-    taken = {*FOR_VENUES, *FOR_AGENTS, *FOR_CALLERS, "changelog"}
+    listed = {*FOR_VENUES, *FOR_AGENTS, *FOR_CALLERS, "changelog"}
     return [
         ("Management API", [known[name] for name in FOR_VENUES if name in known]),
         ("Data API", [known[name] for name in FOR_CALLERS if name in known]),
         ("Agents", [known[name] for name in FOR_AGENTS if name in known]),
-        ("Running it", [its for name, its in known.items() if name not in taken]),
+        ("Operations", [guide for name, guide in known.items() if name not in listed]),
     ]
 
 
 @read_only
 def index(request: HttpRequest) -> HttpResponse:
-    """All guides with one line each."""
+    """List all guides with their summaries."""
     return render(request, "docs/index.html", {"groups": groups(), "guides": guides()})
 
 
 @read_only
 def decided(request: HttpRequest) -> HttpResponse:
-    """All decisions."""
+    """List all decisions."""
     return render(request, "docs/decisions.html", {"groups": groups(), "decisions": decisions().values()})
 
 
 @read_only
 def page(request: HttpRequest, name: str) -> HttpResponse:
-    """One guide or decision."""
-    shelf = decisions() if name.startswith("decisions/") else guides()
-    its = shelf.get(name)
-    if its is None:
+    """Show one guide or decision."""
+    pages = decisions() if name.startswith("decisions/") else guides()
+    found = pages.get(name)
+    if found is None:
         raise Http404
-    order = list(shelf.values())
-    at = order.index(its)
-    written = rendered(its.file, its.file.stat().st_mtime_ns)
+    order = list(pages.values())
+    at = order.index(found)
     context = {
-        "guide": its,
-        "page": written,
+        "guide": found,
+        "page": rendered(found.file, found.file.stat().st_mtime_ns),
         "groups": groups(),
-        "before": order[at - 1] if at else None,
-        "after": order[at + 1] if at + 1 < len(order) else None,
+        "previous": order[at - 1] if at else None,
+        "next": order[at + 1] if at + 1 < len(order) else None,
         "is_decision": name.startswith("decisions/"),
     }
     return render(request, "docs/page.html", context)
@@ -141,7 +140,7 @@ def page(request: HttpRequest, name: str) -> HttpResponse:
 
 @cache
 def rendered(file: Path, _written_at: int) -> Page:
-    """A file as HTML. What it says in HTML itself is shown as text."""
+    """Render a file as HTML. HTML in the source is escaped."""
     markdown = reader()
     tokens = markdown.parse(file.read_text())
     contents = []
@@ -153,13 +152,13 @@ def rendered(file: Path, _written_at: int) -> Page:
         for child in token.children or ():
             for attribute in ("href", "src"):
                 if attribute in child.attrs:
-                    child.attrs[attribute] = led(str(child.attrs[attribute]), folder)
+                    child.attrs[attribute] = page_url(str(child.attrs[attribute]), folder)
     html = markdown.renderer.render(tokens, markdown.options, {})
     return Page(mark_safe(html), contents)  # noqa: S308  # our own files, and HTML in them is escaped
 
 
-def led(link: str, folder: str) -> str:
-    """Where a link of a page in this folder leads among the pages."""
+def page_url(link: str, folder: str) -> str:
+    """Convert a link of a source file in this folder to the URL of the page."""
     if re.match(r"[a-z]+:|/|#", link):
         return link
     path, mark, fragment = link.partition("#")
@@ -173,7 +172,7 @@ def led(link: str, folder: str) -> str:
 
 @cache
 def reader() -> Any:
-    """Reads Markdown with tables and headings that can be linked to. Loaded with the first page that is asked for."""
+    """Return the Markdown parser with tables and heading anchors. Imported with the first page."""
     from markdown_it import MarkdownIt
     from mdit_py_plugins.anchors import anchors_plugin
 
@@ -185,7 +184,7 @@ def reader() -> Any:
 
 
 def fence(_renderer: Any, tokens: Sequence[Any], at: int, _options: Any, _env: Any) -> str:
-    """A block of code in colours, with a button that copies it."""
+    """Render a code block with syntax highlighting and a copy button."""
     token = tokens[at]
     language = token.info.strip().partition(" ")[0]
     code = coloured(token.content, language)
@@ -196,17 +195,17 @@ def fence(_renderer: Any, tokens: Sequence[Any], at: int, _options: Any, _env: A
 
 
 def table_open(_renderer: Any, _tokens: Sequence[Any], _at: int, _options: Any, _env: Any) -> str:
-    """A table that scrolls by itself where it is wider than the page."""
+    """Open a table that scrolls horizontally."""
     return '<div class="table-frame" tabindex="0" role="region" aria-label="Table"><table class="table">'
 
 
 def table_close(_renderer: Any, _tokens: Sequence[Any], _at: int, _options: Any, _env: Any) -> str:
-    """The end of one."""
+    """Close it."""
     return "</table></div>"
 
 
 def coloured(code: str, language: str) -> str:
-    """Code as HTML with the classes of Pygments; without colours where the language is not known."""
+    """Highlight code with Pygments classes; plain text for an unknown language."""
     from pygments import highlight  # type: ignore[import-untyped]
     from pygments.formatters.html import HtmlFormatter  # type: ignore[import-untyped]
     from pygments.lexers import get_lexer_by_name  # type: ignore[import-untyped]

@@ -1,4 +1,4 @@
-"""The page at `/`: what Tablewire is, in one screen, with calls that are made from it."""
+"""The landing page, with live API calls."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,14 +18,14 @@ from catalogue.models import Market, Review, SearchRow
 from framework.cache import Lately
 from payments.tiers.definitions import FREE
 
-REMEMBERED_S = 60.0
-# What the planner believes: counting millions of rows would take longer than the page.
-BELIEVED = "SELECT relname, greatest(reltuples, 0)::bigint FROM pg_class WHERE oid = ANY(%s::regclass[])"
+MAX_AGE_S = 60.0
+# The planner's estimate: counting millions of rows would take too long.
+ROW_ESTIMATES = "SELECT relname, greatest(reltuples, 0)::bigint FROM pg_class WHERE oid = ANY(%s::regclass[])"
 
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """How much there is, about; and where the demo's restaurant takes guests."""
+    """Approximate totals, and the venue id of the demo booking page."""
 
     restaurants: int
     reviews: int
@@ -34,18 +34,18 @@ class Extent:
 
 
 def read() -> Extent:
-    """The extent of this moment. Four queries at most."""
+    """Read the current totals. At most four queries."""
     tables = [SearchRow._meta.db_table, Review._meta.db_table]  # noqa: SLF001  # Django's documented attribute
     with connection.cursor() as cursor:
-        cursor.execute(BELIEVED, [tables])
-        believed = dict(cursor.fetchall())
-    # A table that was never analysed is young, and small.
-    restaurants = believed[tables[0]] or SearchRow.objects.count()
+        cursor.execute(ROW_ESTIMATES, [tables])
+        estimates = dict(cursor.fetchall())
+    # A table that was never analysed is new and small.
+    restaurants = estimates[tables[0]] or SearchRow.objects.count()
     demo = Venue.objects.filter(name=FURNISHED, is_bookable_online=True, account__closed_at=None)
     first = demo.order_by("created_at", "id").first()
     return Extent(
         restaurants=restaurants,
-        reviews=believed[tables[1]],
+        reviews=estimates[tables[1]],
         markets=Market.objects.count(),
         demo=first.public_id if first else None,
     )
@@ -56,22 +56,22 @@ lately: Lately[Extent] = Lately(read)
 
 @require_safe
 def landing(request: HttpRequest) -> HttpResponse:
-    """The page, also while the database is away: then without counts and prices."""
-    extent = lately.as_known(REMEMBERED_S)
+    """Render the page; without totals and prices while the database is unavailable."""
+    extent = lately.as_known(MAX_AGE_S)
     context = {
         "base": settings.PUBLIC_BASE_URL.rstrip("/"),
         "extent": extent,
         "restaurants": f"{extent.restaurants:,}" if extent else "",
         "reviews": f"{extent.reviews:,}" if extent and extent.reviews else "",
         "free_per_minute": FREE.per_minute,
-        "prices": told(x402_manifest.lately_priced.as_known(REMEMBERED_S) or {}),
+        "prices": price_ranges(x402_manifest.lately_priced.as_known(MAX_AGE_S) or {}),
         "mcp": absolute(MCP),
     }
     return render(request, "landing/landing.html", context)
 
 
-def told(priced: Mapping[str, Mapping[str, Decimal]]) -> list[dict[str, str | None]]:
-    """What is sold by the call, with its lowest and highest price in USDC."""
+def price_ranges(priced: Mapping[str, Mapping[str, Decimal]]) -> list[dict[str, str | None]]:
+    """Return the products paid per call, with the lowest and the highest price in USDC."""
     return [
         {
             "product": product.replace("_", " "),

@@ -53,8 +53,8 @@ class BoundedActions(admin.ModelAdmin[Any]):
         across = request.POST.get("select_across", "0") not in ("", "0")
         if across and queryset.order_by()[: self.MOST_AT_ONCE + 1].count() > self.MOST_AT_ONCE:
             words = (
-                f"These are more than {self.MOST_AT_ONCE:,}, which is the most at once, so nothing was done."
-                " Narrow the list by a filter or a search first."
+                f"Nothing was changed: an action can process at most {self.MOST_AT_ONCE:,} rows."
+                " Narrow the list with a filter or a search first."
             )
             self.message_user(request, words, messages.ERROR)
             return HttpResponseRedirect(request.get_full_path())
@@ -65,13 +65,13 @@ class LongTableAdmin(BoundedActions):
     """A list that stays quick over millions of rows: counted by estimate, ordered and searched by indexes.
 
     A click on a heading would have all rows put in order; an admin names those that an index orders in `sortable_by`.
-    An empty list says in `nothing_yet` what will fill it.
+    An empty list says in `empty_hint` what will fill it.
     """
 
     # Of one statement of a list: nobody waits longer for one.
     MOST_MS: ClassVar[int] = 2_000
     change_list_template = "admin/long_list.html"
-    nothing_yet = ""
+    empty_hint = ""
 
     paginator: ClassVar[type[Paginator[Any]]] = LongPaginator
     show_full_result_count = False
@@ -85,11 +85,11 @@ class LongTableAdmin(BoundedActions):
 
         Read and written out within the time that a list may take; what is too broad is told so (framework.admin.db_error_middleware).
         """
-        told = {"nothing_yet": self.nothing_yet, **(extra_context or {})}
+        context = {"empty_hint": self.empty_hint, **(extra_context or {})}
         if request.method == "POST":
-            return super().changelist_view(request, told)
+            return super().changelist_view(request, context)
         with transaction.atomic():
             with connection.cursor() as cursor:
                 cursor.execute("SELECT set_config('statement_timeout', %s, true)", [str(self.MOST_MS)])
-            page = super().changelist_view(request, told)
+            page = super().changelist_view(request, context)
             return page.render() if isinstance(page, TemplateResponse) and not page.is_rendered else page

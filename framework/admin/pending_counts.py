@@ -1,4 +1,4 @@
-"""What waits for somebody, as the front page of the back office shows it."""
+"""Counts of pending work on the front page of the back office."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -7,13 +7,13 @@ from typing import Any, Protocol, runtime_checkable
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-# Beyond it the number says no more to people, and counting on would cost.
+# Larger numbers are not useful, and counting further would be slow.
 MOST_COUNTED = 99
 
 
 @dataclass(frozen=True, slots=True)
 class Awaiting:
-    """So many of these wait, and here they are. `is_bad` is what is broken, not merely waiting."""
+    """A count of pending rows with a link to them. `is_bad` marks failures."""
 
     label: str
     number: int
@@ -22,18 +22,18 @@ class Awaiting:
 
     @property
     def shown(self) -> str:
-        """The number, or that there are more than are counted."""
+        """The number, or `99+`."""
         return f"{MOST_COUNTED}+" if self.number > MOST_COUNTED else str(self.number)
 
 
 @runtime_checkable
 class Awaits(Protocol):
-    """A part of the back office (a ModelAdmin) that has something to tell on the front page."""
+    """A ModelAdmin with counts for the front page."""
 
     def awaiting(self, request: HttpRequest) -> Iterable[Awaiting]:
-        """What of its rows waits, for who looks. One bounded count each."""
+        """Yield the counts for the signed-in user. One bounded query each."""
 
 
 def counted(rows: QuerySet[Any]) -> int:
-    """How many there are, up to one more than is shown."""
+    """Count the rows, up to one more than the maximum shown."""
     return rows.order_by()[: MOST_COUNTED + 1].count()

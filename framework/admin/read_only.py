@@ -1,4 +1,4 @@
-"""History in the back office: what grows with every order and is read only."""
+"""Base class of read-only history tables in the back office."""
 
 import json
 from typing import Any
@@ -12,25 +12,25 @@ from framework.admin.large_tables import LongTableAdmin
 
 
 class History(LongTableAdmin):
-    """What happened, newest first: looked at, never edited; actions of the list may stand beside that."""
+    """A read-only list, newest first; list actions are allowed."""
 
     def get_readonly_fields(self, request: HttpRequest, obj: Model | None = None) -> list[str]:
-        """All of it."""
+        """All fields."""
         return [str(name) for name in self.fields or ()]
 
     def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """It happens elsewhere."""
+        """The application writes these rows."""
         return False
 
     def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """By the actions of the list."""
+        """Only through list actions."""
         return obj is None and super().has_change_permission(request)
 
     def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """History goes when its time is over."""
+        """History is deleted when its retention ends."""
         return False
 
 
 def pretty(content: Any) -> SafeString:
-    """JSON as people read it."""
+    """Return indented JSON in a pre element."""
     return format_html("<pre>{}</pre>", json.dumps(content, indent=2, ensure_ascii=False))

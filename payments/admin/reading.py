@@ -1,4 +1,4 @@
-"""How rows look that staff only read."""
+"""Base classes of read-only admins."""
 
 import re
 from typing import Any
@@ -15,36 +15,36 @@ from payments.models import shortened
 
 
 class ForReading(LongTableAdmin):
-    """Rows that the product writes: staff look them up, and act on them by actions only.
+    """Rows that the application writes: read-only, except for list actions.
 
-    A field of whom or what a row is of may be left to write; then its page is one to save.
+    A subclass can leave a field editable; then the page has save buttons.
     """
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        """The product writes these."""
+        """The application writes these rows."""
         return False
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """They are history."""
+        """These rows are kept."""
         return False
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
-        """All of them."""
+        """All fields."""
         return [field.name for field in self.opts.concrete_fields]
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
     ) -> tuple[QuerySet[Any], bool]:
-        """Addresses and hashes are kept in small letters."""
+        """Addresses and hashes are stored in lower case."""
         return super().get_search_results(request, queryset, search_term.lower())
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
-        """The list, which says that its rows are looked at."""
+        """Render the list with a title for read-only rows."""
         title = f"Select {self.opts.verbose_name} to view"
         return super().changelist_view(request, {"title": title, **(extra_context or {})})
 
     def render_change_form(self, request: HttpRequest, context: dict[str, Any], **options: Any) -> HttpResponse:  # type: ignore[override]
-        """Without buttons that would save nothing, and without words that promise a change."""
+        """Hide the save buttons if all fields are read-only."""
         shown = context["adminform"]
         if set(shown.readonly_fields) >= set(flatten_fieldsets(shown.fieldsets)):
             title = f"View {self.opts.verbose_name}"
@@ -54,38 +54,38 @@ class ForReading(LongTableAdmin):
 
 
 class HistoryInline(admin.TabularInline[Any, Any]):
-    """Rows of another's page that are history: nobody adds, changes or deletes them there."""
+    """A read-only inline."""
 
     extra = 0
 
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """The product writes these."""
+        """The application writes these rows."""
         return False
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """They are history."""
+        """These rows are kept."""
         return False
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """They are history."""
+        """These rows are kept."""
         return False
 
 
 def in_short(whole: str) -> SafeString:
-    """An address or a hash in short; whole where the pointer rests."""
+    """Return a shortened address or hash, with the full text as a tooltip."""
     return format_html('<span title="{}">{}</span>', whole, shortened(whole))
 
 
 def id_in_short(whole: str) -> SafeString:
-    """The end of an id, as those of one time begin alike; whole where the pointer rests."""
+    """Return the end of an id (ids of the same time have the same beginning), with the full id as a tooltip."""
     return format_html('<span title="{}">…{}</span>', whole, whole[-6:])
 
 
 def in_words(code: str) -> str:
-    """A code as a table shows it: a narrow column breaks words into lines, and no code."""
+    """Replace underscores with spaces, so that a narrow column can wrap the text."""
     return code.replace("_", " ")
 
 
 def breakable(text: str) -> SafeString:
-    """An actor such as staff:ada@example.com, which a narrow column breaks behind its signs."""
+    """Return an actor such as staff:ada@example.com with line break opportunities."""
     return format_html_join("", "{}<wbr>", ((part,) for part in re.split(r"(?<=[:@.])", text)))

@@ -68,7 +68,7 @@ def owe_back(payment: UUID, *, reason: Payment.OwedFor, words: str = "", by: str
         return False
     try:
         if not is_seen(row, now=now):
-            raise NotSeen("The chain does not show that this payment has arrived: nothing is owed back for it.")
+            raise NotSeen("The chain does not show that this payment has arrived: no refund is due.")
     except RpcUnavailable as error:
         raise NotSeen("The chain cannot be read, and has not shown that this payment has arrived.") from error
     return transitions.owe_back(row.pk, reason=reason, words=words, by=by)
@@ -122,8 +122,8 @@ def enough(row: Payment, sent: SentBack, *, beyond: Decimal = Decimal(0)) -> Dec
         asset = ours().asset_name
         others = f", and other refunds claim {beyond.normalize():f} of it" if beyond else ""
         raise NotSentBack(
-            f"The transaction has moved {received.normalize():f} {asset} to the payer{others};"
-            f" {row.amount_usdc.normalize():f} is owed."
+            f"The transaction has sent {received.normalize():f} {asset} to the payer{others};"
+            f" {row.amount_usdc.normalize():f} is due."
         )
     return received
 
@@ -173,12 +173,12 @@ def _look_for(row: Payment, *, now: datetime) -> None:
 
 def _why_not(row: Payment) -> str:
     if row.state == Payment.State.REFUNDED:
-        return "It is noted as sent back already."
+        return "A refund is already recorded."
     if row.state == Payment.State.REFUND_DUE and row.block is None:
         return UNSEEN
     if row.state == Payment.State.REFUND_DUE:
-        return "It may still be spent for a few minutes."
-    return "Nothing is owed back."
+        return "The payment may still be used for a few minutes."
+    return "No refund is due."
 
 
 def confirm_noted(*, now: datetime) -> int:

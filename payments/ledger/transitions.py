@@ -228,7 +228,7 @@ def refund(
             return _noted(payment, told)
         except IntegrityError as error:
             if constraint_of(error) == "refunds_claim_no_more_than_was_moved":
-                raise AllClaimed("This transaction has moved less to the payer than is noted for it.") from error
+                raise AllClaimed("This transaction has sent less to the payer than is recorded for it.") from error
             if constraint_of(error) != "nothing_that_was_moved_is_claimed_twice" or not tries_left:
                 raise
     return False

@@ -202,8 +202,8 @@ def test_staff_see_through_which_door_it_came_and_prices_are_counted_by_door(
     shown = {
         door: staff.get(f"/admin/payments/payment/?door__exact={door}").content.decode() for door in ("mcp", "rest")
     }
-    assert ["field-door" in page for page in shown.values()] == [True, False]
-    assert '<td class="field-door">MCP</td>' in shown["mcp"]
+    assert ["field-channel" in page for page in shown.values()] == [True, False]
+    assert '<td class="field-channel">MCP</td>' in shown["mcp"]
 
 
 def test_what_a_guest_says_to_book_stands_in_no_ledger_whatever_comes_with_it(

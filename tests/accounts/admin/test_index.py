@@ -63,7 +63,7 @@ def test_the_front_page_costs_the_same_whatever_waits() -> None:
 def test_nothing_waits_at_first() -> None:
     assert tiles(Export, Payment, Report, MatchCandidate, Insight) == [
         ("exports failed in 7 days", "0"),
-        ("refunds owed", "0"),
+        ("refunds due", "0"),
         ("open reports", "0"),
         ("possible duplicates", "0"),
     ]
@@ -96,7 +96,7 @@ def test_who_may_not_see_payments_is_not_told_what_is_owed() -> None:
     person = users.user(is_staff=True)
     person.groups.add(Group.objects.get_or_create(name="Data editor")[0])
     text = users.signed_in(person).get("/admin/").content.decode()
-    assert ("refunds owed" in text, "open reports" in text) == (False, True)
+    assert ("refunds due" in text, "open reports" in text) == (False, True)
 
 
 def test_more_rows_than_one_request_can_act_on_are_refused_with_words(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -108,8 +108,8 @@ def test_more_rows_than_one_request_can_act_on_are_refused_with_words(monkeypatc
         answer = browser.post("/admin/accounts/apikey/?q=till", {**chosen, **more})
         assert (answer.status_code, answer["Location"]) == (302, "/admin/accounts/apikey/?q=till")
         assert builders.messages_of(answer)[-1] == (
-            "These are more than 2, which is the most at once, so nothing was done."
-            " Narrow the list by a filter or a search first."
+            "Nothing was changed: an action can process at most 2 rows."
+            " Narrow the list with a filter or a search first."
         )
     assert ApiKey.objects.filter(revoked_at=None).count() == 3
     keys[0].delete()

@@ -39,13 +39,13 @@ def test_hours_and_days_are_those_of_the_venues_clock(venue: Venue) -> None:
         counted = dict(zip(("calls", "refused", "broken"), amounts, strict=True))
         ApiHour.objects.create(venue=venue, hour=hour, **counted)
     day, month = calls(venue, now=now)
-    assert [bar.amounts.told for bar in day.bars if bar.amounts.calls] == [
+    assert [bar.amounts.description for bar in day.bars if bar.amounts.calls] == [
         "2026-11-21 23:00: 5 calls, 1 refused (4xx), 0 failed (5xx)",
         "2026-11-22 00:00: 7 calls, 0 refused (4xx), 2 failed (5xx)",
     ]
     assert (day.total, day.refused, day.broken, len(day.bars)) == (12, 1, 2, 24)
     # Rome's 24 October begins at 22:00 UTC; what came before is of the day before.
-    assert [bar.amounts.told for bar in month.bars if bar.amounts.calls] == [
+    assert [bar.amounts.description for bar in month.bars if bar.amounts.calls] == [
         "2026-10-24: 3 calls",
         "2026-11-21: 5 calls, 1 refused (4xx), 0 failed (5xx)",
         "2026-11-22: 7 calls, 0 refused (4xx), 2 failed (5xx)",
@@ -83,7 +83,7 @@ def test_what_happened_is_told_in_words_to_whom_it_concerns(venue: Venue) -> Non
     assert f"Order {order.number}</a> was placed" in page
     assert f"Order {order.number}</a> was completed" in page
     assert "by chef@example.com" in page
-    assert f"Reservation {reservation.code} for 4</a> was made" in page
+    assert f"Reservation {reservation.code} for 4</a> was created" in page
     assert "Lovelace" not in page
     kitchen = page_of(venue, "kitchen")
     assert f"Order {order.number}</a> was placed" in kitchen
@@ -92,7 +92,7 @@ def test_what_happened_is_told_in_words_to_whom_it_concerns(venue: Venue) -> Non
 
 def test_what_happens_elsewhere_is_not_told(venue: Venue, other_venue: Venue) -> None:
     builders.order(other_venue)
-    assert "Nothing yet." in page_of(venue)
+    assert "No activity yet." in page_of(venue)
 
 
 def test_first_steps_go_away_when_they_are_done(venue: Venue) -> None:

@@ -64,7 +64,7 @@ def test_without_a_database_the_page_is_there_without_counts(monkeypatch: pytest
     monkeypatch.setattr(x402_manifest.lately_priced, "read", away)
     response = Client().get("/")
     assert response.status_code == 200
-    assert "Programs and agents search restaurants, and pay by the call." in response.content.decode()
+    assert "Applications and agents search restaurants, and pay per call." in response.content.decode()
 
 
 @pytest.mark.django_db

@@ -215,7 +215,7 @@ def test_minted_money_sends_nothing_back(wallets: Mapping[str, Wallet]) -> None:
     row = owed(payer=wallets["free"].address)
     tx_hash = send(wallets["pro"], ours().asset, "mint(address,uint256)", row.payer, 4000)
     (noted,) = refunds.note([row.pk], tx_hash=tx_hash, by="staff:ada", now=NOW + DAY)
-    assert noted.refusal == "The transaction has moved 0 USDC to the payer; 0.002 is owed."
+    assert noted.refusal == "The transaction has sent 0 USDC to the payer; 0.002 is due."
 
 
 def test_a_refund_says_whose_money_was_sent(wallets: Mapping[str, Wallet]) -> None:

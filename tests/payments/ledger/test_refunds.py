@@ -59,15 +59,15 @@ def test_a_transaction_that_sends_too_little_or_to_others_is_refused(wallets: Ma
     row = owed(payer=PAYER)
     too_little = transfer_usdc(wallets["pro"], PAYER, Decimal("0.001999"))
     to_others = transfer_usdc(wallets["pro"], OTHER, Decimal(1))
-    assert note(row, tx_hash=too_little) == ["The transaction has moved 0.001999 USDC to the payer; 0.002 is owed."]
-    assert note(row, tx_hash=to_others) == ["The transaction has moved 0 USDC to the payer; 0.002 is owed."]
+    assert note(row, tx_hash=too_little) == ["The transaction has sent 0.001999 USDC to the payer; 0.002 is due."]
+    assert note(row, tx_hash=to_others) == ["The transaction has sent 0 USDC to the payer; 0.002 is due."]
     assert (state(row), Refund.objects.count()) == (State.REFUND_DUE, 0)
 
 
 def test_what_somebody_sends_to_themselves_sends_nothing_back(wallets: Mapping[str, Wallet]) -> None:
     row = owed(payer=wallets["pro"].address)
     tx_hash = transfer_usdc(wallets["pro"], wallets["pro"].address, Decimal(1))
-    assert note(row, tx_hash=tx_hash) == ["The transaction has moved 0 USDC to the payer; 0.002 is owed."]
+    assert note(row, tx_hash=tx_hash) == ["The transaction has sent 0 USDC to the payer; 0.002 is due."]
 
 
 def test_a_reverted_transaction_sends_nothing_back(wallets: Mapping[str, Wallet]) -> None:
@@ -91,7 +91,7 @@ def test_one_transaction_sends_back_several_payments_and_no_more_than_it_has_mov
     tx_hash = together((pro, PAYER, 3000), (pro, PAYER, 1000), (pro, OTHER, 2000))
     rows = [owed(number, payer=payer) for number, payer in enumerate([PAYER, PAYER, OTHER, PAYER])]
     told = note(*rows, tx_hash=tx_hash)
-    assert told == [None, None, None, "This transaction has moved less to the payer than is noted for it."]
+    assert told == [None, None, None, "This transaction has sent less to the payer than is recorded for it."]
     stretches = Refund.objects.order_by("to", "beyond_usdc").values_list("to", "beyond_usdc", "moved_usdc")
     assert list(stretches) == [
         (PAYER, 0, Decimal("0.004")),
@@ -130,7 +130,7 @@ def test_of_two_who_note_the_same_payment_one_wins(wallets: Mapping[str, Wallet]
     hashes = [transfer_usdc(wallets["pro"], PAYER, Decimal("0.002")) for _ in range(2)]
     waiting = list(hashes)
     told = at_once(2, lambda: note(row, tx_hash=waiting.pop()))
-    assert sorted(told, key=str) == [["It is noted as sent back already."], [None]]
+    assert sorted(told, key=str) == [["A refund is already recorded."], [None]]
     assert Refund.objects.get().tx_hash in hashes
 
 
@@ -173,8 +173,8 @@ def test_what_the_chain_shows_otherwise_is_told_and_can_be_taken_back(wallets: M
     assert refunds.confirm_noted(now=LATER) == 1
     wrong = Refund.objects.get(payment=second)
     assert (
-        wrong.error == "The transaction has moved 0.003 USDC to the payer, and other refunds claim 0.002 of it;"
-        " 0.002 is owed."
+        wrong.error == "The transaction has sent 0.003 USDC to the payer, and other refunds claim 0.002 of it;"
+        " 0.002 is due."
     )
     assert not transitions.take_back(first.pk, by="staff:bob")
     assert transitions.take_back(second.pk, by="staff:bob")
@@ -224,7 +224,7 @@ def test_notes_are_for_what_is_to_be_sent_back_only(wallets: Mapping[str, Wallet
     settled = payment(2, payer=PAYER)
     tx_hash = transfer_usdc(wallets["pro"], PAYER, Decimal(1))
     assert note(early, settled, tx_hash=tx_hash) == [
-        "It may still be spent for a few minutes.",
-        "Nothing is owed back.",
+        "The payment may still be used for a few minutes.",
+        "No refund is due.",
     ]
     assert Refund.objects.count() == 0
