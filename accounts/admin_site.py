@@ -37,7 +37,7 @@ class BackOffice(AdminSite):
         return user.is_staff or user.is_superuser or any(part.venues for part in parts_of(user))
 
     def admin_view(self, view: Any, cacheable: bool = False) -> Any:
-        """The view behind the door; what it writes is written in the name of who asked for it."""
+        """Wrap the view: what it writes is recorded with the signed-in user as actor."""
         guarded: Callable[..., HttpResponse] = super().admin_view(view, cacheable)
 
         def named(request: HttpRequest, *args: Any, **options: Any) -> HttpResponse:
@@ -49,9 +49,9 @@ class BackOffice(AdminSite):
         return update_wrapper(named, guarded)
 
     def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> TemplateResponse:
-        """What waits for somebody, the ways to the venues, and all there is."""
-        told = {"pending_counts": list(self.pending_counts(request)), "venues": list(ways(request))}
-        return super().index(request, {**told, **(extra_context or {})})
+        """Render the front page: pending work, links to the user's venues, and the model list."""
+        context = {"pending_counts": list(self.pending_counts(request)), "venues": list(venue_links(request))}
+        return super().index(request, {**context, **(extra_context or {})})
 
     def pending_counts(self, request: HttpRequest) -> Iterator[PendingCount]:
         """What the parts of the back office say is waiting, for who may see it; each count is bounded."""
@@ -60,12 +60,12 @@ class BackOffice(AdminSite):
                 yield from part.pending_counts(request)
 
 
-def ways(request: HttpRequest) -> Iterator[dict[str, str]]:
-    """To the order board and the day view of the venues where somebody works. One query."""
+def venue_links(request: HttpRequest) -> Iterator[dict[str, str]]:
+    """Yield links to the order board and the day view of the user's venues. One query."""
     user = cast("User", request.user)
     theirs = frozenset().union(*(part.venues for part in parts_of(user)))
-    books = venues_where(user, "reservations.view_reservation")
+    readable = venues_where(user, "reservations.view_reservation")
     for venue in Venue.objects.filter(pk__in=theirs).by_name()[:MOST_VENUES] if theirs else ():
         named = {"venue": venue.public_id}
-        day = reverse("reservation-day", kwargs=named) if books is None or venue.pk in books else ""
+        day = reverse("reservation-day", kwargs=named) if readable is None or venue.pk in readable else ""
         yield {"name": venue.name, "board": reverse("order-board", kwargs=named), "day": day}

@@ -1,4 +1,4 @@
-"""Finds orders of a venue by what people remember of them, in pages and as rows of a table."""
+"""Order search for the dashboard: filters, keyset pages and CSV rows."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,8 +14,8 @@ from orders import pricing
 from orders.models import Order, OrderItem, Orders
 
 PAGE = 50
-# What is not looked up by an index is looked for in so many days, and summed over so many.
-MOST_DAYS = 92
+# Text search and totals, which no index supports, cover at most so many days.
+MAX_DAYS = 92
 HEADINGS = (
     "order",
     "number",
@@ -37,54 +37,54 @@ HEADINGS = (
 
 
 class DayInput(forms.DateInput):
-    """A day as browsers write it."""
+    """A date input of the browser."""
 
     input_type = "date"
 
 
 class FilterForm(forms.Form):
-    """What people remember of an order."""
+    """Filters of the order list."""
 
     status = forms.ChoiceField(
         choices=[("", "Any status"), ("pending", "To do"), ("completed", "Completed"), ("cancelled", "Cancelled")],
         required=False,
     )
-    first = forms.DateField(required=False, label="From", widget=DayInput, help_text="Day of the venue's")
+    first = forms.DateField(required=False, label="From", widget=DayInput, help_text="In the restaurant's time zone")
     last = forms.DateField(required=False, label="To", widget=DayInput)
     number = forms.IntegerField(required=False, min_value=1, max_value=2_147_483_647)
     customer = forms.CharField(required=False, max_length=64, label="Customer id")
     text = forms.CharField(required=False, max_length=100, help_text="In dishes, notes, addresses")
 
     def clean(self) -> dict[str, Any]:
-        """Days in their order, and not too many of them for a text."""
-        told = self.cleaned_data
-        first, last = told.get("first"), told.get("last")
+        """Check the order of the days, and their number for a text search."""
+        values = self.cleaned_data
+        first, last = values.get("first"), values.get("last")
         if first and last and last < first:
-            self.add_error("last", "This day is before the first one.")
-        elif told.get("text") and not self.has_few_days:
+            self.add_error("last", "The end date is before the start date.")
+        elif values.get("text") and not self.has_few_days:
             self.add_error(
-                "text", ValidationError(f"Text is looked for in at most {MOST_DAYS} days: say from when to when.")
+                "text", ValidationError(f"A text search needs a start and an end date, at most {MAX_DAYS} days apart.")
             )
-        return told
+        return values
 
     @property
     def has_few_days(self) -> bool:
-        """Whether the days are known, and few."""
+        """Whether both days are set, at most MAX_DAYS apart."""
         first, last = self.cleaned_data.get("first"), self.cleaned_data.get("last")
-        return bool(first and last and last - first < timedelta(days=MOST_DAYS))
+        return bool(first and last and last - first < timedelta(days=MAX_DAYS))
 
     def narrowed(self, orders: Orders) -> Orders:
-        """Keep the orders that are meant. Ask only a form that is valid."""
-        told = self.cleaned_data
-        narrow = {
-            "status": told["status"],
-            "business_date__gte": told["first"],
-            "business_date__lte": told["last"],
-            "number": told["number"],
-            "customer_id": told["customer"],
+        """Apply the filters. Requires a valid form."""
+        values = self.cleaned_data
+        filters = {
+            "status": values["status"],
+            "business_date__gte": values["first"],
+            "business_date__lte": values["last"],
+            "number": values["number"],
+            "customer_id": values["customer"],
         }
-        found = orders.filter(**{name: value for name, value in narrow.items() if value})
-        text = told["text"]
+        found = orders.filter(**{name: value for name, value in filters.items() if value})
+        text = values["text"]
         if not text:
             return found
         lines = OrderItem.objects.filter(
@@ -97,7 +97,7 @@ class FilterForm(forms.Form):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
-    """Orders, the newest first. `older` and `newer` are the ids that the pages beside it go on from."""
+    """Orders, newest first. `older` and `newer` are the ids from which the adjacent pages continue."""
 
     orders: list[Order]
     older: str | None

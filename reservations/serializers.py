@@ -25,7 +25,7 @@ class NewReservation(Shape):
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Ask for a way to reach the guest."""
         if not attrs.get("customer_email") and not attrs.get("customer_phone"):
-            raise serializers.ValidationError({"customer_email": ["Give an e-mail address or a phone number."]})
+            raise serializers.ValidationError({"customer_email": ["Enter an email address or a phone number."]})
         return attrs
 
 

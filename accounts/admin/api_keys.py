@@ -1,4 +1,4 @@
-"""Where staff issue, change, replace and revoke API keys."""
+"""API keys in the back office: issue, edit, rotate and revoke."""
 
 from typing import Any
 
@@ -10,14 +10,14 @@ from django.utils import timezone
 
 from accounts.admin.venue_scoping import OfVenues
 from accounts.models import OVERLAPS, ApiKey, CannotProlong, CannotRotate, Scope
-from framework.admin.action_confirmation import MOST_NAMED, ask, ask_about
+from framework.admin.action_confirmation import MAX_EXAMPLES, ask, ask_about
 from framework.forms.optimistic_concurrency import StaleForm, StaleFormAdmin
 
-WORDS_OF_OVERLAPS = ("not at all", "for an hour", "for a day", "for a week")
+OVERLAP_LABELS = ("no longer", "for an hour", "for a day", "for a week")
 
 
 class KeyForm(StaleForm):
-    """A key, with a box to tick for each scope."""
+    """An API key, with a checkbox for each scope."""
 
     scopes = forms.TypedMultipleChoiceField(
         choices=[(scope, scope) for scope in Scope.values],
@@ -32,12 +32,12 @@ class KeyForm(StaleForm):
         fields = ["venue", "name", "scopes", "allowance", "expires_at"]
 
     def clean(self) -> dict[str, Any]:
-        """Refuse an end that is over for a key that is to begin, and a later one for a key that was made to end."""
+        """Reject a past expiry for a new key, and a later expiry for an existing one."""
         values = super().clean()
         end = values.get("expires_at")
         is_new = self.instance._state.adding
         if is_new and end is not None and end <= timezone.now():
-            self.add_error("expires_at", "This is over.")
+            self.add_error("expires_at", "This time is in the past.")
         elif not is_new and "expires_at" in self.changed_data and "expires_at" in values:
             try:
                 self.instance.must_not_end_later(end)
@@ -47,11 +47,11 @@ class KeyForm(StaleForm):
 
 
 class OverlapForm(forms.Form):
-    """How long a key that is replaced may still be used."""
+    """How long a rotated key keeps working."""
 
     overlap = forms.TypedChoiceField(
         label="The old keys still work",
-        choices=[(str(number), words) for number, words in enumerate(WORDS_OF_OVERLAPS)],
+        choices=[(str(number), label) for number, label in enumerate(OVERLAP_LABELS)],
         coerce=lambda number: OVERLAPS[int(number)],
         initial="2",
     )
@@ -59,11 +59,11 @@ class OverlapForm(forms.Form):
 
 @admin.register(ApiKey)
 class ApiKeyAdmin(OfVenues, StaleFormAdmin):
-    """API keys, without their secrets. A new one is shown once, after it is saved."""
+    """API keys without their secrets. A new key is shown once, after it is saved."""
 
     form = KeyForm
     list_display = [
-        *("name", "venue", "shown", "state", "may", "allowance"),
+        *("name", "venue", "shown", "state", "scope_names", "allowance"),
         *("created_at", "expires_at", "last_used_at", "revoked_at"),
     ]
     list_select_related = ["venue"]
@@ -77,64 +77,64 @@ class ApiKeyAdmin(OfVenues, StaleFormAdmin):
     actions = ["rotate", "revoke", "revoke_families"]
 
     def get_readonly_fields(self, request: HttpRequest, obj: ApiKey | None = None) -> list[str]:
-        """A key stays with its venue; who it was and when it ended is history. What it may use is ours to say."""
+        """The venue is fixed, and history is read-only. Only our own staff may change the rate limit."""
         fixed = ["shown", "public_id", "family", "created_at", "last_used_at", "last_used_ip", "revoked_at"]
         fixed = fixed if self.is_ours(request) else ["allowance", *fixed]
         return ["venue", *fixed] if obj else fixed
 
     def get_fields(self, request: HttpRequest, obj: ApiKey | None = None) -> Any:
-        """A key that is not there yet has only what is asked for."""
+        """A new key has only the fields of the form."""
         asked = [name for name in KeyForm.Meta.fields if name != "allowance" or self.is_ours(request)]
         return super().get_fields(request, obj) if obj else asked
 
     @admin.display(description="key", ordering="start")
     def shown(self, key: ApiKey) -> str:
-        """The letters by which keys are told apart."""
+        """The first and last characters of the key."""
         return key.shown
 
     @admin.display(description="id")
     def public_id(self, key: ApiKey) -> str:
-        """The id that `manage.py apikey` takes."""
+        """The public id, which `manage.py apikey` takes."""
         return key.public_id
 
     @admin.display(description="state")
     def state(self, key: ApiKey) -> str:
-        """Whether it lets anybody in."""
+        """active, expired or revoked."""
         return key.state(timezone.now())
 
-    @admin.display(description="may")
-    def may(self, key: ApiKey) -> str:
-        """Its scopes."""
-        return "everything" if set(key.scopes) == set(Scope.values) else ", ".join(key.scopes) or "nothing"
+    @admin.display(description="scopes")
+    def scope_names(self, key: ApiKey) -> str:
+        """The scopes of the key."""
+        return "all" if set(key.scopes) == set(Scope.values) else ", ".join(key.scopes) or "none"
 
     def save_model(self, request: HttpRequest, obj: ApiKey, form: KeyForm, change: bool) -> None:
-        """Issue a new key, and show its text this once."""
+        """Issue a new key, and show it once."""
         if change:
             super().save_model(request, obj, form, change)
             return
         issued = ApiKey.issue(
             obj.venue, name=obj.name, allowance=obj.allowance, scopes=obj.scopes, expires_at=obj.expires_at
         )
-        # What follows in the admin, its log and its redirect, is about the stored row.
+        # The admin's log entry and redirect need the stored row.
         obj.__dict__.update(issued.row.__dict__)
-        self.message_user(request, f"The key, shown only now: {issued.text}", messages.WARNING)
+        self.message_user(request, f"The API key (shown only once): {issued.text}", messages.WARNING)
 
     def has_delete_permission(self, request: HttpRequest, obj: ApiKey | None = None) -> bool:
-        """A key is revoked, not deleted: what it did stays explainable."""
+        """Keys are revoked, not deleted, to keep the audit trail."""
         return False
 
-    @admin.action(description="Revoke the selected keys, at once and for good", permissions=["change"])
+    @admin.action(description="Revoke the selected keys permanently", permissions=["change"])
     def revoke(self, request: HttpRequest, queryset: QuerySet[ApiKey]) -> HttpResponse | None:
-        """Ask; then revoke. Keys that were revoked before keep their moment."""
+        """Ask for confirmation, then revoke. Keys that were already revoked keep their time."""
         chosen = ApiKey.objects.filter(pk__in=queryset.order_by().values("pk"))
         if "confirmed" not in request.POST:
             return self.ask_to_revoke(request, chosen, action="revoke")
         self.message_user(request, f"{chosen.revoke(now=timezone.now())} revoked.", messages.SUCCESS)
         return None
 
-    @admin.action(description="Revoke the selected keys and their families", permissions=["change"])
+    @admin.action(description="Revoke the selected keys, their predecessors and replacements", permissions=["change"])
     def revoke_families(self, request: HttpRequest, queryset: QuerySet[ApiKey]) -> HttpResponse | None:
-        """Ask; then revoke also the keys that these replaced, and those that replaced them."""
+        """Ask for confirmation, then revoke the whole rotation family of each key."""
         chosen = ApiKey.objects.filter(family__in=queryset.order_by().values("family"))
         if "confirmed" not in request.POST:
             return self.ask_to_revoke(request, chosen, action="revoke_families")
@@ -142,19 +142,19 @@ class ApiKeyAdmin(OfVenues, StaleFormAdmin):
         return None
 
     def ask_to_revoke(self, request: HttpRequest, chosen: QuerySet[ApiKey], *, action: str) -> HttpResponse:
-        """The page that names the keys which would let nobody in any more."""
+        """Render the confirmation page with the keys to be revoked."""
         rows = chosen.filter(revoked_at=None).select_related("venue").order_by("created_at", "pk")
-        words = "Whoever calls with one of these keys is refused from then on. This cannot be taken back."
-        asked: dict[str, Any] = {"title": "Revoke keys?", "words": words, "yes": "Yes, revoke them"}
-        return ask_about(self, request, rows, action=action, **asked)
+        message = "Requests with these API keys will fail. This cannot be undone."
+        question: dict[str, Any] = {"title": "Revoke API keys?", "message": message, "confirm_label": "Revoke keys"}
+        return ask_about(self, request, rows, action=action, **question)
 
     def has_rotate_permission(self, request: HttpRequest) -> bool:
-        """Who rotates changes a key and adds another."""
+        """Rotation changes one key and adds another."""
         return self.has_change_permission(request) and self.has_add_permission(request)
 
-    @admin.action(description="Rotate the selected keys: issue new ones in their place", permissions=["rotate"])
+    @admin.action(description="Rotate the selected keys", permissions=["rotate"])
     def rotate(self, request: HttpRequest, queryset: QuerySet[ApiKey]) -> HttpResponse | None:
-        """Ask for the overlap, then replace each key and show the new ones this once."""
+        """Ask for the overlap, then rotate each key and show the new ones once."""
         form = OverlapForm(request.POST if "confirmed" in request.POST else None)
         if form.is_valid():
             for key in queryset.order_by("created_at", "pk"):
@@ -163,14 +163,14 @@ class ApiKeyAdmin(OfVenues, StaleFormAdmin):
                 except CannotRotate as refusal:
                     self.message_user(request, refusal.message, messages.ERROR)
                 else:
-                    self.log_addition(request, issued.row, f"In place of {key.public_id}")
-                    words = f"In place of {key}, shown only now: {issued.text}"
-                    self.message_user(request, words, messages.WARNING)
+                    self.log_addition(request, issued.row, f"Replaces {key.public_id}")
+                    message = f"Replacement of {key} (shown only once): {issued.text}"
+                    self.message_user(request, message, messages.WARNING)
             return None
-        told = {
+        context = {
             "form": form,
-            "unnamed": max(queryset.count() - MOST_NAMED, 0),
-            "examples": queryset.order_by("created_at", "pk")[:MOST_NAMED],
+            "more": max(queryset.count() - MAX_EXAMPLES, 0),
+            "examples": queryset.order_by("created_at", "pk")[:MAX_EXAMPLES],
         }
         template = "accounts/confirm_rotation.html"
-        return ask(self, request, template, title="Rotate keys?", action="rotate", **told)
+        return ask(self, request, template, title="Rotate API keys?", action="rotate", **context)

@@ -1,4 +1,4 @@
-"""The history of a row in the back office: what was changed, from what to what, when and by whom."""
+"""The change history of a row in the back office: fields, old and new values, time and actor."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -12,13 +12,13 @@ from pghistory.core import event_models
 from framework.admin.large_tables import BoundedActions
 from framework.db.row_history import CHANGED
 
-# Of each kind of rows the newest.
-MOST_CHANGES = 100
+# The newest changes of each kind of row that are listed.
+MAX_CHANGES = 100
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A field, as it was and as it became."""
+    """A changed field with its old and its new value."""
 
     label: str
     old: str
@@ -27,7 +27,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Something that happened to a row. `what` names the row where it is one of several."""
+    """A change of a row. `what` names the row if the history covers several rows."""
 
     at: datetime
     actor: str
@@ -37,9 +37,9 @@ class Change:
 
 
 class WithChanges(BoundedActions):
-    """Shows on the page History also what the triggers of framework.db.row_history wrote.
+    """Adds the changes that the triggers of framework.db.row_history recorded to the History page.
 
-    `changes_also` are rows that have no page of their own: their model, and the column of its changes that leads here.
+    `changes_also` lists related models without an own page: the model, and the column that references this row.
     """
 
     object_history_template = "admin/row_history.html"
@@ -48,14 +48,14 @@ class WithChanges(BoundedActions):
     def history_view(
         self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        """The page. Two queries for each kind of rows, and one for each kind that their fields name."""
+        """Render the page. Two queries for each kind of row, and one for each model that their fields reference."""
         row = self.get_object(request, object_id)
-        told = {"changes": changes(row, also=self.changes_also), "most": MOST_CHANGES} if row is not None else {}
-        return super().history_view(request, object_id, {**told, **(extra_context or {})})
+        context = {"changes": changes(row, also=self.changes_also), "max_changes": MAX_CHANGES} if row else {}
+        return super().history_view(request, object_id, {**context, **(extra_context or {})})
 
 
 def changes(row: Model, *, also: Sequence[tuple[type[Model], str]] = ()) -> list[Change]:
-    """What happened to the row, and to those that lead to it, newest first."""
+    """Return the changes of the row and of the rows that reference it, newest first."""
     found = list(_of(type(row), "pgh_obj_id", row.pk, names=False))
     for model, column in also:
         found.extend(_of(model, column, row.pk, names=True))
@@ -63,17 +63,17 @@ def changes(row: Model, *, also: Sequence[tuple[type[Model], str]] = ()) -> list
 
 
 def _of(model: type[Model], column: str, key: object, *, names: bool) -> Iterator[Change]:
-    kept: Any = next(iter(event_models(tracks_model=model)), None)
-    if kept is None:
+    history: Any = next(iter(event_models(tracks_model=model)), None)
+    if history is None:
         return
-    lines = list(kept.objects.filter(**{column: key}).order_by("-pgh_id")[:MOST_CHANGES])
-    # Read backwards, what a row became is what it was before the next change; the last change led to what it is.
-    became: dict[object, Any] = dict(model._default_manager.in_bulk({line.pgh_obj_id for line in lines}))
+    lines = list(history.objects.filter(**{column: key}).order_by("-pgh_id")[:MAX_CHANGES])
+    # Read backwards: the new value of a change is the old value of the next one, or the current value for the last.
+    newer: dict[object, Any] = dict(model._default_manager.in_bulk({line.pgh_obj_id for line in lines}))
     pairs = []
     for line in lines:
-        pairs.append((line, became.get(line.pgh_obj_id)))
-        became[line.pgh_obj_id] = line
-    columns = {field.name for field in kept._meta.concrete_fields}
+        pairs.append((line, newer.get(line.pgh_obj_id)))
+        newer[line.pgh_obj_id] = line
+    columns = {field.name for field in history._meta.concrete_fields}
     fields = [field for field in model._meta.concrete_fields if field.name in columns]
     related = _named(fields, pairs)
     for line, after in pairs:
@@ -92,7 +92,7 @@ def _of(model: type[Model], column: str, key: object, *, names: bool) -> Iterato
 
 
 def _named(fields: Sequence[Field[Any, Any]], pairs: Sequence[tuple[Any, Any]]) -> dict[tuple[str, object], str]:
-    """How people call the rows that are named by their keys."""
+    """Return the display names of the rows that foreign keys reference."""
     found: dict[tuple[str, object], str] = {}
     for field in fields:
         if field.remote_field:
@@ -104,7 +104,7 @@ def _named(fields: Sequence[Field[Any, Any]], pairs: Sequence[tuple[Any, Any]]) 
 
 def _shown(field: Field[Any, Any], value: Any, related: dict[tuple[str, object], str]) -> str:
     if value is None or value == "" or value == []:
-        return "nothing"
+        return "empty"
     if field.remote_field:
         return related.get((field.name, value), str(value))
     if isinstance(value, bool):

@@ -1,4 +1,4 @@
-"""Where staff find people, and the accounts that they belong to."""
+"""Users and accounts in the back office."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ from framework.admin.large_tables import BoundedActions
 
 @admin.register(User)
 class PersonAdmin(BoundedActions, UserAdmin[User]):
-    """People, known by their mail address."""
+    """Users, identified by their email address."""
 
     ordering = ["email"]
     list_display = ["email", "first_name", "last_name", "is_staff", "is_active", "last_login"]
@@ -29,61 +29,67 @@ class PersonAdmin(BoundedActions, UserAdmin[User]):
     fieldsets = [
         (None, {"fields": ["email", "password"]}),
         ("Name", {"fields": ["first_name", "last_name"]}),
-        ("Signing in", {"fields": ["addresses", "second_factor"]}),
+        ("Sign-in", {"fields": ["addresses", "second_factor"]}),
         ("Rights", {"fields": ["is_active", "is_staff", "is_superuser", "groups", "user_permissions"]}),
-        ("Moments", {"fields": ["last_login", "date_joined"]}),
+        ("Dates", {"fields": ["last_login", "date_joined"]}),
     ]
     readonly_fields = ["addresses", "second_factor"]
     add_fieldsets = [(None, {"classes": ["wide"], "fields": ["email", "usable_password", "password1", "password2"]})]
     actions = ["remove_second_factor"]
 
-    @admin.display(description="Mail addresses")
+    @admin.display(description="Email addresses")
     def addresses(self, person: User) -> SafeString | str:
-        """Each, and whether it was confirmed."""
+        """Each address and whether it is confirmed."""
         rows = EmailAddress.objects.filter(user=person).order_by("-primary", "email")
-        said = ((row.email, "confirmed" if row.verified else "not confirmed") for row in rows)
-        return format_html_join("", "<div><bdi>{}</bdi>, {}</div>", said) or "none that was mailed to"
+        lines = ((row.email, "confirmed" if row.verified else "not confirmed") for row in rows)
+        return format_html_join("", "<div><bdi>{}</bdi>, {}</div>", lines) or "no confirmation was sent yet"
 
     @admin.display(description="Second factor")
     def second_factor(self, person: User) -> SafeString | str:
-        """Of which kind, and since when; never what it is made of."""
-        return format_html_join("", "<div>{}</div>", ((said,) for said in mfa_reset.told(person))) or "none is set up"
+        """The kinds of second factor and since when; never the secret."""
+        return format_html_join("", "<div>{}</div>", ((line,) for line in mfa_reset.told(person))) or "not set up"
 
-    @admin.action(description="Remove a lost second factor", permissions=["change"])
+    @admin.action(description="Remove two-factor authentication", permissions=["change"])
     def remove_second_factor(self, request: HttpRequest, people: QuerySet[User]) -> HttpResponse | None:
-        """Ask; then let the password alone sign them in, and tell them so."""
+        """Ask for confirmation, then remove the second factors and notify the users by email."""
         with_one = people.filter(authenticator__isnull=False).distinct()
         if "confirmed" not in request.POST:
-            words = "The password alone signs these people in then. Be sure that it is they who ask: they get a mail."
-            asked: dict[str, Any] = {"title": "Remove second factors?", "words": words, "yes": "Yes, remove them"}
-            return ask_about(self, request, with_one, action="remove_second_factor", **asked)
+            message = (
+                "These users will sign in with their password only. Verify their identity first. They are notified."
+            )
+            question: dict[str, Any] = {
+                "title": "Remove two-factor authentication?",
+                "message": message,
+                "confirm_label": "Remove",
+            }
+            return ask_about(self, request, with_one, action="remove_second_factor", **question)
         removed = 0
         for person in with_one.order_by("pk"):
             if mfa_reset.remove(person, now=timezone.now()):
                 removed += 1
-                self.log_change(request, person, "Removed the second factor.")
+                self.log_change(request, person, "Removed two-factor authentication.")
         if not removed:
-            self.message_user(request, "None of them has a second factor.", messages.ERROR)
+            self.message_user(request, "None of these users has a second factor.", messages.ERROR)
             return None
-        said = "1 person has" if removed == 1 else f"{removed} people have"
-        self.message_user(request, f"{said} no second factor any more.", messages.SUCCESS)
+        users = "1 user" if removed == 1 else f"{removed} users"
+        self.message_user(request, f"Two-factor authentication removed for {users}.", messages.SUCCESS)
         return None
 
 
 class MembershipInline(admin.TabularInline[Membership, Account]):
-    """Who belongs to the account."""
+    """Members of the account."""
 
     model = Membership
     extra = 0
     autocomplete_fields = ["user"]
-    # To which venues a part is limited is decided on the team's page, which knows who may decide it.
+    # The restaurants of a member are edited on the team page, which checks the permissions.
     fields = ["user", "role", "is_limited"]
     readonly_fields = ["is_limited"]
 
 
 @admin.register(Account)
 class AccountAdmin(BoundedActions):
-    """Customers of ours."""
+    """Customer accounts."""
 
     list_display = ["name", "created_at", "closed_at"]
     search_fields = ["name"]
@@ -94,11 +100,11 @@ class AccountAdmin(BoundedActions):
 
     @admin.action(description="Reopen accounts that were closed less than 30 days ago", permissions=["change"])
     def reopen(self, request: HttpRequest, accounts: QuerySet[Account]) -> None:
-        """Let their members in again; keys stay revoked."""
+        """Reopen accounts; their API keys stay revoked."""
         for account in accounts.order_by("pk"):
             try:
                 closure.reopen(account, now=timezone.now())
             except closure.CannotReopen as refusal:
                 messages.error(request, f"{account}: {refusal.message}")
             else:
-                messages.success(request, f"{account} is open again.")
+                messages.success(request, f"{account} was reopened.")

@@ -1,4 +1,4 @@
-"""Which rows of the back office are whose: the one place that keeps members of accounts to their own venues."""
+"""Row-level access in the back office: limits members of accounts to the rows of their own venues."""
 
 from typing import Any, ClassVar, cast
 from uuid import UUID
@@ -17,17 +17,17 @@ VERBS = ("view", "add", "change", "delete")
 
 
 class OfVenues(WithChanges):
-    """Rows that belong to a venue: our staff see all, a member those of the venues where their role lets them.
+    """Admin of rows that belong to a venue: our staff see all, members the rows of venues that their role allows.
 
-    `venue_path` leads from the row to its venue. Stands first among the bases. What comes through `get_queryset` is
-    narrowed by it: lists, searches, pages of a row, its history, autocompletes. Choices in forms are narrowed to the
-    venues where the member may write such rows, and actions to the rows on which their role may act.
+    `venue_path` is the lookup from the row to its venue. Must be the first base class. `get_queryset` limits lists,
+    searches, detail pages, history and autocompletes. Form choices are limited to the venues where the member may
+    write such rows, and actions to the rows on which their role may act.
     """
 
     venue_path: ClassVar[str] = "venue"
 
     def venues(self, request: HttpRequest, verb: str) -> frozenset[UUID] | None:
-        """The venues at which the user may do this with such rows; None: at all."""
+        """Return the venues where the user has this permission; None means all venues."""
         user = cast("User", request.user)
         if verb not in VERBS and holds(user, f"{self.opts.app_label}.change_{self.opts.model_name}"):
             return None
@@ -35,16 +35,16 @@ class OfVenues(WithChanges):
         return venues_where(user, f"{self.opts.app_label}.{get_permission_codename(named, self.opts)}")
 
     def takes(self, verb: str) -> bool:
-        """Whether roles of members name this verb of ours for such rows."""
+        """Whether a member role has this custom permission for such rows."""
         name = f"{self.opts.app_label}.{verb}_{self.opts.model_name}"
         return any(name in permissions for permissions in PERMISSIONS_OF_ROLE.values())
 
     def is_ours(self, request: HttpRequest) -> bool:
-        """Whether one of our own staff is at work, who may also change what we decide about a customer."""
+        """Whether the user is our own staff, who may also edit fields reserved to us."""
         return self.venues(request, "change") is None
 
     def within(self, request: HttpRequest, rows: QuerySet[Any], *verbs: str, path: str = "") -> QuerySet[Any]:
-        """Keep the rows with which the user may do one of these; `path` leads from rows of another kind."""
+        """Filter to the rows for which the user has one of these permissions; `path` is the lookup to the venue."""
         theirs: frozenset[UUID] = frozenset()
         for verb in verbs:
             found = self.venues(request, verb)
@@ -54,34 +54,34 @@ class OfVenues(WithChanges):
         return rows.filter(**{f"{path or self.venue_path}__in": theirs})
 
     def is_theirs(self, request: HttpRequest, verb: str, row: Model | None) -> bool:
-        """Whether the user may do this with this row, and not only with rows of another venue."""
+        """Whether the user has this permission at the row's venue."""
         if row is None or row._state.adding:
             return True
         theirs = self.venues(request, verb)
         return theirs is None or venue_of(row, self.venue_path) in theirs
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        """What the user may look at."""
+        """The rows that the user may view."""
         return self.within(request, super().get_queryset(request), "view", "change")
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """At the row's venue."""
+        """Check the permission at the row's venue."""
         return super().has_view_permission(request, obj) and (
             self.is_theirs(request, "view", obj) or self.is_theirs(request, "change", obj)
         )
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """At the row's venue."""
+        """Check the permission at the row's venue."""
         return super().has_change_permission(request, obj) and self.is_theirs(request, "change", obj)
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """At the row's venue."""
+        """Check the permission at the row's venue."""
         return super().has_delete_permission(request, obj) and self.is_theirs(request, "delete", obj)
 
     def response_action(
         self, request: HttpRequest, queryset: QuerySet[Any], *more: Any, **options: Any
     ) -> HttpResponse | None:
-        """Act on the rows on which the user may act so: they may see more than that."""
+        """Limit an action to the rows on which the user may act; they may see more rows."""
         actions: dict[str, Any] = self.get_actions(request)
         for name in set(request.POST.getlist("action")) & actions.keys():
             for verb in getattr(actions[name][0], "allowed_permissions", None) or ("change",):
@@ -89,7 +89,7 @@ class OfVenues(WithChanges):
         return super().response_action(request, queryset, *more, **options)
 
     def get_changelist_instance(self, request: HttpRequest) -> Any:
-        """Without fields to fill in where some of the rows are only to be looked at."""
+        """Disable inline editing if the user may only view some of the rows."""
         shown = super().get_changelist_instance(request)
         theirs = self.venues(request, "change")
         if theirs is not None and theirs != self.venues(request, "view"):
@@ -97,7 +97,7 @@ class OfVenues(WithChanges):
         return shown
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
-        """Not through rows of other kinds that hang on these: their columns are not for everybody who sees these."""
+        """Reject lookups through reverse relations: viewers of these rows may not see those columns."""
         if not super().lookup_allowed(lookup, value, request):
             return False
         if self.venues(request, "view") is None:
@@ -109,17 +109,17 @@ class OfVenues(WithChanges):
         return not (field.is_relation and field.auto_created and not field.concrete)
 
     def formfield_for_foreignkey(self, db_field: ForeignKey[Any, Any], request: HttpRequest, **options: Any) -> Any:
-        """With the choices that the user has."""
+        """Limit the choices to those that the user may select."""
         return super().formfield_for_foreignkey(db_field, request, **self.choices(db_field, request, options))
 
     def formfield_for_manytomany(
         self, db_field: ManyToManyField[Any, Any], request: HttpRequest, **options: Any
     ) -> Any:
-        """With the choices that the user has."""
+        """Limit the choices to those that the user may select."""
         return super().formfield_for_manytomany(db_field, request, **self.choices(db_field, request, options))
 
     def choices(self, db_field: Any, request: HttpRequest, options: dict[str, Any]) -> dict[str, Any]:
-        """The options of a field, its choices narrowed to the venues where the user may write such rows."""
+        """Return the field options with the choices limited to venues where the user may write such rows."""
         writable = [self.venues(request, "add"), self.venues(request, "change")]
         theirs = frozenset[UUID]().union(*(found for found in writable if found is not None))
         if any(found is None for found in writable):
@@ -131,12 +131,12 @@ class OfVenues(WithChanges):
             rows = options.get("queryset")
             rows = related._default_manager.all() if rows is None else rows
             return options | {"queryset": rows.filter(**{f"{its_admin.venue_path}__in": theirs})}
-        # What belongs to no venue is not for members, unless a subclass has chosen it.
+        # Members cannot select rows that belong to no venue, unless a subclass set a queryset.
         return {"queryset": related._default_manager.none()} | options
 
 
 def venue_of(row: Any, path: str) -> UUID | None:
-    """The key of the venue that the path leads to from this row."""
+    """Return the venue id at the end of the lookup path."""
     *steps, last = path.split("__")
     for step in steps:
         row = getattr(row, step)

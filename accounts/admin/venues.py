@@ -1,4 +1,4 @@
-"""Where staff find venues and set their rules."""
+"""Venues in the back office."""
 
 from typing import Any
 
@@ -47,15 +47,15 @@ class VenueAdmin(OfVenues, StaleFormAdmin):
                 ]
             },
         ),
-        ("Page for guests", {"fields": ["is_bookable_online", "proves_guests"]}),
+        ("Booking page", {"fields": ["is_bookable_online", "proves_guests"]}),
         ("Record", {"fields": ["id", "created_at"]}),
     ]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Venue | None = None) -> list[str]:
-        """Whose it is, and whether it is for trying out, is ours to say."""
+        """Only our own staff may change the account and the sandbox flag."""
         return ["id", "created_at", *([] if self.is_ours(request) else ["account", "is_sandbox"])]
 
     def get_form(self, request: HttpRequest, obj: Venue | None = None, change: bool = False, **kwargs: Any) -> Any:
-        """The form, which also says what becomes of a sandbox's mail."""
-        sandbox = "For trying out: its keys begin with rk_test_, and its mail goes to the worker's log only"
+        """Add a help text about a sandbox's email."""
+        sandbox = "For testing: its API keys begin with rk_test_, and its email is only written to the worker's log"
         return super().get_form(request, obj, change, help_texts={"is_sandbox": sandbox}, **kwargs)

@@ -1,4 +1,4 @@
-"""Where staff keep the endpoints of webhooks, and see what was sent to them and what came back."""
+"""Webhook endpoints, deliveries and events in the back office."""
 
 import json
 from datetime import datetime, timedelta
@@ -29,12 +29,12 @@ from framework.public_ids import decode
 DisabledReason = WebhookEndpoint.DisabledReason
 DAY = timedelta(days=1)
 WEEK = timedelta(days=7)
-ASKED = ["venue", "url", "description", "types"]
-TOLD = ["public_id", "state", "failing_since", "old_secret_until", "created_at", "share_of_day", "last_deliveries"]
+EDITABLE = ["venue", "url", "description", "types"]
+SHOWN = ["public_id", "state", "failing_since", "old_secret_until", "created_at", "share_of_day", "last_deliveries"]
 
 
 class EndpointForm(ModelForm[WebhookEndpoint]):
-    """An endpoint, with a box to tick for each type of event."""
+    """An endpoint, with a checkbox for each event type."""
 
     url = forms.CharField(
         label="URL",
@@ -46,15 +46,15 @@ class EndpointForm(ModelForm[WebhookEndpoint]):
         choices=[(kind, kind) for kind in EventType.values if kind != EventType.WEBHOOK_PING],
         widget=forms.CheckboxSelectMultiple,
         required=False,
-        help_text="None ticked: all events, also of types that are yet to come",
+        help_text="If none is selected: all events, including types added later",
     )
 
     class Meta:
         model = WebhookEndpoint
-        fields = ASKED
+        fields = EDITABLE
 
     def clean_url(self) -> str:
-        """An address that a webhook may have."""
+        """Validate the URL."""
         url: str = self.cleaned_data["url"]
         try:
             ssrf_guard.read(url)
@@ -65,10 +65,10 @@ class EndpointForm(ModelForm[WebhookEndpoint]):
 
 @admin.register(WebhookEndpoint)
 class WebhookEndpointAdmin(OfVenues):
-    """Endpoints. Their secrets are shown once, when they are made."""
+    """Endpoints. A secret is shown once, when it is created."""
 
     form = EndpointForm
-    list_display = ["url", "venue", "state", "share_of_day", "hears_of", "description"]
+    list_display = ["url", "venue", "state", "share_of_day", "event_types", "description"]
     list_select_related = ["venue"]
     list_filter = ["disabled_reason"]
     search_fields = ["url", "description", "venue__name"]
@@ -79,15 +79,15 @@ class WebhookEndpointAdmin(OfVenues):
     actions = ["ping", "rotate", "switch_on", "switch_off", "replay_failed"]
 
     def get_fields(self, request: HttpRequest, obj: WebhookEndpoint | None = None) -> Any:
-        """Of a new one there is nothing to tell yet."""
-        return [*ASKED, *TOLD] if obj else ASKED
+        """A new endpoint has only the editable fields."""
+        return [*EDITABLE, *SHOWN] if obj else EDITABLE
 
     def get_readonly_fields(self, request: HttpRequest, obj: WebhookEndpoint | None = None) -> list[str]:
-        """An endpoint stays with its venue."""
-        return ["venue", *TOLD] if obj else []
+        """The venue is fixed."""
+        return ["venue", *SHOWN] if obj else []
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[WebhookEndpoint]:
-        """With what was sent to each in the last 24 hours, and how much of it arrived."""
+        """Annotate the deliveries of the last 24 hours: ended, and delivered."""
         rows = (
             WebhookDelivery.objects.filter(endpoint=OuterRef("pk"), created_at__gte=timezone.now() - DAY)
             .order_by()
@@ -104,16 +104,16 @@ class WebhookEndpointAdmin(OfVenues):
 
     @admin.display(description="State")
     def state(self, endpoint: WebhookEndpoint) -> str:
-        """On, or off and why."""
+        """Enabled, failing, or disabled with the reason."""
         if endpoint.disabled_at is not None:
-            return f"off since {moment(endpoint.disabled_at)}: {endpoint.get_disabled_reason_display()}"
-        slow = ", answers slowly" if endpoint.is_slow else ""
+            return f"disabled since {moment(endpoint.disabled_at)}: {endpoint.get_disabled_reason_display()}"
+        slow = ", slow responses" if endpoint.is_slow else ""
         failing = f", failing since {moment(endpoint.failing_since)}" if endpoint.failing_since else ""
-        return f"on{slow}{failing}"
+        return f"enabled{slow}{failing}"
 
-    @admin.display(description="Arrived in 24 h", empty_value="nothing sent")
+    @admin.display(description="Delivered in the last 24 h", empty_value="no deliveries")
     def share_of_day(self, endpoint: WebhookEndpoint) -> SafeString | None:
-        """A bar with its number, which is also what is read out."""
+        """A meter with the percentage as text."""
         ended: int | None = getattr(endpoint, "ended", None)
         if not ended:
             return None
@@ -121,31 +121,31 @@ class WebhookEndpointAdmin(OfVenues):
         return format_html('<meter max="100" value="{0}">{0} %</meter> {0} % of {1}', percent, ended)
 
     @admin.display(description="Events")
-    def hears_of(self, endpoint: WebhookEndpoint) -> str:
-        """The types, in short."""
+    def event_types(self, endpoint: WebhookEndpoint) -> str:
+        """The event types."""
         return ", ".join(endpoint.types) or "all"
 
     @admin.display(description="Last deliveries")
     def last_deliveries(self, endpoint: WebhookEndpoint) -> SafeString | str:
-        """The newest ten, each with a way to it."""
+        """The newest ten, each with a link."""
         return listed(delivery_queue.recent(endpoint.pk, most=10)) or "none yet"
 
     def save_model(
         self, request: HttpRequest, obj: WebhookEndpoint, form: ModelForm[WebhookEndpoint], change: bool
     ) -> None:
-        """Store it; the secret of a new one is shown this once."""
+        """Save the endpoint; the secret of a new one is shown once."""
         if change:
             endpoints.change(obj, url=obj.url, types=obj.types, description=obj.description)
             return
         made, secret = endpoints.create(obj.venue, url=obj.url, types=obj.types, description=obj.description)
-        # What follows in the admin, its log and its redirect, is about the stored row.
+        # The admin's log entry and redirect need the stored row.
         obj.__dict__.update(made.__dict__)
-        self.message_user(request, f"The secret, shown only now: {secret}", messages.WARNING)
+        self.message_user(request, f"The secret (shown only once): {secret}", messages.WARNING)
 
     def get_deleted_objects(
         self, objs: Any, request: HttpRequest
     ) -> tuple[list[str], dict[str, int], set[str], list[str]]:
-        """What would go: the endpoints, and their deliveries as a number, for there may be millions."""
+        """List the endpoints, and count their deliveries: there may be millions."""
         rows = list(objs)
         number = WebhookDelivery.objects.filter(endpoint__in=[row.pk for row in rows]).count()
         names = [f"Webhook endpoint {row.url} of {row.venue}" for row in rows]
@@ -156,7 +156,7 @@ class WebhookEndpointAdmin(OfVenues):
         endpoints.remove(obj)
 
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[WebhookEndpoint]) -> None:
-        """Delete several, each by itself."""
+        """Delete several, one at a time."""
         for endpoint in queryset:
             endpoints.remove(endpoint)
 
@@ -169,45 +169,51 @@ class WebhookEndpointAdmin(OfVenues):
             except Refusal as refusal:
                 self.message_user(request, f"{endpoint}: {refusal.message}", messages.ERROR)
             else:
-                self.message_user(request, f"A test event is on its way to {endpoint}.", messages.SUCCESS)
+                self.message_user(request, f"A test event is being sent to {endpoint}.", messages.SUCCESS)
 
     @admin.action(description="Rotate the secret", permissions=["change"])
     def rotate(self, request: HttpRequest, queryset: QuerySet[WebhookEndpoint]) -> HttpResponse | None:
-        """Ask; then give each a new secret, shown this once."""
+        """Ask for confirmation, then rotate each secret and show it once."""
         if "confirmed" not in request.POST:
-            words = "Each of these gets a new secret, shown once. The old one signs too for 24 hours."
-            asked: dict[str, Any] = {"title": "Rotate secrets?", "words": words, "yes": "Yes, rotate them"}
-            return ask_about(self, request, queryset, action="rotate", **asked)
+            message = (
+                "Each endpoint gets a new secret, shown once. Deliveries are signed with both secrets for 24 hours."
+            )
+            question: dict[str, Any] = {
+                "title": "Rotate secrets?",
+                "message": message,
+                "confirm_label": "Rotate secrets",
+            }
+            return ask_about(self, request, queryset, action="rotate", **question)
         for endpoint in queryset:
             try:
                 secret = endpoints.rotate(endpoint, now=timezone.now())
             except Refusal as refusal:
                 self.message_user(request, f"{endpoint}: {refusal.message}", messages.ERROR)
                 continue
-            text = f"The new secret of {endpoint}, shown only now: {secret} The old one signs too for 24 hours."
+            text = f"The new secret of {endpoint} (shown only once): {secret} The old one is valid for 24 hours."
             self.message_user(request, text, messages.WARNING)
         return None
 
-    @admin.action(description="Switch on", permissions=["change"])
+    @admin.action(description="Enable", permissions=["change"])
     def switch_on(self, request: HttpRequest, queryset: QuerySet[WebhookEndpoint]) -> None:
-        """Switch on those that are off."""
+        """Enable the disabled endpoints."""
         number = sum(endpoints.enable(endpoint) for endpoint in queryset)
-        self.message_user(request, f"{number} switched on.", messages.SUCCESS)
+        self.message_user(request, f"{number} enabled.", messages.SUCCESS)
 
-    @admin.action(description="Switch off, and give up what waits", permissions=["change"])
+    @admin.action(description="Disable, and fail pending deliveries", permissions=["change"])
     def switch_off(self, request: HttpRequest, queryset: QuerySet[WebhookEndpoint]) -> HttpResponse | None:
-        """Ask; then switch off those that are on."""
+        """Ask for confirmation, then disable the enabled endpoints."""
         if "confirmed" not in request.POST:
-            words = "Nothing is sent to these any more, and what waits to be sent to them is given up."
-            asked: dict[str, Any] = {"title": "Switch endpoints off?", "words": words, "yes": "Yes, switch them off"}
-            return ask_about(self, request, queryset.filter(disabled_at=None), action="switch_off", **asked)
+            message = "Deliveries to these endpoints stop, and pending deliveries are marked as failed."
+            question: dict[str, Any] = {"title": "Disable endpoints?", "message": message, "confirm_label": "Disable"}
+            return ask_about(self, request, queryset.filter(disabled_at=None), action="switch_off", **question)
         now = timezone.now()
         number = sum(endpoints.disable(endpoint, now=now) for endpoint in queryset)
-        self.message_user(request, f"{number} switched off.", messages.SUCCESS)
+        self.message_user(request, f"{number} disabled.", messages.SUCCESS)
         return None
 
     def pending_counts(self, request: HttpRequest) -> list[PendingCount]:
-        """Endpoints that fail, or were given up."""
+        """Endpoints that fail, or were disabled because they failed."""
         failing = WebhookEndpoint.objects.filter(
             Q(failing_since__isnull=False, disabled_at=None)
             | Q(disabled_reason__in=[DisabledReason.GONE, DisabledReason.FAILING])
@@ -216,9 +222,9 @@ class WebhookEndpointAdmin(OfVenues):
         address = reverse("admin:accounts_webhookendpoint_changelist")
         return [PendingCount("webhooks failing", number, address, is_bad=True)]
 
-    @admin.action(description="Send again what failed in the last 7 days", permissions=["change"])
+    @admin.action(description="Resend failed deliveries of the last 7 days", permissions=["change"])
     def replay_failed(self, request: HttpRequest, queryset: QuerySet[WebhookEndpoint]) -> None:
-        """Replay what each has missed."""
+        """Resend the failed deliveries of each endpoint."""
         now = timezone.now()
         for endpoint in queryset:
             try:
@@ -226,19 +232,19 @@ class WebhookEndpointAdmin(OfVenues):
             except Refusal as refusal:
                 self.message_user(request, f"{endpoint}: {refusal.message}", messages.ERROR)
             else:
-                self.message_user(request, f"{number} on their way again to {endpoint}.", messages.SUCCESS)
+                self.message_user(request, f"{number} deliveries are being resent to {endpoint}.", messages.SUCCESS)
 
 
 @admin.register(WebhookDelivery)
 class WebhookDeliveryAdmin(OfVenues, ReadOnlyAdmin):
-    """Deliveries: what was sent where, and what came back."""
+    """Webhook deliveries."""
 
     venue_path = "endpoint__venue"
     list_display = ["event_id_shown", "type", "endpoint", "state", "last_status", "tries", "next_try_at", "created_at"]
     list_select_related = ["event", "endpoint"]
     list_filter = ["state"]
     search_fields = ["endpoint__url"]
-    search_help_text = "Id of an event (evt_…) or endpoint (whk_…), or a part of the URL"
+    search_help_text = "Event id (evt_…), endpoint id (whk_…), or part of the URL"
     actions = ["replay"]
     fields = [
         *("event", "endpoint", "state", "tries", "next_try_at", "last_try_at", "delivered_at", "leased_until"),
@@ -248,7 +254,7 @@ class WebhookDeliveryAdmin(OfVenues, ReadOnlyAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[WebhookDelivery], search_term: str
     ) -> tuple[QuerySet[WebhookDelivery], bool]:
-        """By id at once; by address through the endpoints, of which there are few."""
+        """Search by id; or by URL through the endpoints, which are few."""
         term = search_term.strip()
         if key := decode("evt", term):
             return queryset.filter(event=key), False
@@ -269,58 +275,58 @@ class WebhookDeliveryAdmin(OfVenues, ReadOnlyAdmin):
         """Of the event."""
         return delivery.event.type
 
-    @admin.display(description="Last answer", empty_value="none")
+    @admin.display(description="Last response", empty_value="none")
     def answer(self, delivery: WebhookDelivery) -> SafeString | None:
-        """Its beginning, as it came."""
+        """The beginning of the response body."""
         return format_html("<pre>{}</pre>", delivery.last_answer) if delivery.last_answer else None
 
-    @admin.display(description="Headers, were it sent now")
+    @admin.display(description="Headers if sent now")
     def headers(self, delivery: WebhookDelivery) -> SafeString:
-        """As the receiver would get them."""
+        """The request headers with a fresh signature."""
         try:
             headers = sending.headers_of(delivery.event, delivery.endpoint, now=timezone.now())
         except signing_secrets.SecretUnreadable as error:
-            return format_html("<p>{}</p>", f"It cannot be signed: {error}.")
+            return format_html("<p>{}</p>", f"The request cannot be signed: {error}.")
         return format_html("<pre>{}</pre>", "\n".join(f"{name}: {value}" for name, value in headers.items()))
 
     @admin.display(description="Body")
     def body(self, delivery: WebhookDelivery) -> SafeString:
-        """The very bytes."""
+        """The exact request body."""
         return format_html('<pre class="wrapped">{}</pre>', sending.body_of(delivery.event).decode())
 
-    @admin.action(description="Send again from the beginning", permissions=["change"])
+    @admin.action(description="Resend with all attempts", permissions=["change"])
     def replay(self, request: HttpRequest, queryset: QuerySet[WebhookDelivery]) -> None:
-        """Replay each, and say which are under way or go nowhere."""
+        """Resend each, and report those that are being sent or have a disabled endpoint."""
         for delivery in queryset.select_related("event"):
             name = delivery.event.public_id
             try:
-                begun = endpoints.replay(delivery, now=timezone.now())
+                is_queued = endpoints.replay(delivery, now=timezone.now())
             except Refusal as refusal:
                 self.message_user(request, f"{name}: {refusal.message}", messages.ERROR)
                 continue
-            if begun:
-                self.message_user(request, f"{name} is on its way again.", messages.SUCCESS)
+            if is_queued:
+                self.message_user(request, f"{name} is being resent.", messages.SUCCESS)
             else:
-                self.message_user(request, f"{name} is under way in this moment.", messages.ERROR)
+                self.message_user(request, f"{name} is being sent right now.", messages.ERROR)
 
 
 @admin.register(Event)
 class EventAdmin(OfVenues, ReadOnlyAdmin):
-    """What has happened at the venues and in the accounts."""
+    """Events of venues and accounts."""
 
     list_display = ["public_id", "type", "where", "actor", "created_at"]
     list_select_related = ["venue", "account"]
     list_filter = ["type"]
     search_fields = ["venue__name"]
     search_help_text = (
-        "Id of an event, order, reservation or export (evt_…, ord_…, res_…, ex_…), or a part of the venue's name"
+        "Id of an event, order, reservation or export (evt_…, ord_…, res_…, ex_…), or part of the venue's name"
     )
-    fields = ["public_id", "type", "where", "actor", "created_at", "content", "told"]
+    fields = ["public_id", "type", "where", "actor", "created_at", "content", "deliveries"]
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Event], search_term: str
     ) -> tuple[QuerySet[Event], bool]:
-        """By id at once; by name through the venues, of which there are few."""
+        """Search by id; or by name through the venues, which are few."""
         term = search_term.strip()
         for prefix, column in (("evt", "pk"), ("ord", "subject"), ("res", "subject"), ("ex", "subject")):
             if key := decode(prefix, term):
@@ -332,23 +338,23 @@ class EventAdmin(OfVenues, ReadOnlyAdmin):
 
     @admin.display(description="Venue or account")
     def where(self, event: Event) -> str:
-        """Whose it is."""
+        """The owner of the event."""
         return str(event.venue) if event.venue else f"{event.account} (account)"
 
     @admin.display(description="Record")
     def content(self, event: Event) -> SafeString:
-        """As callers saw it then."""
+        """The record as the API returned it at that time."""
         return format_html("<pre>{}</pre>", json.dumps(event.record, indent=2, ensure_ascii=False))
 
-    @admin.display(description="Told to")
-    def told(self, event: Event) -> SafeString | str:
-        """Its deliveries, each with a way to it."""
+    @admin.display(description="Deliveries")
+    def deliveries(self, event: Event) -> SafeString | str:
+        """The deliveries, each with a link."""
         rows = event.deliveries.select_related("endpoint", "event").order_by("pk")[:100]
-        return listed(list(rows)) or "nobody"
+        return listed(list(rows)) or "none"
 
 
 def listed(rows: list[WebhookDelivery]) -> SafeString:
-    """Deliveries, one a line."""
+    """Deliveries, one per line."""
     return format_html_join(
         "",
         '<div><a href="{}">{}</a> {} {} {}</div>',
@@ -366,5 +372,5 @@ def listed(rows: list[WebhookDelivery]) -> SafeString:
 
 
 def moment(at: datetime) -> str:
-    """A moment in UTC, as staff read it."""
+    """Return the time in UTC."""
     return f"{at:%Y-%m-%d %H:%M} UTC"

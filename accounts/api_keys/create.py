@@ -26,9 +26,9 @@ def issue(venue: Venue, *, name: str, scopes: Sequence[str], expires_at: datetim
     Of two at once the second waits for the first. Raises TooManyKeys, IsOver.
     """
     if expires_at is not None and expires_at <= now:
-        raise IsOver("This moment is over: choose a later day.", param="expires_at")
+        raise IsOver("This day is in the past: choose a later one.", param="expires_at")
     with transaction.atomic():
         Venue.objects.select_for_update().get(pk=venue.pk)
         if ApiKey.objects.filter(venue=venue).usable(now).values("family").distinct().count() >= MOST:
-            raise TooManyKeys(f"{MOST} keys work here, which is the most: revoke one that nobody uses.")
+            raise TooManyKeys(f"A restaurant can have at most {MOST} active API keys. Revoke one that is not in use.")
         return ApiKey.issue(venue, name=name, scopes=scopes, expires_at=expires_at)

@@ -1,4 +1,4 @@
-"""The account itself: its name and venues, what it takes with it, and its end."""
+"""Account pages: name, restaurants, data export and closing."""
 
 from allauth.account.decorators import reauthentication_required
 from django.contrib import messages
@@ -16,18 +16,18 @@ from framework.errors import Refusal
 
 @page(Right.ACCOUNT, section="account")
 def show(request: PageRequest) -> HttpResponse:
-    """All that an owner can do with the account."""
+    """Show the account page."""
     return shown(request)
 
 
 @page(Right.ACCOUNT, section="account", methods=("POST",))
 def rename(request: PageRequest) -> HttpResponse:
-    """Give the account another name."""
+    """Rename the account."""
     form = AccountForm(request.POST)
     if not form.is_valid():
         return shown(request, name_form=form)
     onboarding.rename(request.access.account, name=form.cleaned_data["name"])
-    messages.success(request, "The name is saved.")
+    messages.success(request, "Name saved.")
     return redirect("account", venue=request.access.venue.public_id)
 
 
@@ -41,7 +41,7 @@ def add_venue(request: PageRequest) -> HttpResponse:
         except Refusal as refusal:
             form.add_error(None, refusal.message)
         else:
-            messages.success(request, f"{made.name} is here. Its keys, menu and tables come next.")
+            messages.success(request, f"{made.name} was added. Next, set up API keys, a menu and tables.")
             return redirect("overview", venue=made.public_id)
     return shown(request, venue_form=form)
 
@@ -49,7 +49,7 @@ def add_venue(request: PageRequest) -> HttpResponse:
 @page(Right.ACCOUNT, section="account", methods=("POST",))
 @reauthentication_required  # type: ignore[untyped-decorator]  # allauth has no types
 def take_out(request: PageRequest) -> StreamingHttpResponse:
-    """Send all that the account has."""
+    """Stream a zip file with all data of the account."""
     account = request.access.account
     answer = StreamingHttpResponse(data_export.write(account), content_type="application/zip")
     name = f"tablewire-{timezone.now():%Y-%m-%d}.zip"
@@ -60,7 +60,7 @@ def take_out(request: PageRequest) -> StreamingHttpResponse:
 @page(Right.ACCOUNT, section="account", methods=("GET", "HEAD", "POST"))
 @reauthentication_required  # type: ignore[untyped-decorator]  # allauth has no types
 def close(request: PageRequest) -> HttpResponse:
-    """Ask for the account's name, then end it."""
+    """Ask for the account's name as confirmation, then close the account."""
     account, now = request.access.account, timezone.now()
     form = CloseForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
@@ -69,22 +69,27 @@ def close(request: PageRequest) -> HttpResponse:
         except Refusal as refusal:
             form.add_error("name", refusal.message)
         else:
-            messages.success(request, f"{account.name} is closed.")
+            messages.success(request, f"{account.name} was closed.")
             return redirect("dashboard")
-    known = {"form": form, "account": account, "reasons": closure.reasons(account, now=now), "days": closure.KEPT.days}
-    return render(request, "dashboard/account_close.html", known, status=400 if request.method == "POST" else 200)
+    context = {
+        "form": form,
+        "account": account,
+        "reasons": closure.reasons(account, now=now),
+        "days": closure.KEPT.days,
+    }
+    return render(request, "dashboard/account_close.html", context, status=400 if request.method == "POST" else 200)
 
 
 def shown(
     request: PageRequest, *, name_form: AccountForm | None = None, venue_form: VenueForm | None = None
 ) -> HttpResponse:
-    """The page, with a form that was refused."""
+    """Render the account page; a form with errors is shown again with status 400."""
     account = request.access.account
-    first = {"timezone": request.access.venue.timezone, "currency": request.access.venue.currency}
-    known = {
+    defaults = {"timezone": request.access.venue.timezone, "currency": request.access.venue.currency}
+    context = {
         "account": account,
         "name_form": name_form or AccountForm(initial={"name": account.name}),
-        "venue_form": venue_form or VenueForm(initial=first),
+        "venue_form": venue_form or VenueForm(initial=defaults),
         "venues": account.venues.order_by("is_sandbox", "name", "id")[: onboarding.VENUES],
     }
-    return render(request, "dashboard/account.html", known, status=400 if name_form or venue_form else 200)
+    return render(request, "dashboard/account.html", context, status=400 if name_form or venue_form else 200)

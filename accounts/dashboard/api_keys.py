@@ -1,4 +1,4 @@
-"""API keys: made, replaced and ended by the venue's own developers; the text of each is shown once."""
+"""API key pages: create, rotate and revoke the keys of a venue. The key itself is shown once."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -19,47 +19,47 @@ from framework.api.urls import public_url
 from framework.errors import Refusal
 from framework.public_ids import decode
 
-# Ended keys stay for the history; the newest of them are shown.
-MOST_ENDED = 50
-WORDS_OF_SCOPES = {
+# Inactive keys that the page lists.
+MAX_INACTIVE = 50
+SCOPE_LABELS = {
     Scope.ORDERS_READ: "Read orders",
     Scope.ORDERS_WRITE: "Place orders and change their status",
     Scope.RESERVATIONS_READ: "Read reservations",
-    Scope.RESERVATIONS_WRITE: "Make reservations",
+    Scope.RESERVATIONS_WRITE: "Create reservations",
 }
-LIFETIMES = {"": "Never", "30": "In 30 days", "90": "In 90 days", "365": "In a year", "day": "On a day"}
-WORDS_OF_OVERLAPS = ("Not at all: it ends now", "For an hour", "For a day", "For a week")
+LIFETIMES = {"": "Never", "30": "In 30 days", "90": "In 90 days", "365": "In a year", "day": "On a specific day"}
+OVERLAP_LABELS = ("No longer: it stops working now", "For an hour", "For a day", "For a week")
 
 
 class KeyForm(forms.Form):
-    """What people say of a key that they want."""
+    """Name, scopes and expiry of a new key."""
 
-    name = forms.CharField(max_length=100, help_text="Which program uses it: till, website, kitchen screen")
+    name = forms.CharField(max_length=100, help_text="The application that uses the key: POS, website, kitchen screen")
     scopes = forms.MultipleChoiceField(
-        label="It may",
-        choices=[(scope.value, f"{words} ({scope.value})") for scope, words in WORDS_OF_SCOPES.items()],
+        label="Scopes",
+        choices=[(scope.value, f"{label} ({scope.value})") for scope, label in SCOPE_LABELS.items()],
         widget=forms.CheckboxSelectMultiple,
         initial=every_scope,
-        error_messages={"required": "Tick what the key is for."},
+        error_messages={"required": "Select at least one scope."},
     )
-    ends = forms.ChoiceField(label="It ends", choices=list(LIFETIMES.items()), required=False)
+    ends = forms.ChoiceField(label="Expires", choices=list(LIFETIMES.items()), required=False)
     end_date = forms.DateField(
-        label="Day",
+        label="Last day",
         required=False,
         widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"),
         input_formats=["%Y-%m-%d"],
-        help_text="If it ends on a day: its last one, by the venue's clock",
+        help_text="The last day on which the key works, in the restaurant's time zone",
     )
 
     def clean(self) -> dict[str, Any]:
-        """Ask for the day where one is meant."""
+        """Require the day if the key expires on a specific day."""
         values: dict[str, Any] = super().clean() or {}
         if values.get("ends") == "day" and not values.get("end_date") and "end_date" not in self.errors:
-            self.add_error("end_date", "Say on which day.")
+            self.add_error("end_date", "Enter the last day.")
         return values
 
     def end(self, *, now: datetime, zone: ZoneInfo) -> datetime | None:
-        """When the key is to end, None for never. Raises IsOver for a day that has no next."""
+        """Return the expiry, None for never. Raises IsOver for the last day of the calendar."""
         ends = self.cleaned_data["ends"]
         if not ends:
             return None
@@ -73,53 +73,53 @@ class KeyForm(forms.Form):
 
 
 class RotationForm(forms.Form):
-    """How long a key that is replaced may still be used."""
+    """How long a rotated key keeps working."""
 
     overlap = forms.TypedChoiceField(
         label="The old key still works",
-        choices=[(str(number), words) for number, words in enumerate(WORDS_OF_OVERLAPS)],
+        choices=[(str(number), label) for number, label in enumerate(OVERLAP_LABELS)],
         coerce=lambda number: OVERLAPS[int(number)],
         initial="2",
         widget=forms.RadioSelect,
-        help_text="Long enough to put the new key into every program that uses the old one",
+        help_text="Choose enough time to update every application that uses the old key",
     )
 
 
 def found(request: PageRequest, key: str) -> ApiKey:
-    """The venue's key of this public id; another's is as if it were not there."""
+    """Return the venue's key with this public id. Raises Http404, also for a key of another venue."""
     return get_object_or_404(
         ApiKey.objects.select_related("venue"), venue=request.access.venue, pk=decode(PREFIX, key)
     )
 
 
 def to_list(request: PageRequest) -> HttpResponse:
-    """Back to the list."""
+    """Redirect to the list."""
     return redirect("keys", venue=request.access.venue.public_id)
 
 
 def to_new_key(request: PageRequest, issued: IssuedKey, now: datetime) -> HttpResponse:
-    """To the page that shows the text of a new key, which waits for this browser alone."""
+    """Redirect to the page that shows the new key, once, in this session only."""
     one_time_secrets.keep(request, issued.text, of=issued.row.public_id, now=now)
     return redirect("key-shown", venue=request.access.venue.public_id, key=issued.row.public_id)
 
 
 @page(Right.DEVELOPERS, section="keys")
 def listed(request: PageRequest) -> HttpResponse:
-    """All keys that work, and folded away those that have ended. Two queries beside those of the frame."""
+    """List the active keys, and the inactive ones in a collapsed section. Two queries besides those of the layout."""
     now = timezone.now()
     keys = ApiKey.objects.filter(venue=request.access.venue)
     working = list(keys.usable(now).order_by("-created_at", "-pk"))
-    ended = list(keys.exclude(pk__in=[key.pk for key in working]).order_by("-created_at", "-pk")[: MOST_ENDED + 1])
+    ended = list(keys.exclude(pk__in=[key.pk for key in working]).order_by("-created_at", "-pk")[: MAX_INACTIVE + 1])
     used = usage.of_families(working)
     replaced = {key.family: key for key in reversed(working)}
     rows = [(key, used[key.family], replaced[key.family].pk != key.pk) for key in working]
-    shown = {"rows": rows, "ended": ended[:MOST_ENDED], "has_more_ended": len(ended) > MOST_ENDED, "now": now}
+    shown = {"rows": rows, "ended": ended[:MAX_INACTIVE], "has_more_ended": len(ended) > MAX_INACTIVE, "now": now}
     return render(request, "accounts/api_keys.html", shown)
 
 
 @page(Right.DEVELOPERS, section="keys", methods=("GET", "HEAD", "POST"))
 def add(request: PageRequest) -> HttpResponse:
-    """Ask what the key is for, make it, and go where it is shown."""
+    """Create a key, and redirect to the page that shows it."""
     form = KeyForm(request.POST or None)
     if form.is_valid():
         now, venue = timezone.now(), request.access.venue
@@ -140,7 +140,7 @@ def add(request: PageRequest) -> HttpResponse:
 
 @page(Right.DEVELOPERS, section="keys")
 def show(request: PageRequest, key: str) -> HttpResponse:
-    """A new key's text, this once; looked at again the page says that it is gone."""
+    """Show a new key once; a second visit shows that it was already shown."""
     mine = found(request, key)
     text = one_time_secrets.take(request, of=mine.public_id, now=timezone.now())
     shown = {"key": mine, "text": text, "address": public_url("/api/v1/orders")}
@@ -149,7 +149,7 @@ def show(request: PageRequest, key: str) -> HttpResponse:
 
 @page(Right.DEVELOPERS, section="keys", methods=("GET", "HEAD", "POST"))
 def rotate(request: PageRequest, key: str) -> HttpResponse:
-    """Ask for the overlap, replace the key, and go where the new one is shown."""
+    """Ask for the overlap, rotate the key, and redirect to the page that shows the new one."""
     mine, now = found(request, key), timezone.now()
     form = RotationForm(request.POST or None)
     if form.is_valid():
@@ -166,12 +166,12 @@ def rotate(request: PageRequest, key: str) -> HttpResponse:
 
 @page(Right.DEVELOPERS, section="keys", methods=("GET", "HEAD", "POST"))
 def revoke(request: PageRequest, key: str) -> HttpResponse:
-    """Say what uses the key, and end it for good."""
+    """Ask for confirmation, then revoke the key."""
     mine, now = found(request, key), timezone.now()
     if request.method == "POST":
         if mine.revoke(now=now):
-            messages.success(request, f"{mine.shown} is revoked. Calls with it are answered 401 from now on.")
+            messages.success(request, f"{mine.shown} was revoked. Requests with it now fail with 401.")
         else:
-            messages.info(request, f"{mine.shown} was revoked before.")
+            messages.info(request, f"{mine.shown} was already revoked.")
         return to_list(request)
     return render(request, "accounts/api_key_revoke.html", {"key": mine, "is_over": mine.state(now) != "active"})

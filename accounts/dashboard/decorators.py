@@ -1,4 +1,4 @@
-"""Lets people in to the pages of a venue: who is signed in, has a part there, and may do what the page is for."""
+"""The `page` decorator: sign-in, membership and permission checks for the pages of a venue."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -21,17 +21,17 @@ PageView = Callable[..., HttpResponse]
 
 
 class PageRequest(HttpRequest):
-    """A request that has come through the doorway."""
+    """A request that has passed the checks of `page`."""
 
     access: Access
     section: str
 
 
 def page(*rights: Right, section: str = "", methods: tuple[str, ...] = SAFE) -> Callable[[PageView], PageView]:
-    """Hand the view a request with `access`, for people who have one of these rights; with none named, for all there.
+    """Call the view with `request.access` if the user has one of these rights; without rights, for every member.
 
-    The view's address names the venue: `ven_...`. Strangers are sent to sign in; who has no part there is answered
-    404, who has not the right 403, and a method that the page has not 405. `section` is the entry of the menu.
+    The URL contains the venue (`ven_...`). Signed-out users are redirected to sign-in. Non-members get 404, members
+    without the right 403, and methods that the page does not support 405. `section` is the current menu entry.
     """
 
     def decorate(view: PageView) -> PageView:
@@ -63,7 +63,7 @@ def page(*rights: Right, section: str = "", methods: tuple[str, ...] = SAFE) -> 
 
 
 def to_sign_in(request: HttpRequest) -> HttpResponse:
-    """Send a stranger to sign in and back; a part of a page that is fetched anew takes the whole page there."""
+    """Redirect to sign-in and back; for an htmx request, redirect the whole page."""
     if getattr(request, "htmx", None):
         return HttpResponseClientRedirect(resolve_url("account_login"))
     return redirect_to_login(request.get_full_path(), resolve_url("account_login"))

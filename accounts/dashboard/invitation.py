@@ -1,4 +1,4 @@
-"""Where the link of an invitation leads: joining a team, with the sign-in that one has or with a new one."""
+"""The page of an invitation link: join a team with an existing or a new user account."""
 
 from typing import cast
 
@@ -22,7 +22,7 @@ from framework.errors import Refusal
 @sensitive_post_parameters("password")
 @require_http_methods(["GET", "HEAD", "POST"])
 def invitation(request: HttpRequest, token: str) -> HttpResponse:
-    """Say who invites, and let in whom they invited."""
+    """Show the invitation, and accept it."""
     try:
         invited = team.find(token, now=timezone.now())
     except team.InvitationOver as refusal:
@@ -33,9 +33,8 @@ def invitation(request: HttpRequest, token: str) -> HttpResponse:
 
 
 def as_member(request: HttpRequest, invited: Invitation, token: str) -> HttpResponse:
-    """Join with the sign-in that one has."""
+    """Accept as a signed-in user."""
     user = cast("User", request.user)
-    is_theirs = team.is_for(invited, user)
     if request.method == "POST":
         try:
             team.accept(token, user, now=timezone.now())
@@ -43,13 +42,13 @@ def as_member(request: HttpRequest, invited: Invitation, token: str) -> HttpResp
             messages.error(request, refusal.message)
         else:
             return welcome(request, invited)
-    return shown(request, invited, "theirs" if is_theirs else "another's", status=200)
+    return shown(request, invited, "signed_in" if team.is_for(invited, user) else "other_user", status=200)
 
 
 def as_newcomer(request: HttpRequest, invited: Invitation, token: str) -> HttpResponse:
-    """Join with a new sign-in, for which a password is all that is missing."""
+    """Accept as a signed-out user: ask for a password and create the user."""
     if team.is_known(invited):
-        return shown(request, invited, "known", status=200)
+        return shown(request, invited, "has_account", status=200)
     form = PasswordForm(request.POST or None, user=User(email=invited.email))
     if request.method != "POST":
         return shown(request, invited, "new", form=form, status=200)
@@ -67,14 +66,14 @@ def as_newcomer(request: HttpRequest, invited: Invitation, token: str) -> HttpRe
 
 
 def welcome(request: HttpRequest, invited: Invitation) -> HttpResponse:
-    """Go to the dashboard."""
-    messages.success(request, f"Welcome to the team of {invited.account.name}.")
+    """Redirect to the dashboard."""
+    messages.success(request, f"You have joined the team of {invited.account.name}.")
     return redirect("dashboard")
 
 
 def shown(
     request: HttpRequest, invited: Invitation, case: str, *, status: int, form: PasswordForm | None = None
 ) -> HttpResponse:
-    """The page, for the case that the one who looks is."""
-    known = {"invited": invited, "case": case, "form": form, "role": Role(invited.role).label.lower()}
-    return render(request, "dashboard/invitation.html", known, status=status)
+    """Render the page for one of the cases `signed_in`, `other_user`, `has_account` and `new`."""
+    context = {"invited": invited, "case": case, "form": form, "role": Role(invited.role).label.lower()}
+    return render(request, "dashboard/invitation.html", context, status=status)

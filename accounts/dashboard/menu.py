@@ -1,4 +1,4 @@
-"""The menu beside every page of the dashboard: what the person who looks at it may do, and where they are."""
+"""The navigation menu of the dashboard: the entries that the user's rights allow, with the current one marked."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from accounts.tenancy.permissions import Access, Right
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A line of the menu; `name` is that of the address."""
+    """A menu entry; `name` is the URL name."""
 
     section: str
     label: str
@@ -61,9 +61,9 @@ MENU: tuple[tuple[str, tuple[Entry, ...]], ...] = (
 
 
 def shell(request: HttpRequest) -> dict[str, Any]:
-    """What the frame of a page needs, where the request has come through the doorway of a venue.
+    """Context of the dashboard layout, for requests that passed the `page` decorator.
 
-    One query, of the other venues, once they are shown.
+    One query, for the other venues, when the template lists them.
     """
     mine: Access | None = getattr(request, "access", None)
     if mine is None:
@@ -77,7 +77,7 @@ def shell(request: HttpRequest) -> dict[str, Any]:
 
 
 def groups(mine: Access, section: str) -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    """The parts of the menu that have an entry for this person."""
+    """Yield the menu groups that have an entry for this user."""
     for title, entries in MENU:
         shown = [
             {

@@ -1,4 +1,4 @@
-"""The first page of a newcomer: the first key, once, and the call that it is for."""
+"""The welcome page after sign-up: the first API key, shown once, and a first call."""
 
 from django.http import HttpResponse
 from django.shortcuts import render
@@ -17,7 +17,7 @@ BODY = (
 
 @page(Right.DEVELOPERS, section="overview")
 def welcome(request: PageRequest) -> HttpResponse:
-    """The key, where it was not shown yet; else how to make another."""
+    """Show the key if it was not shown yet, otherwise how to create another."""
     key = one_time_secrets.take(request, of=request.access.venue.public_id, now=timezone.now())
     live = Venue.objects.worked_at_by(request.access.user).filter(account=request.access.account, is_sandbox=False)
     address = public_url("/api/v1/orders")

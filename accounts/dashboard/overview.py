@@ -1,4 +1,4 @@
-"""The first page of a venue, and the way to it."""
+"""The overview page of a venue."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -26,13 +26,13 @@ NEWEST = 12
 CHART = Layout(width=640, height=180, left=44, top=8, bottom=22, max_labels=8)
 
 
-WORDS: dict[str, tuple[str, Right]] = {
+DESCRIPTIONS: dict[str, tuple[str, Right]] = {
     EventType.ORDER_CREATED: ("was placed", Right.ORDERS),
     EventType.ORDER_UPDATED: ("was changed", Right.ORDERS),
     EventType.ORDER_COMPLETED: ("was completed", Right.ORDERS),
     EventType.ORDER_CANCELLED: ("was cancelled", Right.ORDERS),
     EventType.ORDER_REOPENED: ("was reopened", Right.ORDERS),
-    EventType.RESERVATION_CREATED: ("was made", Right.RESERVATIONS),
+    EventType.RESERVATION_CREATED: ("was created", Right.RESERVATIONS),
     EventType.RESERVATION_UPDATED: ("was changed", Right.RESERVATIONS),
     EventType.RESERVATION_CONFIRMED: ("was confirmed", Right.RESERVATIONS),
     EventType.RESERVATION_CANCELLED: ("was cancelled", Right.RESERVATIONS),
@@ -41,11 +41,11 @@ WORDS: dict[str, tuple[str, Right]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Happening:
-    """An event in words."""
+class Activity:
+    """A line of the activity list."""
 
     subject: str
-    words: str
+    description: str
     by: str
     at: datetime
     url: str = ""
@@ -91,20 +91,21 @@ class CallChart:
 
 @login_required
 def dashboard(request: HttpRequest) -> HttpResponse:
-    """Go to the overview of the first venue; who works nowhere yet is told what to do."""
+    """Redirect to the overview of the first venue; a user without one gets a page that says what to do."""
     mine = Venue.objects.worked_at_by(cast("User", request.user)).by_name().first()
     return redirect("overview", venue=mine.public_id) if mine else render(request, "dashboard/no_venue.html")
 
 
 @page(section="overview")
 def overview(request: PageRequest) -> HttpResponse:
-    """What goes on at the venue. Six queries beside those of the frame, for developers; what other apps have to say
-    of today is fetched from them by the page.
+    """Show set-up steps, API usage and activity. Six queries besides those of the layout, for developers.
+
+    The page fetches the tiles of other apps with htmx.
     """
     mine, now = request.access, timezone.now()
     shown: dict[str, Any] = {
-        "steps": [step for find in onboarding.STEPS if (step := find(mine))],
-        "happenings": list(happenings(mine)),
+        "steps": [step for find_step in onboarding.STEPS if (step := find_step(mine))],
+        "activities": list(activities(mine)),
         "sees_orders": mine.may(Right.ORDERS),
         "sees_reservations": mine.may(Right.RESERVATIONS),
         "sees_calls": mine.may(Right.DEVELOPERS),
@@ -112,17 +113,17 @@ def overview(request: PageRequest) -> HttpResponse:
     if mine.may(Right.DEVELOPERS):
         day, month = calls(mine.venue, now=now)
         keys = ApiKey.objects.filter(venue=mine.venue).usable(now).order_by("-created_at", "-pk")
-        shown |= {"charts": [day, month], "used": sorted(usage.of_families(keys).values(), key=busiest)}
+        shown |= {"charts": [day, month], "usages": sorted(usage.of_families(keys).values(), key=busiest)}
     return render(request, "accounts/overview.html", shown)
 
 
 def busiest(used: usage.FamilyUsage) -> tuple[int, str]:
-    """By this the families with the most calls come first."""
+    """Sort key: key families with the most calls first."""
     return -(used.calls or 0), used.name
 
 
 def calls(venue: Venue, *, now: datetime) -> Sequence[CallChart]:
-    """The last 24 hours by the hour, and 30 days by the venue's day. One query of 721 rows at most."""
+    """Charts of the last 24 hours by hour, and of 30 days by the venue's day. One query of at most 721 rows."""
     zone = ZoneInfo(venue.timezone)
     today = now.astimezone(zone).date()
     first_day = today - timedelta(days=DAYS - 1)
@@ -142,7 +143,7 @@ def calls(venue: Venue, *, now: datetime) -> Sequence[CallChart]:
     days = [today - timedelta(days=back) for back in range(DAYS - 1, -1, -1)]
     return (
         call_chart(
-            "Calls of the last 24 hours",
+            "Calls in the last 24 hours",
             [
                 CallCounts(f"{at:%H:%M}", f"{at:%Y-%m-%d %H:%M}", *by_hour.get(hour, ()))
                 for hour in hours
@@ -150,27 +151,27 @@ def calls(venue: Venue, *, now: datetime) -> Sequence[CallChart]:
             ],
         ),
         call_chart(
-            "Calls of the last 30 days",
+            "Calls in the last 30 days",
             [CallCounts(f"{day:%m-%d}", f"{day:%Y-%m-%d}", *by_day.get(day, ())) for day in days],
         ),
     )
 
 
 def call_chart(title: str, counts: Sequence[CallCounts]) -> CallChart:
-    """A chart of these counts, from the left to the right."""
+    """Return a chart of these counts, from left to right."""
     return CallChart(
         title,
         counts,
-        bar_chart([each.column for each in counts], CHART, whole_numbers=True),
-        total=sum(each.calls for each in counts),
-        refused=sum(each.refused for each in counts),
-        broken=sum(each.broken for each in counts),
+        bar_chart([count.column for count in counts], CHART, whole_numbers=True),
+        total=sum(count.calls for count in counts),
+        refused=sum(count.refused for count in counts),
+        broken=sum(count.broken for count in counts),
     )
 
 
-def happenings(mine: Access) -> Iterator[Happening]:
-    """The newest events that concern this person's work. One query."""
-    types = [kind for kind, (_, right) in WORDS.items() if mine.may(right)]
+def activities(mine: Access) -> Iterator[Activity]:
+    """Yield the newest events that the user has the right to see. One query."""
+    types = [kind for kind, (_, right) in DESCRIPTIONS.items() if mine.may(right)]
     rows = (
         Event.objects.filter(venue=mine.venue, type__in=types)
         .order_by("-created_at", "-id")
@@ -185,12 +186,12 @@ def happenings(mine: Access) -> Iterator[Happening]:
             subject = f"Reservation {code}" if code else "A reservation"
             subject += f" for {party}" if party else ""
             url = url_of("reservation", mine, reservation=encode("res", key)) if key else ""
-        yield Happening(subject, WORDS[kind][0], by(actor), at, url)
+        yield Activity(subject, DESCRIPTIONS[kind][0], by(actor), at, url)
 
 
 def by(actor: str) -> str:
-    """Who did it, in words; "" where it came about by itself."""
+    """Return who did it, as text; "" for the system."""
     kind, _, name = actor.partition(":")
     if kind == "key":
-        return f"by the key {name}…"
+        return f"by API key {name}…"
     return {"staff": f"by {name}", "guest": "by the guest"}.get(kind, "")

@@ -1,4 +1,4 @@
-"""What somebody who signs in sees of themselves."""
+"""The pages of the signed-in user: name, teams, deletion."""
 
 from typing import cast
 
@@ -24,15 +24,17 @@ from framework.errors import Refusal
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def person(request: HttpRequest) -> HttpResponse:
-    """Name, address, and the teams one is in."""
+    """Show and save the name, and list the teams."""
     user = cast("User", request.user)
     form = NameForm(request.POST or None, instance=user)
     if request.method == "POST" and form.is_valid():
         form.save()
-        messages.success(request, "Your name is saved.")
+        messages.success(request, "Name saved.")
         return redirect("person")
     status = 400 if request.method == "POST" else 200
-    return render(request, "dashboard/profile.html", {"form": form, "parts": parts_of(user)}, status=status)
+    return render(
+        request, "dashboard/profile.html", {"form": form, "memberships": memberships_of(user)}, status=status
+    )
 
 
 @never_cache
@@ -41,14 +43,14 @@ def person(request: HttpRequest) -> HttpResponse:
 def leave(request: HttpRequest, membership: int) -> HttpResponse:
     """Leave a team."""
     user = cast("User", request.user)
-    part = parts_of(user).filter(pk=membership).first()
-    if part:
+    found = memberships_of(user).filter(pk=membership).first()
+    if found:
         try:
-            team.leave(part.account, user, now=timezone.now())
+            team.leave(found.account, user, now=timezone.now())
         except Refusal as refusal:
             messages.error(request, refusal.message)
         else:
-            messages.success(request, f"You have left {part.account.name}.")
+            messages.success(request, f"You have left {found.account.name}.")
     return redirect("person")
 
 
@@ -57,21 +59,21 @@ def leave(request: HttpRequest, membership: int) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @reauthentication_required  # type: ignore[untyped-decorator]  # allauth has no types
 def forget(request: HttpRequest) -> HttpResponse:
-    """Delete oneself, after a question."""
+    """Delete the user after confirmation."""
     user = cast("User", request.user)
     if request.method != "POST":
-        return render(request, "dashboard/delete_profile.html", {"parts": parts_of(user)})
+        return render(request, "dashboard/delete_profile.html", {"memberships": memberships_of(user)})
     try:
         closure.forget(user, now=timezone.now())
     except Refusal as refusal:
         messages.error(request, refusal.message)
         return redirect("person")
     logout(request)
-    messages.success(request, "You are deleted here. Goodbye.")
+    messages.success(request, "Your account was deleted.")
     return redirect("account_login")
 
 
-def parts_of(user: User) -> QuerySet[Membership]:
-    """The user's parts in open accounts."""
+def memberships_of(user: User) -> QuerySet[Membership]:
+    """The user's memberships in open accounts."""
     mine = Membership.objects.filter(user=user, account__closed_at=None).select_related("account")
     return mine.order_by("account__name", "pk")

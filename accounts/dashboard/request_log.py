@@ -1,4 +1,4 @@
-"""The request log on the dashboard: what a venue's programs asked and were answered, found and followed live."""
+"""The request log of the dashboard: the API requests of a venue, searchable and updated live."""
 
 import json
 import shlex
@@ -22,16 +22,16 @@ from framework.api.urls import public_url
 from framework.public_ids import decode
 
 PAGE = 30
-# Where no index knows what is asked for, so many calls are looked through at a time.
-LOOKED_THROUGH = 5_000
-RANGES = {"": "30 days", "1h": "Last hour", "24h": "Last 24 hours", "7d": "Last 7 days"}
+# Filters that no index supports scan at most so many requests per page.
+MAX_SCANNED = 5_000
+RANGES = {"": "Last 30 days", "1h": "Last hour", "24h": "Last 24 hours", "7d": "Last 7 days"}
 LENGTHS = {"1h": timedelta(hours=1), "24h": timedelta(hours=24), "7d": timedelta(days=7)}
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 LOCAL = "%Y-%m-%dT%H:%M"
 
 
 class FilterForm(forms.Form):
-    """What is looked for. The moments are of the venue's clock."""
+    """Filters of the request log. Times are in the venue's time zone."""
 
     key = forms.CharField(required=False)
     method = forms.ChoiceField(choices=[("", "Any"), *((method, method) for method in METHODS)], required=False)
@@ -39,9 +39,9 @@ class FilterForm(forms.Form):
         "^(?:[1-5]|[1-5][0-9][0-9])$",
         required=False,
         widget=forms.TextInput(attrs={"placeholder": "404, or 4 for 4xx", "inputmode": "numeric"}),
-        error_messages={"invalid": "A status is 200, 404, or 4 for every 4xx."},
+        error_messages={"invalid": "Enter a status such as 404, or 4 for all 4xx."},
     )
-    path = forms.CharField(label="Path begins with", max_length=200, required=False)
+    path = forms.CharField(label="Path starts with", max_length=200, required=False)
     range = forms.ChoiceField(label="Time", choices=list(RANGES.items()), required=False)
     since = forms.DateTimeField(
         label="From",
@@ -62,31 +62,31 @@ class FilterForm(forms.Form):
         self.fields["key"] = forms.ChoiceField(choices=[("", "Any"), *choices], required=False)
         self.order_fields(["range", "status", "method", "key", "path", "since", "until"])
 
-    def kept(self, calls: ApiCalls, *, now: datetime) -> ApiCalls:
-        """Those that indexes find: of the key, the class of status, the time."""
+    def indexed(self, calls: ApiCalls, *, now: datetime) -> ApiCalls:
+        """Apply the filters that indexes support: key, status class and time."""
         asked = self.cleaned_data
         if asked["key"]:
             calls = calls.filter(key=decode("key", asked["key"]))
         if asked["status"]:
-            # The partial indexes are of these words.
-            least = int(asked["status"][0]) * 100
-            calls = calls.filter(status__gte=least) if least >= 400 else calls
+            # The partial indexes have these conditions.
+            lowest = int(asked["status"][0]) * 100
+            calls = calls.filter(status__gte=lowest) if lowest >= 400 else calls
         if asked["range"]:
             calls = calls.filter(created_at__gte=now - LENGTHS[asked["range"]])
         if asked["since"]:
             calls = calls.filter(created_at__gte=asked["since"])
         if asked["until"]:
-            # The whole of that minute is meant.
+            # Include the whole minute.
             calls = calls.filter(created_at__lte=asked["until"].replace(second=59, microsecond=999_999))
         return calls
 
-    def chosen(self, calls: ApiCalls) -> ApiCalls:
-        """Those of them that are meant, for which each has to be looked at."""
+    def scanned(self, calls: ApiCalls) -> ApiCalls:
+        """Apply the filters that have to read each row."""
         asked = self.cleaned_data
         if asked["status"]:
             exact = len(asked["status"]) == 3
-            least = int(asked["status"]) if exact else int(asked["status"]) * 100
-            calls = calls.filter(status__range=(least, least if exact else least + 99))
+            lowest = int(asked["status"]) if exact else int(asked["status"]) * 100
+            calls = calls.filter(status__range=(lowest, lowest if exact else lowest + 99))
         if asked["method"]:
             calls = calls.filter(method=asked["method"])
         if asked["path"]:
@@ -94,31 +94,31 @@ class FilterForm(forms.Form):
         return calls
 
     @property
-    def looks_at_each(self) -> bool:
-        """Whether more is asked for than indexes know."""
+    def needs_scan(self) -> bool:
+        """Whether a filter is set that indexes do not support."""
         asked = self.cleaned_data
         return bool(asked["method"] or asked["path"] or asked["status"])
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A page of calls; `border` is where looking on begins, None where nothing is left."""
+    """A page of requests; `next_before` is the id to continue from, None on the last page."""
 
     calls: list[ApiCall]
-    border: str | None = None
+    next_before: str | None = None
     is_unfinished: bool = False
 
 
 def listing(venue: Venue, form: FilterForm, *, before: ApiCall | None, now: datetime) -> Found:
-    """The next page of calls, newest first. One query, or two where each call has to be looked at."""
+    """Return the next page, newest first. One query; two if rows have to be scanned."""
     calls = ApiCall.objects.filter(venue=venue, created_at__gt=now - ApiCall.KEPT)
-    calls = form.kept(calls.before(before) if before else calls, now=now).newest_first()
+    calls = form.indexed(calls.before(before) if before else calls, now=now).newest_first()
     last: ApiCall | None = None
-    if form.looks_at_each:
-        last = next(iter(calls.only("id", "created_at")[LOOKED_THROUGH - 1 : LOOKED_THROUGH]), None)
+    if form.needs_scan:
+        last = next(iter(calls.only("id", "created_at")[MAX_SCANNED - 1 : MAX_SCANNED]), None)
         if last is not None:
             calls = calls.filter(created_at__gte=last.created_at)
-        calls = form.chosen(calls)
+        calls = form.scanned(calls)
     rows = list(calls.defer("body", "answer", "user_agent")[: PAGE + 1])
     if len(rows) > PAGE:
         return Found(rows[:PAGE], rows[PAGE - 1].public_id)
@@ -126,33 +126,33 @@ def listing(venue: Venue, form: FilterForm, *, before: ApiCall | None, now: date
 
 
 def named(calls: Sequence[ApiCall], keys: Sequence[ApiKey]) -> list[tuple[ApiCall, ApiKey | None]]:
-    """Each call with its key, which may be gone."""
-    known = {key.pk: key for key in keys}
-    return [(call, known.get(call.key_id)) for call in calls]
+    """Pair each call with its key, None if the key was deleted."""
+    by_pk = {key.pk: key for key in keys}
+    return [(call, by_pk.get(call.key_id)) for call in calls]
 
 
 def call_of(venue: Venue, text: str) -> ApiCall | None:
-    """The venue's call of this public id."""
+    """Return the venue's call with this public id, or None."""
     row = decode("req", text)
     return ApiCall.objects.filter(venue=venue, pk=row).first() if row else None
 
 
 @page(Right.DEVELOPERS, section="requests")
 def listed(request: PageRequest) -> HttpResponse:
-    """The calls that are looked for. At most four queries beside those of the frame.
+    """List the filtered requests. At most four queries besides those of the layout.
 
-    Asked for by the page itself (htmx), the list alone, or 204 where it has not changed since.
+    An htmx request gets the list only, or 204 if it has not changed.
     """
     venue, now = request.access.venue, timezone.now()
-    if wanted := request.GET.get("id", "").strip():
-        if call := call_of(venue, wanted):
+    if request_id := request.GET.get("id", "").strip():
+        if call := call_of(venue, request_id):
             return redirect("request", venue=venue.public_id, call=call.public_id)
-        return render(request, "accounts/request_not_found.html", {"wanted": wanted[:100]}, status=404)
+        return render(request, "accounts/request_not_found.html", {"request_id": request_id[:100]}, status=404)
     keys = list(ApiKey.objects.filter(venue=venue).order_by("-created_at", "-pk")[:200])
     with timezone.override(venue.timezone):
         form = FilterForm(request.GET, keys=keys)
-        is_right = form.is_valid()
-    if not is_right:
+        is_valid = form.is_valid()
+    if not is_valid:
         return render(request, "accounts/request_log.html", {"form": form, "rows": []}, status=400)
     cursor = request.GET.get("before", "")
     before = call_of(venue, cursor) if cursor else None
@@ -169,19 +169,19 @@ def listed(request: PageRequest) -> HttpResponse:
         "is_later_page": bool(cursor),
         "is_live": is_live,
         "state": state,
-        "looked_through": LOOKED_THROUGH,
+        "scanned": MAX_SCANNED,
         "address": public_url("/api/v1/orders"),
     }
     if not request.htmx or "seen" not in request.GET:  # type: ignore[attr-defined]
         return render(request, "accounts/request_log.html", shown)
     if request.GET["seen"] == state:
         return HttpResponse(status=204)
-    return render(request, "accounts/request_log_rows.html", shown | {"is_news": True})
+    return render(request, "accounts/request_log_rows.html", shown | {"is_update": True})
 
 
 @page(Right.DEVELOPERS, section="requests")
 def show(request: PageRequest, call: str) -> HttpResponse:
-    """One call: what is known of it, and of a refused one what it sent and was answered. Two queries."""
+    """Show one request; of a failed one (4xx) also the bodies. Two queries."""
     venue = request.access.venue
     found = call_of(venue, call)
     if found is None:
@@ -197,7 +197,7 @@ def whole_path(call: ApiCall) -> str:
 
 
 def curl(call: ApiCall) -> str:
-    """The call as a line for the terminal, its key left to the reader."""
+    """Return the request as a curl command without its API key."""
     words = ["curl", "-X", call.method] if call.method not in ("GET", "HEAD") else ["curl"]
     line = shlex.join([*words, public_url(whole_path(call))]) + ' \\\n  -H "Authorization: Bearer $API_KEY"'
     if call.body:
@@ -206,7 +206,7 @@ def curl(call: ApiCall) -> str:
 
 
 def compact(body: str) -> str:
-    """JSON on one line; anything else as it is."""
+    """Return JSON on one line, and any other text unchanged."""
     try:
         return json.dumps(json.loads(body), ensure_ascii=False)
     except ValueError:

@@ -1,4 +1,4 @@
-"""The people of an account: who is in the team, who is invited, and what each may do."""
+"""Team pages: the members of an account, their roles, and invitations."""
 
 from collections.abc import Callable
 from typing import Any
@@ -21,7 +21,7 @@ SHOWN = 200
 
 @page(Right.TEAM, section="team", methods=("GET", "HEAD", "POST"))
 def listed(request: PageRequest) -> HttpResponse:
-    """Members and invitations, and the form that invites."""
+    """List members and invitations, and invite."""
     access = request.access
     reach, venues = team.reach_of(access), venues_of(access)
     form = InviteForm(request.POST or None, reach=reach, venues=venues)
@@ -31,7 +31,7 @@ def listed(request: PageRequest) -> HttpResponse:
         except Refusal as refusal:
             form.blame(refusal)
         else:
-            messages.success(request, f"The invitation is on its way to {made.email}.")
+            messages.success(request, f"The invitation was sent to {made.email}.")
             return redirect("team", venue=access.venue.public_id)
     members = (
         Membership.objects.filter(account=access.account)
@@ -39,18 +39,18 @@ def listed(request: PageRequest) -> HttpResponse:
         .prefetch_related("venues")
         .order_by("user__email", "pk")
     )
-    invited = (
+    invitations = (
         Invitation.objects.filter(account=access.account, accepted_at=None, withdrawn_at=None)
         .prefetch_related("venues")
         .order_by("-created_at", "pk")
     )
-    shown = [(one, can_touch(reach, one)) for one in members[:SHOWN]]
+    shown = [(member, can_edit(reach, member)) for member in members[:SHOWN]]
     return render(
         request,
         "dashboard/team.html",
         {
             "members": shown,
-            "invited": [(one, can_touch(reach, one), one.expires_at <= timezone.now()) for one in invited],
+            "invitations": [(row, can_edit(reach, row), row.expires_at <= timezone.now()) for row in invitations],
             "form": form,
             "limit": SHOWN if len(shown) == SHOWN else None,
             "is_small": len(venues) < 2,
@@ -61,7 +61,7 @@ def listed(request: PageRequest) -> HttpResponse:
 
 @page(Right.TEAM, section="team", methods=("GET", "HEAD", "POST"))
 def member(request: PageRequest, membership: int) -> HttpResponse:
-    """Change what somebody does."""
+    """Change the role and the restaurants of a member."""
     access = request.access
     rows = Membership.objects.filter(account=access.account).select_related("user").prefetch_related("venues")
     theirs = rows.filter(pk=membership).first()
@@ -76,15 +76,15 @@ def member(request: PageRequest, membership: int) -> HttpResponse:
         except Refusal as refusal:
             form.blame(refusal)
         else:
-            messages.success(request, f"{theirs.user.email} is {form.role_in_words()} now.")
+            messages.success(request, f"{theirs.user.email} is now {form.role_label()}.")
             return redirect("team", venue=access.venue.public_id)
     return render(
         request,
         "dashboard/team_member.html",
         {
             "form": form,
-            "theirs": theirs,
-            "may": can_touch(reach, theirs),
+            "member": theirs,
+            "can_edit": can_edit(reach, theirs),
             "is_me": theirs.user_id == access.user.pk,
         },
         status=400 if request.method == "POST" else 200,
@@ -93,40 +93,38 @@ def member(request: PageRequest, membership: int) -> HttpResponse:
 
 @page(Right.TEAM, section="team", methods=("POST",))
 def remove(request: PageRequest, membership: int) -> HttpResponse:
-    """End somebody's part."""
+    """Remove a member."""
     return done(
         request,
-        lambda: (
-            f"{team.remove(request.access, membership, now=timezone.now()).user.email} is not in the team any more."
-        ),
+        lambda: f"{team.remove(request.access, membership, now=timezone.now()).user.email} was removed from the team.",
     )
 
 
 @page(Right.TEAM, section="team", methods=("POST",))
 def resend(request: PageRequest, invitation: str) -> HttpResponse:
-    """Send an invitation again."""
+    """Resend an invitation."""
     key = decode("inv", invitation)
     if key is None:
         raise Http404
     return done(
-        request, lambda: f"A new link is on its way to {team.resend(request.access, key, now=timezone.now()).email}."
+        request, lambda: f"A new link was sent to {team.resend(request.access, key, now=timezone.now()).email}."
     )
 
 
 @page(Right.TEAM, section="team", methods=("POST",))
 def withdraw(request: PageRequest, invitation: str) -> HttpResponse:
-    """Take an invitation back."""
+    """Cancel an invitation."""
     key = decode("inv", invitation)
     if key is None:
         raise Http404
     return done(
         request,
-        lambda: f"The invitation of {team.withdraw(request.access, key, now=timezone.now()).email} is withdrawn.",
+        lambda: f"The invitation of {team.withdraw(request.access, key, now=timezone.now()).email} was cancelled.",
     )
 
 
 def done(request: PageRequest, act: Callable[[], str]) -> HttpResponse:
-    """Do it and say so, or say why not."""
+    """Run the action, add its message or its error, and redirect to the team page."""
     try:
         messages.success(request, act())
     except Refusal as refusal:
@@ -134,13 +132,13 @@ def done(request: PageRequest, act: Callable[[], str]) -> HttpResponse:
     return redirect("team", venue=request.access.venue.public_id)
 
 
-def can_touch(reach: team.Reach, one: Any) -> bool:
-    """Whether the one who looks may change this member or invitation."""
+def can_edit(reach: team.Reach, one: Any) -> bool:
+    """Whether the signed-in user may change this member or invitation."""
     return reach.covers(one.role, {venue.pk for venue in one.venues.all()})
 
 
 def venues_of(access: Access) -> list[Venue]:
-    """The account's venues that the one who looks may speak of."""
+    """The account's venues that the signed-in user may assign."""
     if access.role is None:
         return list(access.account.venues.order_by("is_sandbox", "name", "id"))
     return list(Venue.objects.worked_at_by(access.user).filter(account=access.account).by_name())

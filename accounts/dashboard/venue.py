@@ -1,4 +1,4 @@
-"""Where people say how their venue works: what it is called, what it sells in, and whom it takes."""
+"""The settings page of a venue."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -17,32 +17,32 @@ from framework.timezones import zones
 
 
 class DetailsForm(SettingsForm):
-    """What it is, and where."""
+    """Name, address and time zone."""
 
     class Meta:
         model = Venue
         fields = ["name", "address", "phone", "timezone"]
         labels = {"timezone": "Time zone"}
-        help_texts = {"timezone": "The wall clock of this venue: Europe/Rome"}
+        help_texts = {"timezone": "Example: Europe/Rome"}
         widgets = {"timezone": forms.TextInput(attrs={"list": "zones", "autocomplete": "off"})}
 
 
 class OrdersForm(SettingsForm):
-    """What it sells in."""
+    """Currency, tax and payment labels."""
 
     class Meta:
         model = Venue
         fields = ["currency", "prices_include_tax", "payment_methods"]
-        labels = {"payment_methods": "Payment labels", "prices_include_tax": "Prices on the menu include tax"}
+        labels = {"payment_methods": "Payment labels", "prices_include_tax": "Menu prices include tax"}
         help_texts = {
-            "currency": "ISO 4217: EUR. It stays while dishes are priced in it",
-            "prices_include_tax": "Off: tax is added to them on each order",
-            "payment_methods": "Labels that orders may carry, separated by commas: card, cash. Empty: any",
+            "currency": "ISO 4217 code, such as EUR. It cannot change while the menu has prices",
+            "prices_include_tax": "If off, tax is added to each order",
+            "payment_methods": "Allowed payment labels of orders, separated by commas: card, cash. Empty: any",
         }
 
 
 class ReservationsForm(SettingsForm):
-    """Whom it takes, and how far ahead."""
+    """Reservation rules and guest emails."""
 
     class Meta:
         model = Venue
@@ -54,27 +54,27 @@ class ReservationsForm(SettingsForm):
             "forgets_guests_after_days",
         ]
         labels = {
-            "max_days_ahead": "Days ahead",
-            "auto_confirm_max_party": "Largest party confirmed at once",
+            "max_days_ahead": "Booking window in days",
+            "auto_confirm_max_party": "Largest party confirmed automatically",
             "when_full": "When no table is free",
-            "mails_guests": "Mail guests",
-            "forgets_guests_after_days": "Forget guests after days",
+            "mails_guests": "Email guests",
+            "forgets_guests_after_days": "Delete guest data after days",
         }
         help_texts = {
-            "forgets_guests_after_days": "So many days after their last reservation guests are erased, with what was"
-            " noted of them; nobody can undo that. Empty: never"
+            "forgets_guests_after_days": "Number of days after a guest's last reservation. Contact data and notes are"
+            " deleted permanently. Empty: never"
         }
 
 
 class GuestsPageForm(SettingsForm):
-    """Whether guests book by themselves."""
+    """Online booking."""
 
     class Meta:
         model = Venue
         fields = ["is_bookable_online", "proves_guests"]
         labels = {
-            "is_bookable_online": "Guests may book online",
-            "proves_guests": "Ask guests to confirm by mail",
+            "is_bookable_online": "Online booking",
+            "proves_guests": "Ask guests to confirm by email",
         }
 
 
@@ -82,36 +82,36 @@ SECTIONS: Mapping[str, tuple[str, type[SettingsForm]]] = {
     "details": ("Restaurant", DetailsForm),
     "orders": ("Orders", OrdersForm),
     "reservations": ("Reservations", ReservationsForm),
-    "guests": ("Guests' page", GuestsPageForm),
+    "guests": ("Booking page", GuestsPageForm),
 }
 
 
 @page(Right.VENUE, section="venue")
 def show(request: PageRequest) -> HttpResponse:
-    """All sections, each with a form of its own."""
+    """Show all sections, each with its own form."""
     return answer(request)
 
 
 @page(Right.VENUE, section="venue", methods=("POST",))
 def store(request: PageRequest, *, part: str) -> HttpResponse:
-    """Store one section."""
+    """Save one section."""
     if part not in SECTIONS:
         raise Http404
     title, form_class = SECTIONS[part]
-    # The shell shows the venue's name: what is refused stays in the form.
+    # The layout shows `request.access.venue`; the form gets its own copy, so that invalid input does not show there.
     form = form_class(request.POST, instance=Venue.objects.get(pk=request.access.venue.pk), prefix=part)
     if form.is_valid() and form.stored():
-        messages.success(request, f"{title}: saved." if form.changed_data else f"{title}: nothing was changed.")
+        messages.success(request, f"{title}: saved." if form.changed_data else f"{title}: no changes.")
         return redirect(f"{reverse('venue-settings', kwargs={'venue': request.access.venue.public_id})}#{part}")
     return answer(request, {part: form}, status=400)
 
 
 def answer(request: PageRequest, refused: Mapping[str, SettingsForm] | None = None, status: int = 200) -> HttpResponse:
-    """The page; of a section that was refused, what was typed."""
+    """Render the page; a section with errors keeps its input."""
     venue = request.access.venue
-    parts: list[dict[str, Any]] = [
+    sections: list[dict[str, Any]] = [
         {"name": name, "title": title, "form": (refused or {}).get(name) or form(instance=venue, prefix=name)}
         for name, (title, form) in SECTIONS.items()
     ]
-    told = {"parts": parts, "zones": sorted(zones()), "is_refused": bool(refused)}
-    return render(request, "accounts/venue.html", told, status=status)
+    context = {"sections": sections, "zones": sorted(zones()), "is_refused": bool(refused)}
+    return render(request, "accounts/venue.html", context, status=status)

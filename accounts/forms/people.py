@@ -1,4 +1,4 @@
-"""The forms by which people join and tell of themselves, their team and their restaurants."""
+"""Forms of sign-up, invitations, teams, accounts and restaurants."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -22,20 +22,20 @@ from accounts.tenancy.team import Reach
 from framework.errors import Refusal
 from framework.timezones import is_a_zone, zones
 
-LENGTHS = "At least 8 characters, and nothing that everybody uses."
+MIN_STRENGTH_HELP = "At least 8 characters, not a common password."
 ROLES = {
-    Role.OWNER: "everything, also the account itself",
-    Role.MANAGER: "everything but the account itself",
+    Role.OWNER: "everything, including the account",
+    Role.MANAGER: "everything except the account",
     Role.HOST: "orders, reservations and guests",
-    Role.KITCHEN: "orders, and what is sold out",
+    Role.KITCHEN: "orders and sold-out dishes",
 }
 
 
 class ZoneInput(forms.TextInput):
-    """A field that suggests the zones."""
+    """A text input that suggests time zones."""
 
     def render(self, name: str, value: Any, attrs: Any = None, renderer: Any = None) -> SafeString:
-        """With a list of the zones' names."""
+        """Render the input with a datalist of the time zones."""
         known = f"zones-of-{name}"
         options = format_html_join("", '<option value="{}">', ((zone,) for zone in sorted(zones())))
         field = super().render(name, value, {"list": known} | (attrs or {}), renderer)
@@ -52,11 +52,11 @@ class ZoneField(forms.CharField):
             "widget": ZoneInput,
             "validators": [is_a_zone],
         }
-        super().__init__(**known | {"help_text": "Where the restaurant is: Europe/Rome."} | options)
+        super().__init__(**known | {"help_text": "The restaurant's time zone, for example Europe/Rome."} | options)
 
 
 class CurrencyField(forms.ChoiceField):
-    """A code of ISO 4217."""
+    """An ISO 4217 code."""
 
     def __init__(self, **options: Any) -> None:
         choices = [(code, code) for code in CURRENCIES]
@@ -64,45 +64,45 @@ class CurrencyField(forms.ChoiceField):
 
 
 class NewPasswordField(forms.CharField):
-    """A password that somebody chooses."""
+    """A new password."""
 
     def __init__(self, **options: Any) -> None:
         widget = forms.PasswordInput(attrs={"autocomplete": "new-password"})
-        known: dict[str, Any] = {"label": "Password", "strip": False, "widget": widget, "help_text": LENGTHS}
+        known: dict[str, Any] = {"label": "Password", "strip": False, "widget": widget, "help_text": MIN_STRENGTH_HELP}
         super().__init__(**known | options)
 
 
 class Newcomer(SignupForm):  # type: ignore[misc]  # allauth has no types
-    """What a newcomer is asked. The user and the account come to be together or not at all."""
+    """The sign-up form. User and account are created in one transaction."""
 
     restaurant = forms.CharField(
         max_length=onboarding.NAME_LENGTH,
-        help_text="Its name, or your company's.",
+        help_text="The restaurant's or your company's name.",
         widget=forms.TextInput(attrs={"autocomplete": "organization"}),
     )
     timezone = ZoneField(initial="UTC", widget=ZoneInput(attrs={"data-zone": ""}))
-    currency = CurrencyField(help_text="Of your menu's prices.")
+    currency = CurrencyField(help_text="The currency of your menu prices.")
     field_order = ("restaurant", "email", "password1", "timezone", "currency")
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        self.fields["password1"].help_text = LENGTHS
+        self.fields["password1"].help_text = MIN_STRENGTH_HELP
         self.fields["email"].validators.append(MaxLengthValidator(254))
         for field in self.fields.values():
             field.widget.attrs.pop("placeholder", None)
 
     def try_save(self, request: HttpRequest) -> tuple[User | None, HttpResponse | None]:
-        """Store all of it. Of two who sign up with one address at once, one is told that it is taken."""
+        """Store user and account. Of two concurrent sign-ups with one address, the second gets a form error."""
         try:
             with transaction.atomic():
-                kept: tuple[User | None, HttpResponse | None] = super().try_save(request)
-                return kept
+                saved: tuple[User | None, HttpResponse | None] = super().try_save(request)
+                return saved
         except IntegrityError:
-            self.add_error("email", "Somebody has just signed up with this address.")
+            self.add_error("email", "An account with this address was just created.")
             return None, render(request, "account/signup.html", {"form": self}, status=400)
 
     def custom_signup(self, request: HttpRequest, user: User) -> None:
-        """Found the account; its first key waits in the session until it is shown, once."""
+        """Create the account; its first API key stays in the session until the welcome page shows it."""
         asked = self.cleaned_data
         issued = onboarding.found(
             user, name=asked["restaurant"], timezone=asked["timezone"], currency=asked["currency"]
@@ -111,7 +111,7 @@ class Newcomer(SignupForm):  # type: ignore[misc]  # allauth has no types
 
 
 class PasswordForm(forms.Form):
-    """What is missing of somebody whose address is known."""
+    """The password of a new user whose email address is already known."""
 
     password = NewPasswordField()
 
@@ -120,14 +120,14 @@ class PasswordForm(forms.Form):
         self.user = user
 
     def clean_password(self) -> str:
-        """One that is hard to guess."""
+        """Validate the password strength."""
         password: str = self.cleaned_data["password"]
         validate_password(password, self.user)
         return password
 
 
 class NameForm(forms.ModelForm[User]):
-    """What somebody is called."""
+    """First and last name."""
 
     class Meta:
         model = User
@@ -135,14 +135,15 @@ class NameForm(forms.ModelForm[User]):
 
 
 class PartForm(forms.Form):
-    """What somebody does in a team, and where; the choices are those of the one who decides."""
+    """Role and restaurants of a team member; the choices depend on the user who edits."""
 
     role = forms.ChoiceField(widget=forms.RadioSelect, initial=Role.HOST)
     venues = forms.ModelMultipleChoiceField(
+        label="Restaurants",
         queryset=Venue.objects.none(),
         required=False,
         widget=forms.CheckboxSelectMultiple,
-        help_text="None ticked: all venues, also those that come later.",
+        help_text="If none is selected: all restaurants, including ones added later.",
     )
 
     def __init__(self, *args: Any, reach: Reach, venues: Sequence[Venue], **options: Any) -> None:
@@ -152,26 +153,26 @@ class PartForm(forms.Form):
         chosen.queryset = Venue.objects.filter(pk__in=[venue.pk for venue in venues]).by_name()  # type: ignore[attr-defined]  # a ModelMultipleChoiceField
         if reach.venues is not None:
             chosen.required = True
-            chosen.help_text = "Those that you lead."
+            chosen.help_text = "The restaurants that you manage."
         elif len(venues) < 2:
             del self.fields["venues"]
 
     def clean(self) -> dict[str, Any]:
-        """With one venue there is nothing to choose: all."""
+        """With a single venue there is no choice: the member gets all venues."""
         values: dict[str, Any] = super().clean() or self.cleaned_data
         return {"venues": list[Venue]()} | values
 
     def blame(self, refusal: Refusal) -> None:
-        """Say it at the field that it is about."""
+        """Add the error to the field that it concerns."""
         self.add_error(refusal.param if refusal.param in self.fields else None, refusal.message)
 
-    def role_in_words(self) -> str:
-        """The role that was chosen."""
+    def role_label(self) -> str:
+        """Return the selected role in lower case."""
         return Role(self.cleaned_data["role"]).label.lower()
 
 
 class InviteForm(PartForm):
-    """Whom to invite, and for what."""
+    """Email address, role and restaurants of an invitation."""
 
     email = forms.EmailField(max_length=254, widget=forms.EmailInput(attrs={"autocomplete": "off"}))
     field_order = ("email", "role", "venues")
@@ -180,25 +181,25 @@ class InviteForm(PartForm):
 class AccountForm(forms.Form):
     """The name of an account."""
 
-    name = forms.CharField(max_length=200, help_text="On our bills and in invitations; guests do not see it.")
+    name = forms.CharField(max_length=200, help_text="Shown on invoices and in invitations, not to guests.")
 
 
 class VenueForm(forms.Form):
-    """A restaurant that is added."""
+    """A new restaurant."""
 
     name = forms.CharField(max_length=onboarding.NAME_LENGTH)
     timezone = ZoneField()
     currency = CurrencyField()
     is_sandbox = forms.BooleanField(
-        label="For trying out",
+        label="Sandbox",
         required=False,
-        help_text="A sandbox: its keys begin with rk_test_, and nothing is real.",
+        help_text="For testing: its API keys begin with rk_test_, and nothing is real.",
     )
 
 
 class CloseForm(forms.Form):
-    """The question before an account ends."""
+    """Confirmation before an account is closed."""
 
     name = forms.CharField(
-        max_length=200, label="Type its name to be sure", widget=forms.TextInput(attrs={"autocomplete": "off"})
+        max_length=200, label="Type the account name to confirm", widget=forms.TextInput(attrs={"autocomplete": "off"})
     )

@@ -7,13 +7,13 @@ from django.utils import timezone
 from accounts.models import Venue
 from framework.forms.optimistic_concurrency import StaleForm, ToldForm
 
-ZONE_STAYS = "Guests are expected by this clock; it can be changed once none are."
+ZONE_STAYS = "The time zone cannot change while there are upcoming reservations."
 # Triggers that hold the rule where somebody else is quicker, and the field that they speak of.
 KEPT = {
     "venue_keeps_its_zone_while_guests_are_expected": ("timezone", ZONE_STAYS),
     "venue_keeps_its_currency_while_its_menu_has_dishes": (
         "currency",
-        "A dish was priced in the old currency just now. Take the dishes off first.",
+        "A dish was just added in the old currency. Remove the dishes first.",
     ),
 }
 
@@ -37,8 +37,7 @@ class VenueForm(StaleForm):
         currency: str = self.cleaned_data["currency"]
         if "currency" in self.changed_data and Venue.objects.filter(pk=self.instance.pk, menu__items__isnull=False):
             raise forms.ValidationError(
-                f"The prices of the menu are in {self.instance.currency}."
-                " Take its dishes off first, and then change the currency."
+                f"The menu prices are in {self.instance.currency}. Remove the dishes before you change the currency."
             )
         return currency
 

@@ -49,7 +49,7 @@ def close(account: Account, *, name: str, now: datetime) -> None:
     `name` is what its owner has typed, to be sure. Raises CannotClose.
     """
     if " ".join(name.split()) != " ".join(account.name.split()):
-        raise CannotClose(f"Type the name of the account as it is: {account.name}", param="name")
+        raise CannotClose(f"Type the exact name of the account: {account.name}", param="name")
     with transaction.atomic():
         held = team.hold(account.pk)
         if found := reasons(held, now=now):
@@ -69,7 +69,7 @@ def reopen(account: Account, *, now: datetime) -> None:
     """
     closed = Account.objects.filter(pk=account.pk, closed_at__gt=now - KEPT)
     if not closed.update(closed_at=None):
-        raise CannotReopen("It is open, or it was closed more than 30 days ago.")
+        raise CannotReopen("The account is open, or it was closed more than 30 days ago.")
 
 
 def sweep(*, now: datetime) -> int:
@@ -133,9 +133,9 @@ def forget(user: User, *, now: datetime) -> None:
                 team.keep_an_owner(account, without=membership)
             except team.LastOwner as refusal:
                 raise StillNeeded(
-                    f"You are the only owner of {account.name}. Make somebody else an owner, or close the account."
+                    f"You are the only owner of {account.name}. Make another member an owner, or close the account."
                 ) from refusal
         if user.is_staff:
-            raise StillNeeded("You work in the back office. Ask a colleague to remove you there.")
+            raise StillNeeded("Your account has access to the back office. Ask a colleague to remove it there.")
         Invitation.objects.filter(invited_by=user, accepted_at=None, withdrawn_at=None).update(withdrawn_at=now)
         user.delete()

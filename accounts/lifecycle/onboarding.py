@@ -50,7 +50,7 @@ def add_venue(account: Account, *, name: str, timezone: str, currency: str, is_s
     with transaction.atomic():
         held = Account.objects.select_for_update(no_key=True).get(pk=account.pk)
         if held.venues.count() >= VENUES:
-            raise TooManyVenues(f"An account has at most {VENUES} venues. Write to us if you need more.")
+            raise TooManyVenues(f"An account can have at most {VENUES} restaurants. Contact us if you need more.")
         return Venue.objects.create(
             account=held, name=name, timezone=timezone, currency=currency, is_sandbox=is_sandbox
         )

@@ -112,7 +112,7 @@ class Migration(migrations.Migration):
                 ),
                 ("address", models.CharField(max_length=254)),
                 ("subject", models.CharField(max_length=300)),
-                ("text", models.TextField(editable=False, help_text="Sealed")),
+                ("text", models.TextField(editable=False, help_text="Encrypted")),
                 ("created_at", models.DateTimeField()),
                 ("next_try_at", models.DateTimeField()),
             ],
@@ -153,7 +153,7 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 ("date_joined", models.DateTimeField(default=django.utils.timezone.now, verbose_name="date joined")),
-                ("email", models.EmailField(max_length=254, unique=True, verbose_name="e-mail address")),
+                ("email", models.EmailField(max_length=254, unique=True, verbose_name="email address")),
                 (
                     "groups",
                     models.ManyToManyField(
@@ -204,7 +204,7 @@ class Migration(migrations.Migration):
                     models.DateTimeField(
                         blank=True,
                         editable=False,
-                        help_text="Its owner has closed it; what it has is deleted later",
+                        help_text="When the owner closed the account; its data is deleted later",
                         null=True,
                     ),
                 ),
@@ -224,7 +224,7 @@ class Migration(migrations.Migration):
                     "timezone",
                     models.CharField(
                         default="UTC",
-                        help_text="IANA name: the wall clock of this venue",
+                        help_text="IANA time zone of the venue",
                         max_length=64,
                         validators=[framework.timezones.is_a_zone],
                     ),
@@ -233,12 +233,14 @@ class Migration(migrations.Migration):
                 (
                     "is_sandbox",
                     models.BooleanField(
-                        default=False, help_text="For trying out: its keys begin with rk_test_", verbose_name="sandbox"
+                        default=False,
+                        help_text="For testing: its API keys begin with rk_test_",
+                        verbose_name="sandbox",
                     ),
                 ),
                 (
                     "max_days_ahead",
-                    models.PositiveSmallIntegerField(default=365, help_text="How far ahead a table can be reserved"),
+                    models.PositiveSmallIntegerField(default=365, help_text="How many days ahead guests can book"),
                 ),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
                 (
@@ -249,13 +251,13 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "auto_confirm_max_party",
-                    models.PositiveSmallIntegerField(default=8, help_text="Larger parties wait for the staff's word"),
+                    models.PositiveSmallIntegerField(default=8, help_text="Larger parties need approval by staff"),
                 ),
                 (
                     "mails_guests",
                     models.BooleanField(
                         default=True,
-                        help_text="Confirmations, reminders and offers go to guests who left a mail address",
+                        help_text="Send confirmations, reminders and offers to guests who gave an email address",
                     ),
                 ),
                 (
@@ -272,27 +274,30 @@ class Migration(migrations.Migration):
                         ),
                         blank=True,
                         default=list,
-                        help_text="Labels that orders may carry, separated by commas; empty: any",
+                        help_text="Allowed payment labels of orders, separated by commas; empty: any",
                         size=None,
                     ),
                 ),
                 (
                     "prices_include_tax",
-                    models.BooleanField(default=True, help_text="Whether the menu's prices are what guests pay"),
+                    models.BooleanField(default=True, help_text="Whether menu prices include tax"),
                 ),
                 (
                     "when_full",
                     models.CharField(
-                        choices=[("refuse", "Refuse, and name other times"), ("waitlist", "Put on the waiting list")],
+                        choices=[
+                            ("refuse", "Decline, and offer other times"),
+                            ("waitlist", "Add to the waiting list"),
+                        ],
                         default="refuse",
-                        help_text="What a guest is told when no table is free",
+                        help_text="What happens when no table is free",
                         max_length=10,
                     ),
                 ),
                 (
                     "address",
                     models.CharField(
-                        blank=True, db_default="", default="", help_text="Where guests come to", max_length=300
+                        blank=True, db_default="", default="", help_text="Shown to guests", max_length=300
                     ),
                 ),
                 (
@@ -300,14 +305,14 @@ class Migration(migrations.Migration):
                     models.BooleanField(
                         db_default=False,
                         default=False,
-                        help_text="Guests may reserve on the page of this venue",
+                        help_text="Guests can book on the booking page",
                         verbose_name="bookable online",
                     ),
                 ),
                 (
                     "phone",
                     models.CharField(
-                        blank=True, db_default="", default="", help_text="What guests may call", max_length=40
+                        blank=True, db_default="", default="", help_text="Shown to guests", max_length=40
                     ),
                 ),
                 (
@@ -315,14 +320,14 @@ class Migration(migrations.Migration):
                     models.BooleanField(
                         db_default=False,
                         default=False,
-                        help_text="What is booked on that page is kept for 15 minutes, until the guest follows a mailed link",
+                        help_text="Bookings on that page are held for 15 minutes, until the guest opens the link in an email",
                     ),
                 ),
                 (
                     "forgets_guests_after_days",
                     models.PositiveSmallIntegerField(
                         blank=True,
-                        help_text="Days after their last reservation, when guests are erased; empty: never",
+                        help_text="Days after their last reservation until guest data is deleted; empty: never",
                         null=True,
                         validators=[django.core.validators.MinValueValidator(1)],
                     ),
@@ -391,7 +396,7 @@ class Migration(migrations.Migration):
                     "timezone",
                     models.CharField(
                         default="UTC",
-                        help_text="IANA name: the wall clock of this venue",
+                        help_text="IANA time zone of the venue",
                         max_length=64,
                         validators=[framework.timezones.is_a_zone],
                     ),
@@ -400,23 +405,28 @@ class Migration(migrations.Migration):
                 (
                     "is_sandbox",
                     models.BooleanField(
-                        default=False, help_text="For trying out: its keys begin with rk_test_", verbose_name="sandbox"
+                        default=False,
+                        help_text="For testing: its API keys begin with rk_test_",
+                        verbose_name="sandbox",
                     ),
                 ),
                 (
                     "max_days_ahead",
-                    models.PositiveSmallIntegerField(default=365, help_text="How far ahead a table can be reserved"),
+                    models.PositiveSmallIntegerField(default=365, help_text="How many days ahead guests can book"),
                 ),
                 (
                     "auto_confirm_max_party",
-                    models.PositiveSmallIntegerField(default=8, help_text="Larger parties wait for the staff's word"),
+                    models.PositiveSmallIntegerField(default=8, help_text="Larger parties need approval by staff"),
                 ),
                 (
                     "when_full",
                     models.CharField(
-                        choices=[("refuse", "Refuse, and name other times"), ("waitlist", "Put on the waiting list")],
+                        choices=[
+                            ("refuse", "Decline, and offer other times"),
+                            ("waitlist", "Add to the waiting list"),
+                        ],
                         default="refuse",
-                        help_text="What a guest is told when no table is free",
+                        help_text="What happens when no table is free",
                         max_length=10,
                     ),
                 ),
@@ -424,12 +434,12 @@ class Migration(migrations.Migration):
                     "mails_guests",
                     models.BooleanField(
                         default=True,
-                        help_text="Confirmations, reminders and offers go to guests who left a mail address",
+                        help_text="Send confirmations, reminders and offers to guests who gave an email address",
                     ),
                 ),
                 (
                     "prices_include_tax",
-                    models.BooleanField(default=True, help_text="Whether the menu's prices are what guests pay"),
+                    models.BooleanField(default=True, help_text="Whether menu prices include tax"),
                 ),
                 (
                     "payment_methods",
@@ -445,20 +455,20 @@ class Migration(migrations.Migration):
                         ),
                         blank=True,
                         default=list,
-                        help_text="Labels that orders may carry, separated by commas; empty: any",
+                        help_text="Allowed payment labels of orders, separated by commas; empty: any",
                         size=None,
                     ),
                 ),
                 (
                     "address",
                     models.CharField(
-                        blank=True, db_default="", default="", help_text="Where guests come to", max_length=300
+                        blank=True, db_default="", default="", help_text="Shown to guests", max_length=300
                     ),
                 ),
                 (
                     "phone",
                     models.CharField(
-                        blank=True, db_default="", default="", help_text="What guests may call", max_length=40
+                        blank=True, db_default="", default="", help_text="Shown to guests", max_length=40
                     ),
                 ),
                 (
@@ -466,7 +476,7 @@ class Migration(migrations.Migration):
                     models.BooleanField(
                         db_default=False,
                         default=False,
-                        help_text="Guests may reserve on the page of this venue",
+                        help_text="Guests can book on the booking page",
                         verbose_name="bookable online",
                     ),
                 ),
@@ -475,7 +485,7 @@ class Migration(migrations.Migration):
                     models.BooleanField(
                         db_default=False,
                         default=False,
-                        help_text="What is booked on that page is kept for 15 minutes, until the guest follows a mailed link",
+                        help_text="Bookings on that page are held for 15 minutes, until the guest opens the link in an email",
                     ),
                 ),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
@@ -503,7 +513,7 @@ class Migration(migrations.Migration):
                     "forgets_guests_after_days",
                     models.PositiveSmallIntegerField(
                         blank=True,
-                        help_text="Days after their last reservation, when guests are erased; empty: never",
+                        help_text="Days after their last reservation until guest data is deleted; empty: never",
                         null=True,
                         validators=[django.core.validators.MinValueValidator(1)],
                     ),
@@ -544,7 +554,7 @@ class Migration(migrations.Migration):
                 (
                     "subject",
                     models.UUIDField(
-                        blank=True, help_text="Key of the order, reservation or export that it is about", null=True
+                        blank=True, help_text="Primary key of the order, reservation or export", null=True
                     ),
                 ),
                 ("actor", models.CharField(max_length=300)),
@@ -566,7 +576,7 @@ class Migration(migrations.Migration):
                     models.ForeignKey(
                         blank=True,
                         db_index=False,
-                        help_text="In place of the venue, of what happens at none: an export",
+                        help_text="Instead of the venue, for events of no venue, such as exports",
                         null=True,
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="events",
@@ -640,7 +650,9 @@ class Migration(migrations.Migration):
                 ("secret", models.BinaryField(help_text="Encrypted")),
                 (
                     "old_secret",
-                    models.BinaryField(blank=True, help_text="Encrypted; signs too for a while", null=True),
+                    models.BinaryField(
+                        blank=True, help_text="Encrypted; still valid for a while after a rotation", null=True
+                    ),
                 ),
                 ("old_secret_until", models.DateTimeField(blank=True, editable=False, null=True)),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
@@ -651,9 +663,9 @@ class Migration(migrations.Migration):
                     models.CharField(
                         blank=True,
                         choices=[
-                            ("staff", "switched off by people"),
-                            ("gone", "it answered 410"),
-                            ("failing", "it failed for five days"),
+                            ("staff", "disabled manually"),
+                            ("gone", "the server answered 410"),
+                            ("failing", "failed for five days"),
                         ],
                         editable=False,
                         max_length=10,
@@ -770,9 +782,9 @@ class Migration(migrations.Migration):
                     models.CharField(
                         blank=True,
                         choices=[
-                            ("staff", "switched off by people"),
-                            ("gone", "it answered 410"),
-                            ("failing", "it failed for five days"),
+                            ("staff", "disabled manually"),
+                            ("gone", "the server answered 410"),
+                            ("failing", "failed for five days"),
                         ],
                         editable=False,
                         max_length=10,
@@ -828,13 +840,18 @@ class Migration(migrations.Migration):
                 (
                     "last_status",
                     models.PositiveSmallIntegerField(
-                        blank=True, help_text="HTTP status of the last answer", null=True
+                        blank=True, help_text="HTTP status of the last response", null=True
                     ),
                 ),
-                ("last_answer", models.CharField(blank=True, default="", help_text="Its first 1 kB", max_length=1024)),
+                (
+                    "last_answer",
+                    models.CharField(
+                        blank=True, default="", help_text="First 1 kB of the last response", max_length=1024
+                    ),
+                ),
                 (
                     "last_error",
-                    models.CharField(blank=True, default="", help_text="Why there was no answer", max_length=300),
+                    models.CharField(blank=True, default="", help_text="Why the last attempt failed", max_length=300),
                 ),
                 ("delivered_at", models.DateTimeField(blank=True, null=True)),
                 ("created_at", models.DateTimeField()),
@@ -931,16 +948,18 @@ class Migration(migrations.Migration):
                     models.UUIDField(
                         default=framework.public_ids.new_id,
                         editable=False,
-                        help_text="Shared by a key and those that replace it",
+                        help_text="Shared by a key and its replacements",
                     ),
                 ),
                 ("name", models.CharField(max_length=100)),
                 ("digest", models.BinaryField(max_length=32, unique=True)),
                 (
                     "start",
-                    models.CharField(editable=False, help_text="The first letters, to tell keys apart", max_length=12),
+                    models.CharField(
+                        editable=False, help_text="First characters, to recognise the key", max_length=12
+                    ),
                 ),
-                ("end", models.CharField(editable=False, help_text="The last letters", max_length=4)),
+                ("end", models.CharField(editable=False, help_text="Last characters", max_length=4)),
                 ("allowance", models.PositiveIntegerField(default=1000, help_text="Requests an hour")),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
                 ("expires_at", models.DateTimeField(blank=True, null=True)),
@@ -969,7 +988,7 @@ class Migration(migrations.Migration):
                             max_length=20,
                         ),
                         default=accounts.models.api_keys.every_scope,
-                        help_text="What the key may do: read or write orders and reservations",
+                        help_text="Permissions: read or write orders and reservations",
                         size=None,
                     ),
                 ),
@@ -1041,15 +1060,17 @@ class Migration(migrations.Migration):
                     models.UUIDField(
                         default=framework.public_ids.new_id,
                         editable=False,
-                        help_text="Shared by a key and those that replace it",
+                        help_text="Shared by a key and its replacements",
                     ),
                 ),
                 ("name", models.CharField(max_length=100)),
                 (
                     "start",
-                    models.CharField(editable=False, help_text="The first letters, to tell keys apart", max_length=12),
+                    models.CharField(
+                        editable=False, help_text="First characters, to recognise the key", max_length=12
+                    ),
                 ),
-                ("end", models.CharField(editable=False, help_text="The last letters", max_length=4)),
+                ("end", models.CharField(editable=False, help_text="Last characters", max_length=4)),
                 (
                     "scopes",
                     django.contrib.postgres.fields.ArrayField(
@@ -1063,7 +1084,7 @@ class Migration(migrations.Migration):
                             max_length=20,
                         ),
                         default=accounts.models.api_keys.every_scope,
-                        help_text="What the key may do: read or write orders and reservations",
+                        help_text="Permissions: read or write orders and reservations",
                         size=None,
                     ),
                 ),
@@ -1101,7 +1122,7 @@ class Migration(migrations.Migration):
             fields=[
                 (
                     "id",
-                    models.UUIDField(help_text="That of the answer's X-Request-Id", primary_key=True, serialize=False),
+                    models.UUIDField(help_text="The X-Request-Id of the response", primary_key=True, serialize=False),
                 ),
                 ("method", models.CharField(max_length=10)),
                 ("path", models.CharField(max_length=500)),
@@ -1116,9 +1137,9 @@ class Migration(migrations.Migration):
                 ("user_agent", models.CharField(blank=True, default="", max_length=200)),
                 (
                     "body",
-                    models.TextField(blank=True, default="", help_text="Of a refused call (4xx) alone, and masked"),
+                    models.TextField(blank=True, default="", help_text="Only of failed requests (4xx), masked"),
                 ),
-                ("answer", models.TextField(blank=True, default="", help_text="Of a refused call (4xx) alone")),
+                ("answer", models.TextField(blank=True, default="", help_text="Only of failed requests (4xx)")),
                 ("created_at", models.DateTimeField()),
                 (
                     "key",
@@ -1164,7 +1185,7 @@ class Migration(migrations.Migration):
             name="ApiHour",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("hour", models.DateTimeField(help_text="Its beginning, in UTC")),
+                ("hour", models.DateTimeField(help_text="Start of the hour, in UTC")),
                 ("calls", models.PositiveIntegerField(default=0)),
                 ("refused", models.PositiveIntegerField(default=0, help_text="Answered with 4xx")),
                 ("broken", models.PositiveIntegerField(default=0, help_text="Answered with 5xx")),
@@ -1247,7 +1268,7 @@ class Migration(migrations.Migration):
                     models.BooleanField(
                         db_default=False,
                         default=False,
-                        help_text="To the venues that are named; otherwise it is of all of the account's, also of later ones",
+                        help_text="Limited to the selected venues; otherwise all venues of the account, including later ones",
                         verbose_name="limited",
                     ),
                 ),
@@ -1255,7 +1276,7 @@ class Migration(migrations.Migration):
                     "venues",
                     models.ManyToManyField(
                         blank=True,
-                        help_text="Those that a limited part is limited to",
+                        help_text="The venues of a limited membership",
                         related_name="memberships",
                         to="accounts.venue",
                     ),
@@ -1361,7 +1382,7 @@ class Migration(migrations.Migration):
                     models.BooleanField(
                         db_default=False,
                         default=False,
-                        help_text="To the venues that are named; otherwise it is of all of the account's, also of later ones",
+                        help_text="Limited to the selected venues; otherwise all venues of the account, including later ones",
                         verbose_name="limited",
                     ),
                 ),
@@ -1410,7 +1431,7 @@ class Migration(migrations.Migration):
                 (
                     "is_limited",
                     models.BooleanField(
-                        db_default=False, default=False, help_text="To these venues", verbose_name="limited"
+                        db_default=False, default=False, help_text="Limited to these venues", verbose_name="limited"
                     ),
                 ),
                 ("venues", models.ManyToManyField(blank=True, related_name="+", to="accounts.venue")),

@@ -121,15 +121,15 @@ class ApiKey(models.Model):
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     venue = models.ForeignKey(Venue, on_delete=models.CASCADE, related_name="api_keys")
-    family = models.UUIDField(default=new_id, editable=False, help_text="Shared by a key and those that replace it")
+    family = models.UUIDField(default=new_id, editable=False, help_text="Shared by a key and its replacements")
     name = models.CharField(max_length=100)
     digest = models.BinaryField(max_length=32, unique=True, editable=False)
-    start = models.CharField(max_length=12, editable=False, help_text="The first letters, to tell keys apart")
-    end = models.CharField(max_length=4, editable=False, help_text="The last letters")
+    start = models.CharField(max_length=12, editable=False, help_text="First characters, to recognise the key")
+    end = models.CharField(max_length=4, editable=False, help_text="Last characters")
     scopes = ArrayField(
         models.CharField(max_length=20, choices=Scope),
         default=every_scope,
-        help_text="What the key may do: read or write orders and reservations",
+        help_text="Permissions: read or write orders and reservations",
     )
     allowance = models.PositiveIntegerField(default=1000, help_text="Requests an hour")
     created_at = models.DateTimeField(auto_now_add=True)

@@ -14,7 +14,7 @@ class Letter(models.Model):
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     address = models.CharField(max_length=254)
     subject = models.CharField(max_length=300)
-    text = models.TextField(editable=False, help_text="Sealed")
+    text = models.TextField(editable=False, help_text="Encrypted")
     created_at = models.DateTimeField()
     next_try_at = models.DateTimeField()
 

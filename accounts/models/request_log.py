@@ -56,7 +56,7 @@ class ApiCall(models.Model):
 
     KEPT: ClassVar[timedelta] = timedelta(days=30)
 
-    id = models.UUIDField(primary_key=True, help_text="That of the answer's X-Request-Id")
+    id = models.UUIDField(primary_key=True, help_text="The X-Request-Id of the response")
     venue = models.ForeignKey(
         Venue, on_delete=models.CASCADE, related_name="api_calls", db_index=False, db_constraint=False
     )
@@ -71,8 +71,8 @@ class ApiCall(models.Model):
     duration_ms = models.PositiveIntegerField()
     address = models.GenericIPAddressField(null=True, blank=True)
     user_agent = models.CharField(max_length=200, blank=True, default="")
-    body = models.TextField(blank=True, default="", help_text="Of a refused call (4xx) alone, and masked")
-    answer = models.TextField(blank=True, default="", help_text="Of a refused call (4xx) alone")
+    body = models.TextField(blank=True, default="", help_text="Only of failed requests (4xx), masked")
+    answer = models.TextField(blank=True, default="", help_text="Only of failed requests (4xx)")
     created_at = models.DateTimeField()
 
     objects = ApiCalls.as_manager()
@@ -108,7 +108,7 @@ class ApiHour(models.Model):
     venue = models.ForeignKey(
         Venue, on_delete=models.CASCADE, related_name="api_hours", db_index=False, db_constraint=False
     )
-    hour = models.DateTimeField(help_text="Its beginning, in UTC")
+    hour = models.DateTimeField(help_text="Start of the hour, in UTC")
     calls = models.PositiveIntegerField(default=0)
     refused = models.PositiveIntegerField(default=0, help_text="Answered with 4xx")
     broken = models.PositiveIntegerField(default=0, help_text="Answered with 5xx")

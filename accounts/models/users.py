@@ -29,7 +29,7 @@ class User(AbstractUser):
     """A person who signs in, to the dashboard or the admin."""
 
     username = None  # type: ignore[assignment]  # the mail address is the name
-    email = models.EmailField("e-mail address", unique=True)
+    email = models.EmailField("email address", unique=True)
 
     USERNAME_FIELD = "email"
     REQUIRED_FIELDS: ClassVar[list[str]] = []
@@ -53,7 +53,7 @@ class Account(models.Model):
     name = models.CharField(max_length=200)
     created_at = models.DateTimeField(auto_now_add=True)
     closed_at = models.DateTimeField(
-        null=True, blank=True, editable=False, help_text="Its owner has closed it; what it has is deleted later"
+        null=True, blank=True, editable=False, help_text="When the owner closed the account; its data is deleted later"
     )
     members = models.ManyToManyField(User, through="Membership", related_name="accounts")
 
@@ -83,14 +83,14 @@ class Membership(models.Model):
         "accounts.Venue",
         blank=True,
         related_name="memberships",
-        help_text="Those that a limited part is limited to",
+        help_text="The venues of a limited membership",
     )
     # Of its own, so that a part does not grow to all venues when the one that it was limited to is deleted.
     is_limited = models.BooleanField(
         "limited",
         default=False,
         db_default=False,
-        help_text="To the venues that are named; otherwise it is of all of the account's, also of later ones",
+        help_text="Limited to the selected venues; otherwise all venues of the account, including later ones",
     )
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -109,7 +109,7 @@ class Invitation(models.Model):
     email = models.EmailField()
     role = models.CharField(max_length=20, choices=Role)
     venues = models.ManyToManyField("accounts.Venue", blank=True, related_name="+")
-    is_limited = models.BooleanField("limited", default=False, db_default=False, help_text="To these venues")
+    is_limited = models.BooleanField("limited", default=False, db_default=False, help_text="Limited to these venues")
     invited_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, related_name="+")
     digest = models.BinaryField(max_length=32, unique=True, editable=False)
     created_at = models.DateTimeField()

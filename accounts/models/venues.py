@@ -40,54 +40,54 @@ class Venue(models.Model):
     """A restaurant of an account: what an API key stands for, and the owner of orders and reservations."""
 
     class WhenFull(models.TextChoices):
-        REFUSE = "refuse", "Refuse, and name other times"
-        WAITLIST = "waitlist", "Put on the waiting list"
+        REFUSE = "refuse", "Decline, and offer other times"
+        WAITLIST = "waitlist", "Add to the waiting list"
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="venues")
     name = models.CharField(max_length=200)
     timezone = models.CharField(
-        max_length=64, default="UTC", validators=[is_a_zone], help_text="IANA name: the wall clock of this venue"
+        max_length=64, default="UTC", validators=[is_a_zone], help_text="IANA time zone of the venue"
     )
     currency = models.CharField(max_length=3, default="EUR", help_text="ISO 4217")
     is_sandbox = models.BooleanField(
-        "sandbox", default=False, help_text="For trying out: its keys begin with rk_test_"
+        "sandbox", default=False, help_text="For testing: its API keys begin with rk_test_"
     )
-    max_days_ahead = models.PositiveSmallIntegerField(default=365, help_text="How far ahead a table can be reserved")
+    max_days_ahead = models.PositiveSmallIntegerField(default=365, help_text="How many days ahead guests can book")
     auto_confirm_max_party = models.PositiveSmallIntegerField(
-        default=8, help_text="Larger parties wait for the staff's word"
+        default=8, help_text="Larger parties need approval by staff"
     )
     when_full = models.CharField(
         max_length=10,
         choices=WhenFull,
         default=WhenFull.REFUSE,
-        help_text="What a guest is told when no table is free",
+        help_text="What happens when no table is free",
     )
     mails_guests = models.BooleanField(
-        default=True, help_text="Confirmations, reminders and offers go to guests who left a mail address"
+        default=True, help_text="Send confirmations, reminders and offers to guests who gave an email address"
     )
-    prices_include_tax = models.BooleanField(default=True, help_text="Whether the menu's prices are what guests pay")
+    prices_include_tax = models.BooleanField(default=True, help_text="Whether menu prices include tax")
     payment_methods = ArrayField(
         models.CharField(max_length=40, validators=[is_a_payment_label]),
         default=list,
         blank=True,
-        help_text="Labels that orders may carry, separated by commas; empty: any",
+        help_text="Allowed payment labels of orders, separated by commas; empty: any",
     )
-    address = models.CharField(max_length=300, blank=True, default="", db_default="", help_text="Where guests come to")
-    phone = models.CharField(max_length=40, blank=True, default="", db_default="", help_text="What guests may call")
+    address = models.CharField(max_length=300, blank=True, default="", db_default="", help_text="Shown to guests")
+    phone = models.CharField(max_length=40, blank=True, default="", db_default="", help_text="Shown to guests")
     is_bookable_online = models.BooleanField(
-        "bookable online", default=False, db_default=False, help_text="Guests may reserve on the page of this venue"
+        "bookable online", default=False, db_default=False, help_text="Guests can book on the booking page"
     )
     proves_guests = models.BooleanField(
         default=False,
         db_default=False,
-        help_text="What is booked on that page is kept for 15 minutes, until the guest follows a mailed link",
+        help_text="Bookings on that page are held for 15 minutes, until the guest opens the link in an email",
     )
     forgets_guests_after_days = models.PositiveSmallIntegerField(
         null=True,
         blank=True,
         validators=[MinValueValidator(1)],
-        help_text="Days after their last reservation, when guests are erased; empty: never",
+        help_text="Days after their last reservation until guest data is deleted; empty: never",
     )
     created_at = models.DateTimeField(auto_now_add=True)
 

@@ -45,12 +45,10 @@ class Event(models.Model):
         blank=True,
         related_name="events",
         db_index=False,
-        help_text="In place of the venue, of what happens at none: an export",
+        help_text="Instead of the venue, for events of no venue, such as exports",
     )
     type = models.CharField(max_length=32, choices=EventType)
-    subject = models.UUIDField(
-        null=True, blank=True, help_text="Key of the order, reservation or export that it is about"
-    )
+    subject = models.UUIDField(null=True, blank=True, help_text="Primary key of the order, reservation or export")
     actor = models.CharField(max_length=300)
     record = models.JSONField()
     created_at = models.DateTimeField()
@@ -89,9 +87,9 @@ class WebhookEndpoint(models.Model):
     """An address of the customer's that is told of events."""
 
     class DisabledReason(models.TextChoices):
-        STAFF = "staff", "switched off by people"
-        GONE = "gone", "it answered 410"
-        FAILING = "failing", "it failed for five days"
+        STAFF = "staff", "disabled manually"
+        GONE = "gone", "the server answered 410"
+        FAILING = "failing", "failed for five days"
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     venue = models.ForeignKey(Venue, on_delete=models.CASCADE, related_name="webhook_endpoints")
@@ -102,7 +100,7 @@ class WebhookEndpoint(models.Model):
     )
     secret = models.BinaryField(editable=False, help_text="Encrypted")
     old_secret = models.BinaryField(
-        null=True, blank=True, editable=False, help_text="Encrypted; signs too for a while"
+        null=True, blank=True, editable=False, help_text="Encrypted; still valid for a while after a rotation"
     )
     old_secret_until = models.DateTimeField(null=True, blank=True, editable=False)
     created_at = models.DateTimeField(auto_now_add=True)
@@ -150,9 +148,11 @@ class WebhookDelivery(models.Model):
     next_try_at = models.DateTimeField(null=True, blank=True)
     leased_until = models.DateTimeField(null=True, blank=True)
     last_try_at = models.DateTimeField(null=True, blank=True)
-    last_status = models.PositiveSmallIntegerField(null=True, blank=True, help_text="HTTP status of the last answer")
-    last_answer = models.CharField(max_length=1024, blank=True, default="", help_text="Its first 1 kB")
-    last_error = models.CharField(max_length=300, blank=True, default="", help_text="Why there was no answer")
+    last_status = models.PositiveSmallIntegerField(null=True, blank=True, help_text="HTTP status of the last response")
+    last_answer = models.CharField(
+        max_length=1024, blank=True, default="", help_text="First 1 kB of the last response"
+    )
+    last_error = models.CharField(max_length=300, blank=True, default="", help_text="Why the last attempt failed")
     delivered_at = models.DateTimeField(null=True, blank=True)
     failed_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField()

@@ -11,6 +11,6 @@ class AddPasskey(AddWebAuthnForm):  # type: ignore[misc]  # allauth has no types
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         name, alone = self.fields["name"], self.fields["passwordless"]
-        name.label, name.help_text, name.max_length = "Name", "To tell it from others: my phone.", 100
-        alone.label, alone.initial = "Sign in with it alone", True
-        alone.help_text = "Without the password. Untick it for a security key that has no PIN."
+        name.label, name.help_text, name.max_length = "Name", "To recognise it, for example: my phone.", 100
+        alone.label, alone.initial = "Passwordless sign-in", True
+        alone.help_text = "Sign in without the password. Clear this for a security key without a PIN."

@@ -9,19 +9,19 @@ from django.db import transaction
 from accounts import mail_outbox
 from accounts.models import User
 
-# What a person reads of each kind; of what it is made of nothing is told.
+# The labels of the kinds; the secrets are never shown.
 KINDS = {
-    Authenticator.Type.TOTP: "codes of an app",
+    Authenticator.Type.TOTP: "authenticator app",
     Authenticator.Type.WEBAUTHN: "passkey",
     Authenticator.Type.RECOVERY_CODES: "recovery codes",
 }
-SUBJECT = "Your second factor was removed"
+SUBJECT = "Two-factor authentication was removed"
 TEXT = """Hello,
 
-our staff have removed the second factor of your sign-in, because somebody told us that it was lost. Your password
-alone signs you in now. Set up a new one here: {site}/account/2fa/
+our support team removed two-factor authentication from your account, because it was reported lost. You now sign in
+with your password only. Set up two-factor authentication again: {site}/account/2fa/
 
-If it was not you who asked, set a new password at once: {site}/account/password/reset/
+If you did not request this, reset your password now: {site}/account/password/reset/
 
 Tablewire, {site}
 """

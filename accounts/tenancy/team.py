@@ -30,11 +30,11 @@ TOKEN_BYTES = 32
 TEXT = """\
 Hello,
 
-{who} invites you to the team of {account} at Tablewire, as {role}. Follow this link to join:
+{who} invites you to join the team of {account} on Tablewire as {role}:
 
     {link}
 
-It works for seven days, and once. If you know nothing of this, do nothing.
+The link works once, for seven days. If you do not expect this invitation, you can ignore this email.
 """
 
 
@@ -82,7 +82,7 @@ def reach_of(access: Access) -> Reach:
         return Reach(is_owner=True, venues=None)
     mine = Membership.objects.filter(account=access.account, user=access.user).first()
     if mine is None or Right.TEAM not in RIGHTS_OF[Role(mine.role)]:
-        raise NotYours("You do not lead this team any more.")
+        raise NotYours("You no longer manage this team.")
     venues = frozenset(mine.venues.values_list("pk", flat=True))
     return Reach(is_owner=is_owner(mine), venues=venues if mine.is_limited else None)
 
@@ -97,13 +97,13 @@ def invite(access: Access, *, email: str, role: str, venues: Iterable[Venue], no
         account = hold(access.account.pk)
         check(reach_of(access), account, role, chosen)
         if Membership.objects.filter(account=account, user__email__iexact=email).exists():
-            raise AlreadyThere(f"{email} is in the team already.", param="email")
+            raise AlreadyThere(f"{email} is already a member of the team.", param="email")
         waiting = Invitation.objects.filter(account=account, accepted_at=None, withdrawn_at=None)
         waiting.filter(expires_at__lte=now).update(withdrawn_at=now)
         if waiting.filter(email__iexact=email).exists():
-            raise AlreadyThere(f"{email} is invited already. You can send the invitation again.", param="email")
+            raise AlreadyThere(f"{email} is already invited. You can resend the invitation.", param="email")
         if waiting.count() >= OPEN_AT_ONCE:
-            raise AlreadyThere(f"{OPEN_AT_ONCE} invitations are open. Withdraw some first.", param="email")
+            raise AlreadyThere(f"There are {OPEN_AT_ONCE} open invitations. Cancel some first.", param="email")
         token = secrets.token_urlsafe(TOKEN_BYTES)
         invitation = Invitation.objects.create(
             account=account,
@@ -127,7 +127,7 @@ def resend(access: Access, invitation: UUID, *, now: datetime) -> Invitation:
         found = open_invitation(account, invitation)
         check(reach_of(access), account, found.role, found.venues.all())
         if found.created_at > now - PAUSE:
-            raise AlreadyThere("The mail was sent less than a minute ago. Give it a moment.")
+            raise AlreadyThere("The email was sent less than a minute ago. Wait a moment.")
         token = secrets.token_urlsafe(TOKEN_BYTES)
         found.digest, found.created_at, found.expires_at = digest(token), now, now + KEPT
         found.save(update_fields=["digest", "created_at", "expires_at"])
@@ -160,7 +160,7 @@ def find(token: str, *, now: datetime) -> Invitation:
         .first()
     )
     if found is None:
-        raise InvitationOver("This invitation works no more: it was used or withdrawn, or it is older than a week.")
+        raise InvitationOver("The invitation was used or cancelled, or it is older than a week.")
     return found
 
 
@@ -188,14 +188,14 @@ def accept(token: str, user: User, *, now: datetime) -> Membership:
             raise NotForYou(f"This invitation was sent to {invitation.email}. You are signed in as {user.email}.")
         still = Invitation.objects.filter(pk=invitation.pk, accepted_at=None, withdrawn_at=None)
         if not still.filter(digest=invitation.digest).update(accepted_at=now):
-            raise InvitationOver("This invitation was used a moment ago.")
+            raise InvitationOver("This invitation was just used.")
         try:
             with transaction.atomic():
                 made = Membership.objects.create(
                     account=invitation.account, user=user, role=invitation.role, is_limited=invitation.is_limited
                 )
         except IntegrityError as error:
-            raise AlreadyThere("You are in this team already.") from error
+            raise AlreadyThere("You are already a member of this team.") from error
         made.venues.set(invitation.venues.all())
         prove(user, invitation.email)
         return made
@@ -212,7 +212,7 @@ def enlist(token: str, *, password: str, now: datetime) -> User:
             accept(token, user, now=now)
             return user
     except IntegrityError as error:
-        raise AlreadyThere("Somebody has just signed up with this address. Sign in instead.") from error
+        raise AlreadyThere("An account with this address was just created. Sign in instead.") from error
 
 
 def prove(user: User, email: str) -> None:
@@ -256,7 +256,7 @@ def leave(account: Account, user: User, *, now: datetime) -> None:
         hold(account.pk)
         mine = Membership.objects.filter(account=account, user=user).first()
         if mine is None:
-            raise NotYours("You are not in this team.")
+            raise NotYours("You are not a member of this team.")
         end(mine, now=now)
 
 
@@ -288,25 +288,25 @@ def keep_an_owner(account: Account, *, without: Membership) -> None:
     """Raise LastOwner where nobody who can sign in would own the account. Call it while holding the account."""
     owners = Membership.objects.filter(account=account, role=Role.OWNER, is_limited=False, user__is_active=True)
     if not owners.exclude(pk=without.pk).exists():
-        raise LastOwner("An account needs an owner. Make somebody else an owner first.")
+        raise LastOwner("An account needs an owner. Make another member an owner first.")
 
 
 def check(reach: Reach, account: Account, role: str, venues: Iterable[Venue]) -> None:
     """Raise NotYours where this part is not theirs to give or to take."""
     chosen = list(venues)
     if any(venue.account_id != account.pk for venue in chosen):
-        raise NotYours("That is not a venue of this account.", param="venues")
+        raise NotYours("This restaurant does not belong to the account.", param="venues")
     if role not in reach.roles():
-        raise NotYours("Only owners make owners, and decide about them.", param="role")
+        raise NotYours("Only owners can add, edit or remove owners.", param="role")
     if not reach.covers(role, {venue.pk for venue in chosen}):
-        raise NotYours("You can decide about the venues alone that you lead. Choose among them.", param="venues")
+        raise NotYours("Select only restaurants that you manage.", param="venues")
 
 
 def member(account: Account, membership: int) -> Membership:
     """A membership of the account. Raises NotYours."""
     found = Membership.objects.select_related("user", "account").filter(account=account, pk=membership).first()
     if found is None:
-        raise NotYours("They are not in this team any more.")
+        raise NotYours("This person is no longer a member of the team.")
     return found
 
 
@@ -314,7 +314,7 @@ def open_invitation(account: Account, invitation: UUID) -> Invitation:
     """An invitation of the account that nobody has used; its time may be up. Raises InvitationOver."""
     found = Invitation.objects.filter(account=account, pk=invitation, accepted_at=None, withdrawn_at=None).first()
     if found is None:
-        raise InvitationOver("This invitation was used or withdrawn.")
+        raise InvitationOver("This invitation was used or cancelled.")
     return found
 
 

@@ -28,15 +28,14 @@ RUN_S = 45.0
 TEXT = """\
 Hello,
 
-we have switched off the webhook endpoint
+we have disabled the webhook endpoint
 
     {url}
 
-of {venue}. Every try since {since:%d %B %Y, %H:%M} UTC has failed, which is more than five days. The last one:
+of {venue}, because all deliveries since {since:%d %B %Y, %H:%M} UTC have failed, for more than five days. Last error:
 {why}
 
-Nothing is lost: the events are kept for a while. When your receiver is well again, switch the endpoint on and replay
-what it has missed:
+The events are stored for a while. When your server works again, enable the endpoint and resend the missed events:
 
     {page}
 """
@@ -68,13 +67,13 @@ def retire(key: UUID, *, now: datetime) -> bool:
             url=endpoint.url,
             venue=endpoint.venue.name,
             since=endpoint.failing_since,
-            why=last.last_error or (f"it answered {last.last_status}" if last.last_status else "no answer yet"),
+            why=last.last_error or (f"response status {last.last_status}" if last.last_status else "no response yet"),
             page=public_url(f"/admin/accounts/webhookendpoint/{key}/change/"),
         )
         owners = User.objects.filter(
             is_active=True, memberships__account=endpoint.venue.account_id, memberships__role=Membership.Role.OWNER
         )
-        subject = f"A webhook endpoint of {endpoint.venue.name} is switched off"
+        subject = f"A webhook endpoint of {endpoint.venue.name} was disabled"
         # Each for themselves: owners need not see each other's addresses.
         WebhookLetter.objects.bulk_create(
             WebhookLetter(endpoint=endpoint, address=address, subject=subject, text=text, created_at=now)

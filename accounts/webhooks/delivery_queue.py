@@ -49,7 +49,7 @@ QUICK = timedelta(seconds=0.5)
 MOST_AT_A_TIME = 4
 MOST_AT_A_TIME_WHILE_FAILING = 1
 
-SWITCHED_OFF = "the endpoint was switched off"
+SWITCHED_OFF = "the endpoint was disabled"
 # So many rows one statement moves: 100,000 would take longer than statements may.
 BATCH = 5_000
 

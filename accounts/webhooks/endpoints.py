@@ -66,8 +66,8 @@ def rotate(endpoint: WebhookEndpoint, *, now: datetime) -> str:
             and all(map(signing_secrets.is_readable, (row.secret, row.old_secret)))
         ):
             raise StillRotating(
-                f"The secret before this one still signs until {until:%Y-%m-%d %H:%M} UTC: rotate after that. Where"
-                " this one has become known to others, make another endpoint and delete this one."
+                f"The previous secret is still valid until {until:%Y-%m-%d %H:%M} UTC: rotate after that. If"
+                " the current one is compromised, create another endpoint and delete this one."
             )
         row.old_secret, row.old_secret_until = row.secret, now + OVERLAP
         row.secret = signing_secrets.encrypt(secret)
@@ -109,7 +109,7 @@ def ping(endpoint: WebhookEndpoint, *, actor: str, now: datetime) -> UUID:
     with transaction.atomic():
         row = WebhookEndpoint.objects.select_for_update(no_key=True).select_related("venue").get(pk=endpoint.pk)
         if row.disabled_at is not None:
-            raise SwitchedOff("This endpoint is switched off: switch it on before you try it.")
+            raise SwitchedOff("This endpoint is disabled. Enable it before you send a test event.")
         record = {"id": row.public_id, "object": "webhook_endpoint", "url": row.url, "types": row.types}
         event = Event.objects.create(
             venue=row.venue, type=EventType.WEBHOOK_PING, actor=actor, record=record, created_at=now
@@ -143,7 +143,7 @@ def _replay(endpoint: UUID, *, now: datetime, only: UUID | None = None, since: d
     with transaction.atomic():
         row = WebhookEndpoint.objects.select_for_update(no_key=True).get(pk=endpoint)
         if row.disabled_at is not None:
-            raise SwitchedOff("The endpoint is switched off: switch it on, and then send again what it has missed.")
+            raise SwitchedOff("The endpoint is disabled. Enable it before you resend deliveries.")
         begun = delivery_queue.begin_again(endpoint, now=now, only=only, since=since)
         if begun:
             transaction.on_commit(enqueue_webhook_delivery)

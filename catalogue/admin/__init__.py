@@ -1,4 +1,4 @@
-"""Where staff find, read and mend the catalogue."""
+"""The back office of the catalogue."""
 
 from catalogue.admin import (
     duplicates,

@@ -1,4 +1,4 @@
-"""Where staff say whether two restaurants that look alike are one place."""
+"""Possible duplicate restaurants in the back office."""
 
 from collections.abc import Callable
 from typing import Any, cast
@@ -34,48 +34,48 @@ COMPARED = (
     "created_at",
 )
 
-# From here on nobody counts in metres.
+# Distances from here on are shown in kilometres.
 FAR_M = 5000
 
 
 @admin.register(MatchCandidate)
 class MatchCandidateAdmin(WorkedOffAdmin):
-    """Pairs to judge, the likeliest first. The restaurants become one by `identity.merge`."""
+    """Pairs to review, highest score first. `identity.merge` merges duplicates."""
 
-    list_display = ["score", "first_place", "second_place", "alike", "found_at", "state"]
+    list_display = ["score", "first_place", "second_place", "similarity", "found_at", "state"]
     list_display_links = ["score"]
     list_select_related = ["first", "second"]
     list_filter = [StateFilter]
     ordering = ["-score", "id"]
     order = ("-score", "id")
     waits_as = "possible duplicates"
-    # Both are shown on the page of a pair.
+    # The page of a pair shows both restaurants.
     change_form_template = "catalogue/duplicate_pair.html"
-    nothing_yet = "Imports put pairs here that look alike, and so do reports of duplicates that staff apply."
+    empty_hint = "Imports and applied duplicate reports add pairs."
     actions = ["same_place", "two_places"]
     exclude = ["first", "second", "reasons"]
-    readonly_fields = ["comparison", "score", "alike", "state", "found_at", "decided_at", "decided_by"]
+    readonly_fields = ["comparison", "score", "similarity", "state", "found_at", "decided_at", "decided_by"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        """With both restaurants."""
+        """Load both restaurants."""
         return super().get_queryset(request).select_related("first", "second")
 
     def following(self, row: MatchCandidate) -> QuerySet[Any]:
-        """The less alike."""
+        """Pairs with a lower score."""
         return self.waiting().filter(Q(score__lt=row.score) | Q(score=row.score, pk__gt=row.pk), score__lte=row.score)
 
     def decided(self, request: HttpRequest, row: MatchCandidate, verdict: str) -> str | None:
-        """One restaurant, or two."""
+        """Merge the pair, or keep both."""
         by, now = cast("int", request.user.pk), timezone.now()
         if verdict == "same":
-            return f"{duplicate_review.same(row, by=by, now=now)} is one restaurant now."
+            return f"{duplicate_review.same(row, by=by, now=now)} was merged."
         if verdict == "distinct":
             duplicate_review.distinct(row, by=by, now=now)
-            return f"{row.first} and {row.second} are two restaurants."
+            return f"{row.first} and {row.second} were kept as different restaurants."
         return None
 
-    def told(self, row: MatchCandidate) -> dict[str, Any]:
-        """How far apart the two are, and where."""
+    def context_of(self, row: MatchCandidate) -> dict[str, Any]:
+        """The distance and the map."""
         loser, survivor = duplicate_review.in_order(row)
         return {
             "survivor": survivor,
@@ -95,45 +95,50 @@ class MatchCandidateAdmin(WorkedOffAdmin):
         """Name and address."""
         return _place(pair.second)
 
-    @admin.display(description="Alike")
-    def alike(self, pair: MatchCandidate) -> str:
-        """What was alike when the pair was found."""
-        return ", ".join(_reasons(pair.reasons)) or "nothing is told"
+    @admin.display(description="Similarity")
+    def similarity(self, pair: MatchCandidate) -> str:
+        """The similarities at the time the pair was found."""
+        return ", ".join(_reasons(pair.reasons)) or "none"
 
     @admin.display(description="Side by side")
     def comparison(self, pair: MatchCandidate) -> SafeString:
-        """Both restaurants in a table; what differs is bold."""
+        """Both restaurants in a table; differences are bold."""
         rows = (
             (name.replace("_", " "), _cell(pair.first, name, pair.second), _cell(pair.second, name, pair.first))
             for name in COMPARED
         )
         _, survivor = duplicate_review.in_order(pair)
-        heads = ((_place(one), "stays" if one == survivor else "goes") for one in (pair.first, pair.second))
+        heads = ((_place(one), "kept" if one == survivor else "merged") for one in (pair.first, pair.second))
         return format_html(
-            '<table class="pair"><tr><th>if the same</th>{}</tr>{}</table>',
+            '<table class="pair"><tr><th>if merged</th>{}</tr>{}</table>',
             format_html_join("", "<th>{}<br>{}</th>", heads),
             format_html_join("", "<tr><th>{}</th><td>{}</td><td>{}</td></tr>", rows),
         )
 
-    @admin.action(description="Same place: make one of the two", permissions=["change"])
+    @admin.action(description="Same place: merge each pair", permissions=["change"])
     def same_place(self, request: HttpRequest, queryset: QuerySet[MatchCandidate]) -> HttpResponse | None:
-        """Ask, with who stays of each pair, then merge."""
+        """Ask for confirmation with the survivor of each pair, then merge."""
         if "confirmed" in request.POST:
-            self._decide(request, queryset, duplicate_review.same, "{} pairs are one restaurant each now.")
+            self._decide(request, queryset, duplicate_review.same, "{} pairs were merged.")
             return None
         chosen = queryset.select_related("first", "second").order_by("-score", "pk")
-        told = {"pairs": [(pair, *duplicate_review.in_order(pair)) for pair in chosen]}
+        context = {"pairs": [(pair, *duplicate_review.in_order(pair)) for pair in chosen]}
         return ask(
-            self, request, "catalogue/confirm_duplicates.html", title="One place each?", action="same_place", **told
+            self,
+            request,
+            "catalogue/confirm_duplicates.html",
+            title="Merge each pair?",
+            action="same_place",
+            **context,
         )
 
-    @admin.action(description="Two places: do not ask again", permissions=["change"])
+    @admin.action(description="Different places: keep both", permissions=["change"])
     def two_places(self, request: HttpRequest, queryset: QuerySet[MatchCandidate]) -> None:
-        """Keep each pair apart."""
-        self._decide(request, queryset, duplicate_review.distinct, "{} pairs are two restaurants each.")
+        """Keep both restaurants of each pair."""
+        self._decide(request, queryset, duplicate_review.distinct, "{} pairs were kept as different restaurants.")
 
     def _decide(
-        self, request: HttpRequest, queryset: QuerySet[MatchCandidate], decide: Callable[..., object], words: str
+        self, request: HttpRequest, queryset: QuerySet[MatchCandidate], decide: Callable[..., object], message: str
     ) -> None:
         now, decided = timezone.now(), 0
         for pair in queryset.select_related("first", "second").order_by("pk"):
@@ -144,19 +149,19 @@ class MatchCandidateAdmin(WorkedOffAdmin):
             else:
                 decided += 1
         if decided:
-            self.message_user(request, words.format(decided), messages.SUCCESS)
+            self.message_user(request, message.format(decided), messages.SUCCESS)
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        """Importers find pairs."""
+        """Importers add these rows."""
         return False
 
     def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """Who decided what stays."""
+        """Decisions are kept."""
         return False
 
 
 def apart(first: Restaurant, second: Restaurant) -> str | None:
-    """How far two restaurants are from each other: 40 m, 12.5 km; None where one of them has no location."""
+    """Format the distance between two restaurants: 40 m, 12.5 km; None without both locations."""
     if None in (first.latitude, first.longitude, second.latitude, second.longitude):
         return None
     here, there = (Location(float(one.latitude or 0), float(one.longitude or 0)) for one in (first, second))
@@ -179,10 +184,10 @@ def _cell(restaurant: Restaurant, name: str, other: Restaurant) -> SafeString | 
 
 
 def _reasons(reasons: dict[str, Any]) -> list[str]:
-    """The name by so many percent, and so on; what one of the two does not say is left out."""
-    said = [f"{what} {reasons[what]:.0%}" for what in ("name", "address") if reasons.get(what) is not None]
+    """Return the similarities as text, for example `name 90%`; missing values are omitted."""
+    lines = [f"{name} {reasons[name]:.0%}" for name in ("name", "address") if reasons.get(name) is not None]
     if reasons.get("phone") is not None:
-        said.append("same phone" if reasons["phone"] else "another phone")
+        lines.append("same phone" if reasons["phone"] else "different phone")
     if reasons.get("metres") is not None:
-        said.append(f"{reasons['metres']} m apart")
-    return said
+        lines.append(f"{reasons['metres']} m apart")
+    return lines

@@ -1,4 +1,4 @@
-"""Bulk exports, for staff."""
+"""Bulk exports in the back office."""
 
 from datetime import timedelta
 from typing import Any
@@ -34,40 +34,40 @@ from payments.tiers.definitions import FREE
 
 ANY = [("", "any")]
 PREFIX = "filter."
-# What failed longer ago nobody waits for any more.
-FAILED_LATELY = timedelta(days=7)
+# The front page counts exports that failed within this time.
+RECENT_FAILURES = timedelta(days=7)
 
 
 class OrderForm(forms.Form):
-    """What staff may order for themselves."""
+    """The form of a staff export."""
 
     dataset = forms.ChoiceField(choices=Export.Dataset.choices)
     format = forms.ChoiceField(choices=Export.Format.choices, initial=Export.Format.PARQUET)
     market = forms.ModelChoiceField(Market.objects.order_by("name"), required=False, empty_label="all")
     status = forms.ChoiceField(
-        choices=[*ANY, *Restaurant.Status.choices], required=False, help_text="Of the restaurants"
+        choices=[*ANY, *Restaurant.Status.choices], required=False, help_text="Status of the restaurants"
     )
     updated_since = forms.DateTimeField(
         required=False,
         widget=forms.DateTimeInput(attrs={"type": "datetime-local"}),
-        help_text="Changed at this moment or later, UTC",
+        help_text="Changed at this time or later (UTC)",
     )
     fields_ = forms.MultipleChoiceField(
         label="Fields",
         choices=[(name, name) for name in GROUPS[Export.Dataset.RESTAURANTS] if name != CORE],
         required=False,
         widget=forms.CheckboxSelectMultiple,
-        help_text="Of restaurants, beside core",
+        help_text="For restaurants, in addition to the core fields",
     )
     since_export = forms.CharField(
         required=False,
         max_length=29,
-        help_text="ex_…: only what has changed since this export, which staff have ordered with the same filter",
+        help_text="ex_…: only changes since this staff export, which must have the same filter",
     )
 
     @property
-    def wishes(self) -> dict[str, Any]:
-        """What it asks for, as the API is asked."""
+    def arguments(self) -> dict[str, Any]:
+        """Return the arguments of the API request."""
         given = self.cleaned_data
         since = given["updated_since"]
         conditions = {
@@ -84,23 +84,23 @@ class OrderForm(forms.Form):
         }
 
     def blame(self, refusal: Refusal) -> None:
-        """Say why it is refused, at the field that it is about."""
+        """Add the error to the field that it concerns."""
         name = {"fields": "fields_"}.get(refusal.param or "", (refusal.param or "").removeprefix(PREFIX))
         self.add_error(name if name in self.fields else NON_FIELD_ERRORS, refusal.message)
 
 
 class OrderedBy(admin.SimpleListFilter):
-    """Whose they are."""
+    """Filters by owner."""
 
-    title = "who ordered it"
+    title = "ordered by"
     parameter_name = "by"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        """Staff, or wallets."""
+        """The choices."""
         return [("staff", "Staff"), ("wallets", "Wallets")]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Export]) -> QuerySet[Export]:
-        """Theirs."""
+        """Filter by owner."""
         return queryset if self.value() is None else queryset.filter(wallet__isnull=self.value() == "staff")
 
 
@@ -114,22 +114,22 @@ class ExportPartInline(ReadOnlyInline):
 
     @admin.display(description="SHA-256", empty_value="-")
     def checksum(self, part: ExportPart) -> SafeString | None:
-        """The beginning, with the whole of it to be pointed at."""
+        """The beginning of the checksum, with the full checksum as a tooltip."""
         return format_html('<span title="{}">{}…</span>', part.sha256, part.sha256[:12]) if part.sha256 else None
 
 
 @admin.register(Export)
 class ExportAdmin(ReadOnlyAdmin):
-    """Exports. They are begun anew and cancelled by the actions of the list, and ordered by a form."""
+    """Exports. List actions restart and cancel them; a form creates staff exports."""
 
     change_list_template = "catalogue/exports.html"
     change_form_template = "catalogue/export.html"
-    list_display = ["public_id", "status", "what", "bar", "failure", "owner", "paid", "rows", "created_at"]
+    list_display = ["public_id", "status", "content", "bar", "failure", "owner", "paid", "rows", "created_at"]
     list_filter = ["status", "dataset", "format", OrderedBy]
     list_select_related = ["payment"]
     search_fields = ["wallet__address__exact"]
-    search_help_text = "The id (ex_…), or the address of the wallet, whole and in small letters"
-    nothing_yet = "Wallets order exports with POST /v1/exports; staff by the button above, or “manage.py export”."
+    search_help_text = "Export id (ex_…), or complete wallet address in lower case"
+    empty_hint = "Wallets order exports with POST /v1/exports; staff with the button above or “manage.py export”."
     inlines = [ExportPartInline]
     actions = ["restart", "cancel"]
     fields = [
@@ -144,13 +144,13 @@ class ExportAdmin(ReadOnlyAdmin):
     ]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Export]:
-        """With what of the parts the progress is told by."""
-        told = ExportPart.objects.only("export", "kind", "state", "rows")
-        return super().get_queryset(request).prefetch_related(Prefetch("parts", told))
+        """Prefetch the parts for the progress."""
+        parts = ExportPart.objects.only("export", "kind", "state", "rows")
+        return super().get_queryset(request).prefetch_related(Prefetch("parts", parts))
 
     def pending_counts(self, request: HttpRequest) -> list[PendingCount]:
-        """Exports that failed in the last days and were not begun anew."""
-        since = (timezone.now() - FAILED_LATELY).replace(hour=0, minute=0, second=0, microsecond=0)
+        """Exports that failed recently and were not restarted."""
+        since = (timezone.now() - RECENT_FAILURES).replace(hour=0, minute=0, second=0, microsecond=0)
         wanted = {"status__exact": Export.Status.FAILED.value, "created_at__gte": since.isoformat()}
         address = f"{reverse('admin:catalogue_export_changelist')}?{urlencode(wanted)}"
         number = count_bounded(Export.objects.filter(status=Export.Status.FAILED, created_at__gte=since))
@@ -159,7 +159,7 @@ class ExportAdmin(ReadOnlyAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Export], search_term: str
     ) -> tuple[QuerySet[Export], bool]:
-        """By id at once."""
+        """Search by id first."""
         if key := decode(ID, search_term.strip()):
             return queryset.filter(pk=key), False
         return super().get_search_results(request, queryset, search_term)
@@ -167,13 +167,13 @@ class ExportAdmin(ReadOnlyAdmin):
     def add_view(
         self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        """Order an export of staff's own, and show it."""
+        """Create a staff export, and redirect to it."""
         if not self.has_add_permission(request):
             raise PermissionDenied
         form = OrderForm(request.POST or None)
         if form.is_valid():
             try:
-                export = commands.start(None, tier=FREE, now=timezone.now(), **form.wishes)
+                export = commands.start(None, tier=FREE, now=timezone.now(), **form.arguments)
             except Refusal as refusal:
                 form.blame(refusal)
             else:
@@ -182,34 +182,34 @@ class ExportAdmin(ReadOnlyAdmin):
                 return HttpResponseRedirect(reverse("admin:catalogue_export_change", args=[export.pk]))
         context = {
             **self.admin_site.each_context(request),
-            "title": "Order an export",
+            "title": "Create export",
             "opts": self.opts,
             "form": form,
         }
         return TemplateResponse(request, "catalogue/order_export.html", context)
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        """For staff, by the form of `add_view`."""
+        """Staff add exports with the form of `add_view`."""
         return super(ReadOnlyAdmin, self).has_add_permission(request)
 
     @admin.display(description="Error")
     def failure(self, export: Export) -> str:
-        """The beginning of what went wrong."""
+        """The beginning of the error."""
         return Truncator(export.error).chars(60)
 
     @admin.display(description="Wallet", ordering="wallet")
     def owner(self, export: Export) -> str:
-        """As people tell addresses apart."""
+        """The shortened wallet address, or staff."""
         return shortened(export.wallet_id) if export.wallet_id else "staff"
 
-    @admin.display(description="What")
-    def what(self, export: Export) -> str:
-        """The dataset and its format, and whether it is a delta."""
+    @admin.display(description="Content")
+    def content(self, export: Export) -> str:
+        """Dataset, format, and whether it is a delta."""
         return f"{export.dataset}, {export.format}{', delta' if export.since_export_id else ''}"
 
     @admin.display(description="Paid")
     def paid(self, export: Export) -> SafeString | str:
-        """How much, and what became of it, with a way to the payment."""
+        """Amount and state of the payment, with a link."""
         if export.payment is None:
             return "nothing"
         address = reverse("admin:payments_payment_change", args=[export.payment.pk])
@@ -219,7 +219,7 @@ class ExportAdmin(ReadOnlyAdmin):
 
     @admin.display(description="Progress")
     def bar(self, export: Export) -> SafeString:
-        """A bar with its number, which is also what is read out; while it runs, how fast and how long yet."""
+        """A progress bar with the percentage as text; while running also speed and remaining time."""
         parts = list(export.parts.all())
         shown = format_html(
             '<progress max="100" value="{0}" aria-label="Progress of {1}"{2}>{0} %</progress> {0} %',
@@ -240,7 +240,7 @@ class ExportAdmin(ReadOnlyAdmin):
 
     @admin.display(description="Files", empty_value="none")
     def downloads(self, export: Export) -> SafeString | None:
-        """The files by signed links, which are good for an hour."""
+        """The files with signed links, which work for an hour."""
         shown = representation.show(export, now=timezone.now())
         if shown.manifest_url is None:
             return None
@@ -252,46 +252,48 @@ class ExportAdmin(ReadOnlyAdmin):
             format_html_join("", '<li><a href="{}">{}</a> {}</li>', files),
         )
 
-    @admin.action(description="Begin the selected exports anew (failed ones)", permissions=["change"])
+    @admin.action(description="Restart the selected failed exports", permissions=["change"])
     def restart(self, request: HttpRequest, queryset: QuerySet[Export]) -> None:
-        """Queue those that have failed, and say which have not."""
+        """Queue failed exports, and report the others."""
         for export in queryset:
             try:
-                begun = commands.restart(export, actor=staff(request), now=timezone.now())
+                is_queued = commands.restart(export, actor=staff(request), now=timezone.now())
             except Refusal as refusal:
                 self.message_user(request, f"Export {export.public_id}: {refusal.message}", messages.ERROR)
                 continue
-            if begun:
+            if is_queued:
                 enqueue_export_step(export)
                 self.message_user(request, f"Export {export.public_id} is queued.", messages.SUCCESS)
             else:
                 self.message_user(request, f"Export {export.public_id} has not failed.", messages.ERROR)
 
-    @admin.action(description="Cancel the selected exports, and remove their files", permissions=["change"])
+    @admin.action(description="Cancel the selected exports, and delete their files", permissions=["change"])
     def cancel(self, request: HttpRequest, queryset: QuerySet[Export]) -> HttpResponse | None:
-        """Ask; then give up those under way, expire those that are done, and say which were neither."""
+        """Ask for confirmation, then cancel running exports, expire finished ones, and report the others."""
         if "confirmed" not in request.POST:
             return self.ask(request, queryset.filter(status__in=[*UNFINISHED, Export.Status.SUCCEEDED]))
         for export in queryset:
             if commands.cancel(export, actor=staff(request), now=timezone.now()):
-                self.message_user(request, f"Export {export.public_id} has no files any more.", messages.SUCCESS)
+                self.message_user(
+                    request, f"Export {export.public_id} was cancelled and its files deleted.", messages.SUCCESS
+                )
             else:
-                self.message_user(request, f"Export {export.public_id} had none already.", messages.ERROR)
+                self.message_user(request, f"Export {export.public_id} had no files.", messages.ERROR)
         return None
 
     def ask(self, request: HttpRequest, queryset: QuerySet[Export]) -> HttpResponse:
-        """The page that shows which exports would be cancelled."""
-        told = {"count": queryset.count(), "examples": queryset[:20]}
-        return ask(self, request, "catalogue/confirm_cancel.html", title="Cancel exports?", action="cancel", **told)
+        """Render the confirmation page with the exports to be cancelled."""
+        context = {"count": queryset.count(), "examples": queryset[:20]}
+        return ask(self, request, "catalogue/confirm_cancel.html", title="Cancel exports?", action="cancel", **context)
 
 
 @admin.register(ExportPart)
 class ExportPartAdmin(ReadOnlyAdmin):
-    """Parts of all exports, for finding those that are tried again and again."""
+    """Parts of all exports, to find those that keep failing."""
 
     list_display = ["id", "export", "seq", "state", "tries", "lease_until", "rows", "bytes"]
     list_select_related = ["export"]
     list_filter = ["state"]
     search_fields = ["sha256__exact"]
-    search_help_text = "The SHA-256 of the file, whole"
-    nothing_yet = "An export is split into parts when a worker begins it."
+    search_help_text = "Complete SHA-256 of the file"
+    empty_hint = "A worker splits an export into parts when it starts."

@@ -1,4 +1,4 @@
-"""A way for staff to the opening hours that could not be read."""
+"""A filter for opening hours that could not be parsed."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -9,8 +9,8 @@ from django.http import HttpRequest
 
 from catalogue.models import Restaurant
 
-# Closed for good, found to be another or erased: nobody asks for these hours any more.
-IS_ASKED_FOR = Q(merged_into=None, erased_at=None) & ~Q(
+# Hours of permanently closed, merged and erased restaurants are not needed.
+IS_NEEDED = Q(merged_into=None, erased_at=None) & ~Q(
     status__in=(Restaurant.Status.PERMANENTLY_CLOSED, Restaurant.Status.MOVED)
 )
 IS_UNKNOWN = Q(hours__contains={"known": False})
@@ -18,23 +18,23 @@ HAS_TEXT = ~Q(hours__osm=None)
 
 
 class UnreadHours(SimpleListFilter):
-    """Restaurants whose source states hours in a text that could not be read, or not in whole.
+    """Filters restaurants whose source has an opening hours text that could not be parsed completely.
 
-    Who reads it enters the hours by hand; they are locked then, and the restaurant leaves this list. Both are found
-    by the index restaurant_with_unread_hours.
+    Staff enter these hours manually; the field is then locked and the restaurant leaves this list. The index
+    restaurant_with_unread_hours serves both choices.
     """
 
     title = "hours"
     parameter_name = "hours"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Iterable[tuple[str, str]]:
-        """Offer the text of which nothing, and that of which only a part was read."""
-        return [("unread", "unknown, with a text"), ("partly", "read in part")]
+        """The choices: text not parsed, or parsed in part."""
+        return [("unread", "not parsed"), ("partly", "partly parsed")]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Restaurant]) -> QuerySet[Restaurant]:
-        """Keep those that were chosen."""
+        """Apply the filter."""
         if self.value() == "unread":
-            return queryset.filter(IS_ASKED_FOR, IS_UNKNOWN, HAS_TEXT)
+            return queryset.filter(IS_NEEDED, IS_UNKNOWN, HAS_TEXT)
         if self.value() == "partly":
-            return queryset.filter(IS_ASKED_FOR, ~IS_UNKNOWN, Q(hours__has_key="notes"))
+            return queryset.filter(IS_NEEDED, ~IS_UNKNOWN, Q(hours__has_key="notes"))
         return queryset

@@ -29,7 +29,7 @@ class JSONBox(forms.JSONField):
         except RejectedError as error:
             raise forms.ValidationError(str(error)) from error
         except (ValueError, RecursionError) as error:
-            raise forms.ValidationError("This JSON is not read: a number or the nesting has no end.") from error
+            raise forms.ValidationError("This JSON cannot be parsed: a number or the nesting is too large.") from error
         return content
 
     def bound_data(self, data: Any, initial: Any) -> Any:
@@ -44,14 +44,14 @@ class RestaurantForm(forms.ModelForm[Restaurant]):
     """
 
     website = forms.URLField(required=False, max_length=500, empty_value=None, assume_scheme="https")
-    hours = JSONBox(required=False, help_text="As a record of the API shows them; empty when unknown")
+    hours = JSONBox(required=False, help_text="In the format of the API; empty if unknown")
     attributes = JSONBox(required=False, help_text="An object of true, false and short texts")
     external_ids = JSONBox(required=False, help_text="An object of short texts")
     locked_fields = forms.MultipleChoiceField(
         choices=[(name, name) for name in LOCKABLE],
         required=False,
         widget=forms.CheckboxSelectMultiple,
-        help_text="What staff change is locked, and imports leave it alone. Untick a field to give it back to them.",
+        help_text="Imports do not change locked fields. Changes by staff lock a field. Clear a checkbox to unlock it.",
     )
     shown_version = forms.IntegerField(required=False, widget=forms.HiddenInput)
 
@@ -73,7 +73,7 @@ class RestaurantForm(forms.ModelForm[Restaurant]):
                 field = self.fields[name]
                 field.help_text = format_html(
                     '<label class="lock"><input type="checkbox" name="{}" value="{}"{}> Locked<span class="visually-'
-                    'hidden"> {}</span>: imports leave it alone</label> {}',
+                    'hidden"> {}</span>: imports do not change it</label> {}',
                     self.add_prefix("locked_fields"),
                     name,
                     mark_safe(" checked") if name in sent else "",
@@ -89,7 +89,7 @@ class RestaurantForm(forms.ModelForm[Restaurant]):
         try:
             return Hours.from_json(hours).to_json()
         except (InvalidHoursError, AttributeError, TypeError) as error:
-            raise forms.ValidationError(f"These are no hours: {error}") from error
+            raise forms.ValidationError(f"Invalid opening hours: {error}") from error
 
     def clean_attributes(self) -> dict[str, bool | str]:
         """An object of flags and short texts; an empty box is an empty one."""
@@ -126,8 +126,8 @@ class RestaurantForm(forms.ModelForm[Restaurant]):
             self.before = Restaurant.objects.select_for_update().get(pk=self.instance.pk)
             if cleaned.get("shown_version") != self.before.version:
                 raise forms.ValidationError(
-                    "Somebody else or an import changed this restaurant after you opened it. "
-                    "Open it anew, and make your changes there."
+                    "Another user or an import has changed this restaurant since you opened it. "
+                    "Reload the page and make your changes again."
                 )
         return cleaned
 

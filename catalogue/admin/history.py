@@ -1,4 +1,4 @@
-"""What restaurants were, for reading."""
+"""Versions and former slugs of restaurants in the back office, read-only."""
 
 import json
 from typing import Any
@@ -11,13 +11,13 @@ from catalogue.history import operations
 from catalogue.models import FormerSlug, Restaurant, Version
 from framework.admin.read_only import ReadOnlyAdmin
 
-# On the page of a restaurant.
+# Versions on the page of a restaurant.
 SHOWN = 20
-LONGEST = 60
+MAX_VALUE_LENGTH = 60
 
 
 def readable(version: Version) -> SafeString | str:
-    """A line for each change: `/phone: null → "+4532155656"`."""
+    """Return one line for each change: `/phone: null → "+4532155656"`."""
     lines = (
         (operation["path"], _brief(operation.get("old")), _brief(operation.get("value")))
         for operation in operations(version.patch)
@@ -27,44 +27,44 @@ def readable(version: Version) -> SafeString | str:
 
 def _brief(value: Any) -> str:
     text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+    return text if len(text) <= MAX_VALUE_LENGTH else f"{text[: MAX_VALUE_LENGTH - 1]}…"
 
 
 @admin.register(Version)
 class VersionAdmin(ReadOnlyAdmin):
-    """Versions of restaurants, the newest first."""
+    """Versions of restaurants, newest first."""
 
     list_display = ["restaurant", "version", "kind", "actor", "at", "what"]
     list_select_related = ["restaurant"]
     list_filter = ["kind"]
     search_fields = ["restaurant__slug__exact"]
-    search_help_text = "The slug of the restaurant, whole"
+    search_help_text = "Complete slug of the restaurant"
     fields = ["restaurant", "version", "kind", "actor", "at", "what", "seq"]
     readonly_fields = ["what"]
 
     @admin.display(description="What changed")
     def what(self, version: Version) -> SafeString | str:
-        """The patch, readable."""
+        """The patch as text."""
         return readable(version) or "-"
 
 
 @admin.register(FormerSlug)
 class FormerSlugAdmin(ReadOnlyAdmin):
-    """Slugs that lead to another one now."""
+    """Slugs that redirect to the current one."""
 
     list_display = ["slug", "restaurant", "until"]
     list_select_related = ["restaurant"]
     search_fields = ["slug__exact", "restaurant__slug__exact"]
-    search_help_text = "The former or the present slug, whole"
+    search_help_text = "Complete former or current slug"
     ordering = ["slug"]
 
 
 class ShowsVersions:
-    """The newest versions, on the page of a restaurant."""
+    """Adds the newest versions to the page of a restaurant."""
 
     @admin.display(description="Versions")
     def newest_versions(self, restaurant: Restaurant) -> SafeString | str:
-        """The newest, each with who made it and what changed."""
+        """The newest versions with actor and changes."""
         found = restaurant.versions.order_by("-version")[:SHOWN]
         lines = (
             (version.version, f"{version.at:%d %b %Y %H:%M}", version.actor, version.kind, readable(version))

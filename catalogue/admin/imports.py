@@ -1,4 +1,4 @@
-"""What the importers did, for staff."""
+"""Import runs in the back office."""
 
 from django.contrib import admin
 
@@ -7,21 +7,21 @@ from catalogue.models import (
 )
 from framework.admin.read_only import ReadOnlyAdmin
 
-COUNTED = ("created", "merged", "changed", "unchanged", "skipped", "refused", "queued", "closed")
+COUNTERS = ("created", "merged", "changed", "unchanged", "skipped", "refused", "queued", "closed")
 
 
 @admin.register(ImportRun)
 class ImportRunAdmin(ReadOnlyAdmin):
-    """What the importers did."""
+    """Import runs, read-only."""
 
     list_display = ["started_at", "source", "market", "state", "rows", "forced"]
     list_select_related = ["source", "market"]
     list_filter = ["state", "source"]
     search_fields = ["file"]
-    nothing_yet = "Each run of `manage.py catalogue_import` leaves a line."
+    empty_hint = "Each run of `manage.py catalogue_import` adds a row."
 
     @admin.display(description="Rows")
     def rows(self, run: ImportRun) -> str:
-        """Those read, and what became of them; what did not happen is left out."""
-        told = [f"{getattr(run, name):,} {name}" for name in COUNTED if getattr(run, name)]
-        return f"{run.read:,} read" + (f": {', '.join(told)}" if told else "")
+        """The number of rows read, and the non-zero counters."""
+        counts = [f"{getattr(run, name):,} {name}" for name in COUNTERS if getattr(run, name)]
+        return f"{run.read:,} read" + (f": {', '.join(counts)}" if counts else "")

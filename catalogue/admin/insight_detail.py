@@ -1,4 +1,4 @@
-"""What staff see of an insight: its text and claims, the reviews that they cite, its calls, and how it stands."""
+"""The detail page of an insight: text, claims, cited reviews, model calls and state."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -12,13 +12,13 @@ from catalogue.insights.pipeline import staleness
 from catalogue.models import Insight, InsightCall, InsightDemand, Review
 from framework.public_ids import decode, encode
 
-# The newest of them; a restaurant is asked about a few times in a year.
-MOST_CALLS = 20
+# The newest calls that are listed; a restaurant has a few a year.
+MAX_CALLS = 20
 
 
 @dataclass(slots=True)
 class Claim:
-    """Something that an insight says, and the numbers of the reviews on the sheet that carry it."""
+    """A claim of an insight, with the numbers of the reviews on the sheet that support it."""
 
     number: int
     kind: str
@@ -30,7 +30,7 @@ class Claim:
 
 @dataclass(slots=True)
 class Cited:
-    """A review that is cited, with the numbers of the claims that cite it."""
+    """A cited review, with the numbers of the claims that cite it."""
 
     number: int
     id: str
@@ -39,13 +39,13 @@ class Cited:
 
     @property
     def stars(self) -> str:
-        """As signs; the words stand beside them."""
+        """The stars as characters."""
         return "★" * self.review.stars + "☆" * (5 - self.review.stars)
 
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """All that the page of an insight tells beside its fields."""
+    """The content of the page besides the fields."""
 
     claims: list[Claim]
     reviews: list[Cited]
@@ -60,21 +60,21 @@ class Sheet:
 
 
 def sheet(insight: Insight, *, now: datetime) -> Sheet:
-    """The sheet of an insight whose restaurant is loaded. Four queries."""
-    said = list(claims(insight.detail))
-    wanted = {pk for _, _, _, citations in said for pk in keys(citations)}
+    """Build the sheet of an insight whose restaurant is loaded. Four queries."""
+    found_claims = list(claims(insight.detail))
+    wanted = {pk for _, _, _, citations in found_claims for pk in keys(citations)}
     found = Review.objects.filter(restaurant=insight.restaurant_id, pk__in=wanted).order_by("-created_at", "-id")
     reviews = [Cited(number, encode("rev", review.pk), review) for number, review in enumerate(found, start=1)]
     by_key = {cited.review.pk: cited for cited in reviews}
     shown = []
-    for number, (kind, text, support, citations) in enumerate(said, start=1):
-        carriers = [by_key[pk] for pk in keys(citations) if pk in by_key]
-        for cited in carriers:
+    for number, (kind, text, support, citations) in enumerate(found_claims, start=1):
+        cited_reviews = [by_key[pk] for pk in keys(citations) if pk in by_key]
+        for cited in cited_reviews:
             cited.claims.append(number)
-        missing = len(citations) - len(carriers)
-        shown.append(Claim(number, kind, text, support, [cited.number for cited in carriers], missing))
-    calls = list(InsightCall.objects.filter(restaurant=insight.restaurant_id).order_by("-started_at")[:MOST_CALLS])
-    spoken = insight.detail.get("languages") or {}
+        missing = len(citations) - len(cited_reviews)
+        shown.append(Claim(number, kind, text, support, [cited.number for cited in cited_reviews], missing))
+    calls = list(InsightCall.objects.filter(restaurant=insight.restaurant_id).order_by("-started_at")[:MAX_CALLS])
+    languages = insight.detail.get("languages") or {}
     return Sheet(
         claims=shown,
         reviews=reviews,
@@ -84,25 +84,25 @@ def sheet(insight: Insight, *, now: datetime) -> Sheet:
         stale=staleness.reasons(insight, provider=insights.chosen(), now=now),
         is_waiting=insights.is_waiting(insight),
         age_days=(now - insight.generated_at).days,
-        languages=", ".join(f"{name} {count}" for name, count in spoken.items()),
+        languages=", ".join(f"{name} {count}" for name, count in languages.items()),
         disclosure=str(insight.detail.get("disclosure", "")),
     )
 
 
 def claims(detail: Mapping[str, Any]) -> Iterator[tuple[str, str, str, list[str]]]:
-    """What a detail claims: of which kind, in which words, how it is supported, and the ids of the reviews cited."""
+    """Yield the claims of a detail: kind, text, support, and ids of the cited reviews."""
     for sentence in detail.get("sentences", ()):
         yield "Sentence", sentence["text"], "", list(sentence["citations"])
     if best := detail.get("best_time"):
         yield "Best time", best["text"], f"from {', '.join(best['basis'])}", list(best["citations"])
-    for part, kind in (("dishes", "Dish"), ("aspects", "Side of the place")):
+    for part, kind in (("dishes", "Dish"), ("aspects", "Aspect")):
         for claim in detail.get(part, ()):
-            support = f"{claim['mentions']} reviews, {claim['positive_share']:.0%} pleased"
+            support = f"{claim['mentions']} reviews, {claim['positive_share']:.0%} positive"
             yield kind, claim["name"], support, list(claim["citations"])
     for claim in detail.get("watch_outs", ()):
         yield "Complaint", claim["text"], f"{claim['mentions']} reviews", list(claim["citations"])
 
 
 def keys(citations: list[str]) -> list[UUID]:
-    """The keys behind the public ids of reviews."""
+    """Decode the public ids of reviews."""
     return [pk for text in citations if (pk := decode("rev", text))]

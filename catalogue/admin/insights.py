@@ -1,4 +1,4 @@
-"""Insights beside the reviews that they cite, and the calls of models with what they cost, for staff."""
+"""Insights and model calls in the back office."""
 
 from datetime import datetime
 from typing import Any, cast
@@ -24,28 +24,28 @@ from framework.admin.large_tables import LargeTableAdmin
 from framework.admin.pending_counts import PendingCount, count_bounded
 from framework.admin.read_only import ReadOnlyAdmin
 
-# Texts that are shown on one page before they are approved.
-MOST_READ = 100
+# Texts on one approval page.
+MAX_APPROVALS = 100
 
 
-class StandingFilter(admin.SimpleListFilter):
-    """How insights stand: what staff have to look at first."""
+class StateFilter(admin.SimpleListFilter):
+    """Filters by state; the first choice needs a decision."""
 
-    title = "standing"
-    parameter_name = "standing"
+    title = "state"
+    parameter_name = "state"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        """The standings."""
+        """The states."""
         return [
             ("waiting", "Waiting for approval"),
             ("hidden", "Hidden"),
             ("stale", "Stale"),
             ("failed", "Provider failed"),
-            ("silent", "Nothing to say"),
+            ("silent", "No text"),
         ]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Insight]) -> QuerySet[Insight]:
-        """Those that stand so."""
+        """Filter by state."""
         match self.value():
             case "waiting":
                 return queryset.filter(insights.waiting())
@@ -62,32 +62,32 @@ class StandingFilter(admin.SimpleListFilter):
 
 
 class ProviderFilter(admin.SimpleListFilter):
-    """Who wrote them, of the providers there are; to look which are there would read the whole table."""
+    """Filters by provider. The choices are fixed: reading the existing values would scan the whole table."""
 
     title = "provider"
     parameter_name = "provider"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
         """The providers."""
-        return [("extractive", "Our own program"), ("anthropic", "anthropic"), ("openai", "openai")]
+        return [("extractive", "built-in (extractive)"), ("anthropic", "anthropic"), ("openai", "openai")]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """Those by this one."""
+        """Filter by provider."""
         return queryset.filter(provider=self.value()) if self.value() else queryset
 
 
 @admin.register(Insight)
 class InsightAdmin(LargeTableAdmin):
-    """Insights. Staff approve them, take them off the service or have them written anew; nobody words them by hand."""
+    """Insights. Staff can approve, hide or regenerate them, but not edit their text."""
 
     change_form_template = "catalogue/insight.html"
-    list_display = ["restaurant", "beginning", "standing", "review_count", "provider", "cost_usd", "generated_at"]
+    list_display = ["restaurant", "beginning", "state", "review_count", "provider", "cost_usd", "generated_at"]
     list_select_related = ["restaurant"]
-    list_filter = [StandingFilter, ProviderFilter]
+    list_filter = [StateFilter, ProviderFilter]
     search_fields = ["restaurant__slug__exact"]
-    search_help_text = "The slug of the restaurant, whole"
-    nothing_yet = "Workers write insights of restaurants with five reviews or more."
-    actions = ["approve", "hide", "serve_again", "write_anew"]
+    search_help_text = "Complete slug of the restaurant"
+    empty_hint = "Insights are generated for restaurants with at least five reviews."
+    actions = ["approve", "hide", "serve_again", "regenerate"]
     fields = [
         "hidden",
         ("provider", "provider_version", "model", "cost_usd"),
@@ -112,57 +112,59 @@ class InsightAdmin(LargeTableAdmin):
 
     @admin.display(description="Text")
     def beginning(self, insight: Insight) -> str:
-        """The first of its words."""
+        """The beginning of the text."""
         return Truncator(insight.text).chars(90)
 
-    @admin.display(description="Standing")
-    def standing(self, insight: Insight) -> str:
-        """Whether it is served, in a word."""
+    @admin.display(description="State")
+    def state(self, insight: Insight) -> str:
+        """Whether it is served."""
         if insight.hidden:
             return "hidden"
         if insights.is_waiting(insight):
             return "waiting for approval"
-        return "served" if insight.text else "nothing to say"
+        return "served" if insight.text else "no text"
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Insight]:
-        """With their restaurants, which both pages name."""
+        """Load the restaurants."""
         return super().get_queryset(request).select_related("restaurant")
 
     def render_change_form(self, request: HttpRequest, context: Any, **options: Any) -> HttpResponse:  # type: ignore[override]
-        """The form below the text and the reviews that it cites."""
-        told = sheet(options["obj"], now=timezone.now())
-        return super().render_change_form(request, {**context, "sheet": told}, **options)
+        """Add the sheet with the text and the cited reviews."""
+        context = {**context, "sheet": sheet(options["obj"], now=timezone.now())}
+        return super().render_change_form(request, context, **options)
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        """Providers write these."""
+        """Providers write these rows."""
         return False
 
     def has_delete_permission(self, request: HttpRequest, obj: Insight | None = None) -> bool:
-        """Hidden, not deleted: it would be written again within the day."""
+        """Insights are hidden, not deleted: a deleted one would be generated again within a day."""
         return False
 
     def save_model(self, request: HttpRequest, obj: Insight, form: Any, change: bool) -> None:
-        """Write only what staff decide, for the worker writes the same rows."""
+        """Save only the fields that staff decide: the worker writes the same rows."""
         chosen = Insight.objects.filter(pk=obj.pk)
         insights.hide(chosen, hidden=obj.hidden)
-        if "_approve" in request.POST and not self.let_through(request, chosen, request.POST.get("generated_at", "")):
-            self.message_user(request, "Not approved: the text was written anew while you read it.", messages.ERROR)
+        if "_approve" in request.POST and not self.approve_as(request, chosen, request.POST.get("generated_at", "")):
+            self.message_user(
+                request, "Not approved: the text was regenerated since you opened the page.", messages.ERROR
+            )
 
     def pending_counts(self, request: HttpRequest) -> list[PendingCount]:
-        """Texts that nobody has approved, where that is asked for."""
+        """Texts waiting for approval, if approval is required."""
         if settings.INSIGHT_APPROVAL == "none":
             return []
-        address = f"{reverse('admin:catalogue_insight_changelist')}?standing=waiting"
+        address = f"{reverse('admin:catalogue_insight_changelist')}?state=waiting"
         return [
             PendingCount("insights to approve", count_bounded(Insight.objects.filter(insights.waiting())), address)
         ]
 
     @admin.action(description="Approve the texts of the selected insights", permissions=["change"])
     def approve(self, request: HttpRequest, queryset: QuerySet[Insight]) -> HttpResponse | None:
-        """Show the texts; then serve those that were shown, where they waited for that."""
+        """Show the texts; after confirmation approve those that were shown."""
         if "confirmed" not in request.POST:
-            told = queryset.exclude(text="")
-            shown = {"insights": told[:MOST_READ], "more": max(0, told.count() - MOST_READ)}
+            with_text = queryset.exclude(text="")
+            shown = {"insights": with_text[:MAX_APPROVALS], "more": max(0, with_text.count() - MAX_APPROVALS)}
             title = "Approve these texts?"
             return ask(self, request, "catalogue/confirm_approval.html", title=title, action="approve", **shown)
         approved = 0
@@ -170,47 +172,47 @@ class InsightAdmin(LargeTableAdmin):
         for read in request.POST.getlist("read"):
             key, _, moment = read.partition(" ")
             if key in chosen:
-                approved += self.let_through(request, queryset.filter(pk=chosen[key]), moment)
-        words = "1 insight is" if approved == 1 else f"{approved} insights are"
-        self.message_user(request, f"{words} approved.", messages.SUCCESS)
+                approved += self.approve_as(request, queryset.filter(pk=chosen[key]), moment)
+        approved_insights = "1 insight" if approved == 1 else f"{approved} insights"
+        self.message_user(request, f"{approved_insights} approved.", messages.SUCCESS)
         return None
 
-    @admin.action(description="Take the selected insights off the service", permissions=["change"])
+    @admin.action(description="Hide the selected insights", permissions=["change"])
     def hide(self, request: HttpRequest, queryset: QuerySet[Insight]) -> None:
         """Serve null instead, free of charge."""
         hidden = insights.hide(queryset, hidden=True)
-        self.message_user(request, f"{hidden} insights are not served any more.", messages.SUCCESS)
+        self.message_user(request, f"{hidden} insights hidden.", messages.SUCCESS)
 
-    @admin.action(description="Serve the selected insights again", permissions=["change"])
+    @admin.action(description="Show the selected insights again", permissions=["change"])
     def serve_again(self, request: HttpRequest, queryset: QuerySet[Insight]) -> None:
         """Serve their texts again."""
         served = insights.hide(queryset, hidden=False)
-        self.message_user(request, f"{served} insights are served.", messages.SUCCESS)
+        self.message_user(request, f"{served} insights are served again.", messages.SUCCESS)
 
-    @admin.action(description="Have the selected insights written anew", permissions=["change"])
-    def write_anew(self, request: HttpRequest, queryset: QuerySet[Insight]) -> HttpResponse | None:
-        """Ask, saying what a model may cost; then mark them as stale and enqueue the task."""
+    @admin.action(description="Regenerate the selected insights", permissions=["change"])
+    def regenerate(self, request: HttpRequest, queryset: QuerySet[Insight]) -> HttpResponse | None:
+        """Ask for confirmation with the maximum cost, then mark the insights as stale and enqueue the task."""
         provider = insights.chosen()
         if isinstance(provider, RemoteProvider) and "confirmed" not in request.POST:
             places = list(queryset.order_by().values_list("pk", flat=True))
-            told = {
+            context = {
                 "count": len(places),
                 "model": provider.model,
-                "most": llm_job.most(places, provider=provider),
+                "max_cost_usd": llm_job.most(places, provider=provider),
                 "day": cost_budget.day(timezone.now()),
                 "budget": settings.INSIGHT_DAILY_BUDGET_USD,
             }
-            title = "Write insights anew?"
+            title = "Regenerate insights?"
             return ask(
-                self, request, "catalogue/confirm_rewrite_insights.html", title=title, action="write_anew", **told
+                self, request, "catalogue/confirm_rewrite_insights.html", title=title, action="regenerate", **context
             )
-        forgotten = insights.forget(queryset)
+        marked = insights.forget(queryset)
         transaction.on_commit(enqueue_insights)
-        self.message_user(request, f"{forgotten} insights will be written anew in a moment.", messages.SUCCESS)
+        self.message_user(request, f"{marked} insights will be regenerated shortly.", messages.SUCCESS)
         return None
 
-    def let_through(self, request: HttpRequest, queryset: QuerySet[Insight], read: str) -> int:
-        """Approve them in the name of who is signed in, where they are of the moment that was `read`; how many."""
+    def approve_as(self, request: HttpRequest, queryset: QuerySet[Insight], read: str) -> int:
+        """Approve the insights as the signed-in user if they were generated at `read`; return their number."""
         generated_at = _moment(read)
         if generated_at is None:
             return 0
@@ -219,7 +221,7 @@ class InsightAdmin(LargeTableAdmin):
 
 
 def _moment(text: str) -> datetime | None:
-    """A moment with its zone; None where it is none."""
+    """Parse a time with a zone; None if it is invalid."""
     try:
         read = datetime.fromisoformat(text)
     except ValueError:
@@ -228,7 +230,7 @@ def _moment(text: str) -> datetime | None:
 
 
 class OutcomeFilter(admin.SimpleListFilter):
-    """How calls ended."""
+    """Filters by outcome."""
 
     title = "outcome"
     parameter_name = "outcome"
@@ -238,13 +240,13 @@ class OutcomeFilter(admin.SimpleListFilter):
         return list(InsightCall.Outcome.choices)
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[InsightCall]) -> QuerySet[InsightCall]:
-        """Those that ended so."""
+        """Filter by outcome."""
         return queryset.filter(Q(outcome=self.value())) if self.value() else queryset
 
 
 @admin.register(InsightCall)
 class InsightCallAdmin(ReadOnlyAdmin):
-    """What models were asked, what came of it and what it cost."""
+    """Model calls with outcome and cost."""
 
     change_list_template = "catalogue/insight_calls.html"
     list_display = [
@@ -261,11 +263,11 @@ class InsightCallAdmin(ReadOnlyAdmin):
     list_select_related = ["restaurant"]
     list_filter = [OutcomeFilter, ProviderFilter]
     search_fields = ["restaurant__slug__exact"]
-    search_help_text = "The slug of the restaurant, whole"
-    nothing_yet = "No model has been asked. INSIGHT_PROVIDER names the one that writes insights."
+    search_help_text = "Complete slug of the restaurant"
+    empty_hint = "No model calls yet. INSIGHT_PROVIDER sets the provider of insights."
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
-        """The list below what the day has cost."""
+        """Render the list with today's cost."""
         now = timezone.now()
         today = {"day": cost_budget.day(now), "now": now, "budget": settings.INSIGHT_DAILY_BUDGET_USD}
         return super().changelist_view(request, {"today": today, **(extra_context or {})})

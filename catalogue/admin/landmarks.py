@@ -1,4 +1,4 @@
-"""Landmarks, for staff."""
+"""Landmarks in the back office."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ from framework.admin.large_tables import LargeTableAdmin
 
 
 class LandmarkNameInline(admin.TabularInline[LandmarkName, Landmark]):
-    """All names of a landmark; it is found by none but these."""
+    """All names by which a landmark can be found."""
 
     model = LandmarkName
     extra = 1
@@ -24,17 +24,17 @@ class LandmarkNameInline(admin.TabularInline[LandmarkName, Landmark]):
 
 @admin.register(Landmark)
 class LandmarkAdmin(LargeTableAdmin):
-    """The places that `near` understands."""
+    """The places that the search parameter `near` accepts."""
 
     list_display = ["name", "kind", "market", "prominence", "wikidata", "source"]
     list_select_related = ["market", "source"]
     list_filter = ["kind", "market"]
     search_fields = ["name"]
-    search_help_text = "A part of any of its names, in any case and without accents"
+    search_help_text = "Part of any of its names; case and accents are ignored"
     inlines = [LandmarkNameInline]
 
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
-        """Keep the landmark's own name among its names, for it is found by these alone."""
+        """Add the landmark's own name to its names, which are the only ones searched."""
         super().save_related(request, form, formsets, change)
         own = LandmarkName(landmark=form.instance, name=form.instance.name)
         LandmarkName.objects.bulk_create([own], ignore_conflicts=True)
@@ -57,6 +57,6 @@ class LandmarkNameAdmin(LargeTableAdmin):
     list_display = ["name", "landmark", "folded"]
     list_select_related = ["landmark"]
     search_fields = ["folded__startswith"]
-    search_help_text = "The beginning of the name, in small letters and without accents"
+    search_help_text = "Beginning of the name, in lower case and without accents"
     autocomplete_fields = ["landmark"]
     readonly_fields = ["folded"]

@@ -1,4 +1,4 @@
-"""Where staff join restaurants to venues, write discounts, and see what is on sale and what was booked."""
+"""Offers in the back office: listings, weekly discounts, slots and bookings."""
 
 from functools import partial
 from typing import Any
@@ -25,38 +25,38 @@ from reservations.models.reservations import legible
 
 
 class FlowRuleForm(forms.ModelForm[FlowRule]):
-    """A weekly discount, its days to be ticked."""
+    """A weekly discount, with checkboxes for the weekdays."""
 
     weekdays = forms.TypedMultipleChoiceField(choices=WEEKDAYS, coerce=int, widget=forms.CheckboxSelectMultiple)
 
 
 class ListingForm(forms.ModelForm[Listing]):
-    """A restaurant and the venue that takes its guests, on one clock."""
+    """A catalogue restaurant and the venue that takes its reservations."""
 
     def clean(self) -> dict[str, Any]:
-        """Refuse a venue of another time zone: an offer at 18:00 would be another moment in its book."""
+        """Reject a venue in another time zone: an offer at 18:00 would be a different time in its reservations."""
         wanted: dict[str, Any] = super().clean() or {}
         restaurant, venue = wanted.get("restaurant"), wanted.get("venue")
         if restaurant and venue and venue.timezone != restaurant.market.timezone:
             self.add_error(
                 "venue",
-                f"The clock of this venue is {venue.timezone}, that of the restaurant's market is"
-                f" {restaurant.market.timezone}. Set the venue's time zone right first.",
+                f"The time zone of this venue is {venue.timezone}, that of the restaurant's market is"
+                f" {restaurant.market.timezone}. Correct the venue's time zone first.",
             )
         return wanted
 
 
 class LaysOutSlots(admin.ModelAdmin[Any]):
-    """Has a worker lay out the slots of the restaurant whose page was saved, with its rules and its hours."""
+    """Generates the offer slots of a restaurant in the background after its page was saved."""
 
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
-        """Store the rules on the page, then enqueue the layout of the slots."""
+        """Save the rules, then enqueue the task."""
         super().save_related(request, form, formsets, change)
         restaurant = form.instance.pk if isinstance(form.instance, Restaurant) else form.instance.restaurant_id
         transaction.on_commit(partial(enqueue_slot_layout, restaurant))
 
     def delete_model(self, request: HttpRequest, obj: Any) -> None:
-        """Delete it, then enqueue the layout: its slots are withdrawn."""
+        """Delete the row, then enqueue the task, which withdraws its slots."""
         super().delete_model(request, obj)
         transaction.on_commit(partial(enqueue_slot_layout, obj.restaurant_id))
 
@@ -80,24 +80,24 @@ class FlowRuleInline(admin.StackedInline[FlowRule, Restaurant]):
 
 @admin.register(FlowRule)
 class FlowRuleAdmin(LaysOutSlots, LargeTableAdmin):
-    """Discounts that come back every week."""
+    """Weekly discounts."""
 
     form = FlowRuleForm
     list_display = ["restaurant", "days", "window", "percent", "seats", "active"]
     list_select_related = ["restaurant"]
     list_filter = ["active"]
     search_fields = ["restaurant__slug__exact"]
-    search_help_text = "The slug of the restaurant, whole"
+    search_help_text = "Complete slug of the restaurant"
     autocomplete_fields = ["restaurant"]
     fields = ["restaurant", *FlowRuleInline.fields]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
-        """The restaurant is chosen once: slots and bookings hang on it."""
+        """The restaurant is fixed: slots and bookings reference it."""
         return ["restaurant"] if obj else []
 
     @admin.display(description="Days")
     def days(self, rule: FlowRule) -> str:
-        """The weekdays in words."""
+        """The weekdays."""
         return " ".join(dict(WEEKDAYS)[day] for day in sorted(rule.weekdays))
 
     @admin.display(description="Times", ordering="time")
@@ -107,111 +107,111 @@ class FlowRuleAdmin(LaysOutSlots, LargeTableAdmin):
         return f"{its[0]:%H:%M}" if len(its) == 1 else f"{its[0]:%H:%M}-{its[-1]:%H:%M}"
 
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
-        """Say what becomes of the rule."""
+        """Add a message about the slots of the rule."""
         super().save_related(request, form, formsets, change)
         if Listing.objects.filter(restaurant=form.instance.restaurant_id, is_active=True).exists():
-            self.message_user(request, "The slots of the next 14 days are laid out by a worker now.", messages.INFO)
+            self.message_user(request, "The slots of the next 14 days are being generated.", messages.INFO)
         else:
             self.message_user(
-                request, "No slots yet: this restaurant is not joined to a venue that is active.", messages.WARNING
+                request, "No slots: this restaurant has no active listing with a venue.", messages.WARNING
             )
 
 
 @admin.register(Listing)
 class ListingAdmin(LaysOutSlots, LargeTableAdmin):
-    """Which restaurant of the catalogue is which venue of ours."""
+    """Links between catalogue restaurants and venues."""
 
     form = ListingForm
     list_display = ["restaurant", "venue", "is_active", "created_at"]
     list_select_related = ["restaurant", "venue"]
     list_filter = ["is_active"]
     search_fields = ["restaurant__slug__exact", "venue__name"]
-    search_help_text = "The slug of the restaurant, whole, or the venue"
+    search_help_text = "Complete slug of the restaurant, or name of the venue"
     autocomplete_fields = ["restaurant", "venue"]
     fields = ["restaurant", "venue", "is_active", "created_at"]
     readonly_fields = ["created_at"]
 
     def save_model(self, request: HttpRequest, obj: Listing, form: Any, change: bool) -> None:
-        """Store it with its moment."""
+        """Set the creation time."""
         obj.created_at = obj.created_at or timezone.now()
         super().save_model(request, obj, form, change)
 
 
 @admin.register(FlowSlot)
 class FlowSlotAdmin(ReadOnlyAdmin):
-    """What is on sale."""
+    """Offer slots."""
 
-    list_display = ["when", "restaurant", "percent", "sold", "its_status"]
+    list_display = ["when", "restaurant", "percent", "seats_booked", "status_shown"]
     list_display_links = ["when"]
     list_select_related = ["restaurant"]
     list_filter = [ComingFilter]
     search_fields = ["restaurant__slug__exact"]
-    search_help_text = "The slug of the restaurant, whole"
+    search_help_text = "Complete slug of the restaurant"
     ordering = ["starts_at", "pk"]
     actions = ["withdraw"]
 
     @admin.display(description="When", ordering="starts_at")
     def when(self, slot: FlowSlot) -> str:
-        """By the restaurant's clock."""
+        """Date and time in the restaurant's time zone."""
         return f"{slot.date} {slot.time:%H:%M}"
 
-    @admin.display(description="Seats sold")
-    def sold(self, slot: FlowSlot) -> SafeString:
-        """A bar."""
-        sold = slot.seats - slot.seats_left
-        return format_html('<progress value="{}" max="{}"></progress> {} of {}', sold, slot.seats, sold, slot.seats)
+    @admin.display(description="Seats booked")
+    def seats_booked(self, slot: FlowSlot) -> SafeString:
+        """A progress bar with the number."""
+        booked = slot.seats - slot.seats_left
+        return format_html(
+            '<progress value="{}" max="{}"></progress> {} of {}', booked, slot.seats, booked, slot.seats
+        )
 
     @admin.display(description="Status")
-    def its_status(self, slot: FlowSlot) -> str:
-        """As callers are told, but for what the restaurant and its listing add."""
+    def status_shown(self, slot: FlowSlot) -> str:
+        """The status as in the API, without the effects of the restaurant and its listing."""
         if slot.is_barred:
             return "withdrawn by staff"
         return slot.status_at(timezone.now()).replace("_", " ")
 
-    @admin.action(description="Withdraw the selected slots from sale", permissions=["change"])
+    @admin.action(description="Withdraw the selected slots permanently", permissions=["change"])
     def withdraw(self, request: HttpRequest, queryset: QuerySet[FlowSlot]) -> None:
-        """For good; what is booked stands."""
+        """Withdraw slots; existing bookings are kept."""
         changed = slot_materialization.withdraw(
             list(queryset.order_by().values_list("pk", flat=True)), now=timezone.now()
         )
-        self.message_user(
-            request, f"Withdrawn: {changed}. Tables that are booked there stay booked.", messages.SUCCESS
-        )
+        self.message_user(request, f"{changed} withdrawn. Existing bookings are kept.", messages.SUCCESS)
 
 
 @admin.register(FlowBooking)
 class FlowBookingAdmin(ReadOnlyAdmin):
-    """Tables that were booked at offers; they are moved and cancelled as reservations."""
+    """Bookings of offers; they are changed and cancelled as reservations."""
 
-    nothing_yet = "Guests book offers with POST /v1/flow/offers/{id}/bookings."
-    list_display = ["when", "guest", "seats", "percent", "standing", "in_the_book", "created_at"]
+    empty_hint = "POST /v1/flow/offers/{id}/bookings creates bookings."
+    list_display = ["when", "guest", "seats", "percent", "status_shown", "reservation_link", "created_at"]
     list_display_links = ["when"]
     list_select_related = ["slot__restaurant", "reservation__venue"]
     search_fields = ["reservation__code__exact"]
-    search_help_text = "The code of the reservation"
+    search_help_text = "Code of the reservation"
 
     @admin.display(description="When")
     def when(self, booking: FlowBooking) -> str:
-        """The slot, by the restaurant's clock."""
+        """The slot, in the restaurant's time zone."""
         return f"{booking.slot.restaurant}: {booking.slot.date} {booking.slot.time:%H:%M}"
 
     @admin.display(description="Guest")
     def guest(self, booking: FlowBooking) -> str:
-        """Who is coming."""
+        """The guest's name."""
         return legible(booking.reservation.customer_name)
 
     @admin.display(description="Percent")
     def percent(self, booking: FlowBooking) -> int:
-        """What was promised."""
+        """The discount."""
         return booking.slot.percent
 
     @admin.display(description="Status")
-    def standing(self, booking: FlowBooking) -> str:
-        """That of the reservation."""
+    def status_shown(self, booking: FlowBooking) -> str:
+        """The status of the reservation."""
         return booking.reservation.get_status_display()
 
     @admin.display(description="Reservation")
-    def in_the_book(self, booking: FlowBooking) -> SafeString:
-        """A link to it."""
+    def reservation_link(self, booking: FlowBooking) -> SafeString:
+        """A link to the reservation."""
         address = reverse("admin:reservations_reservation_change", args=[booking.reservation_id])
         return format_html('<a href="{}">{}</a>', address, booking.reservation.code)

@@ -1,4 +1,4 @@
-"""Admin of photos: browse, upload, hide, delete."""
+"""Photos in the back office."""
 
 from typing import Any, ClassVar
 
@@ -19,11 +19,11 @@ from framework.admin.large_tables import LargeTableAdmin
 
 
 class PhotoForm(forms.ModelForm[Photo]):
-    """The texts of a photo and, for a new one, its file."""
+    """The texts of a photo; for a new photo also its file."""
 
     upload = forms.FileField(
         label="File",
-        help_text="JPEG, PNG or WebP, at most 15 MB and 50 megapixels. Metadata (camera, location) is removed.",
+        help_text="JPEG, PNG or WebP, at most 15 MB and 50 megapixels. Location and camera metadata are removed.",
         widget=forms.ClearableFileInput(attrs={"accept": "image/jpeg,image/png,image/webp"}),
     )
 
@@ -34,7 +34,7 @@ class PhotoForm(forms.ModelForm[Photo]):
             self.fields["alt"].required = True
 
     def clean_upload(self) -> Any:
-        """Decode the image."""
+        """Read the image. Rejects invalid and too large files."""
         upload = self.cleaned_data["upload"]
         try:
             self.image = uploads.read_image(upload.file, length=upload.size)
@@ -45,7 +45,7 @@ class PhotoForm(forms.ModelForm[Photo]):
 
 @admin.register(Photo)
 class PhotoAdmin(LargeTableAdmin):
-    """Photos. The image of a photo cannot be replaced, because the bytes behind a URL never change."""
+    """Photos. The image of a URL never changes: a different image is a new photo."""
 
     class Media:
         css: ClassVar[dict[str, list[str]]] = {"all": ["catalogue/admin.css"]}
@@ -56,7 +56,7 @@ class PhotoAdmin(LargeTableAdmin):
     list_select_related = ["restaurant"]
     list_filter = ["kind", "is_hidden"]
     search_fields = ["restaurant__slug__exact"]
-    search_help_text = "The full slug of the restaurant"
+    search_help_text = "Complete slug of the restaurant"
     autocomplete_fields = ["restaurant", "source"]
     actions = ["hide", "show_again"]
 
@@ -67,7 +67,7 @@ class PhotoAdmin(LargeTableAdmin):
         return ["large", "restaurant", *texts, ("width", "height", "created_at"), "is_hidden", "review"]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Photo | None = None) -> list[str]:
-        """`is_hidden` is read-only because hiding is an action, which also recounts the reviews."""
+        """Image and restaurant are fixed; hiding is a list action, because it updates review counts."""
         if obj is None:
             return []
         return ["large", "restaurant", "source", "width", "height", "created_at", "is_hidden", "review"]
@@ -81,7 +81,7 @@ class PhotoAdmin(LargeTableAdmin):
         return render_thumbnail(photo, "large", 600)
 
     def save_model(self, request: HttpRequest, obj: Photo, form: Any, change: bool) -> None:
-        """Store the image of a new photo; of an existing one update the changed texts alone."""
+        """Store the image of a new photo; of an existing one save only the changed texts."""
         if not change:
             uploads.add_photo(obj, form.image, now=timezone.now())
         elif form.changed_data:
@@ -95,9 +95,9 @@ class PhotoAdmin(LargeTableAdmin):
 
     @admin.action(description="Hide the selected photos", permissions=["change"])
     def hide(self, request: HttpRequest, queryset: QuerySet[Photo]) -> None:
-        """Serve 404 from now on. Copies in caches of others remain."""
+        """Serve 404 instead; cached copies are not affected."""
         count = uploads.set_hidden(queryset, hidden=True, now=timezone.now())
-        self.message_user(request, f"{count} photos are now hidden.", messages.SUCCESS)
+        self.message_user(request, f"{count} photos hidden.", messages.SUCCESS)
 
     @admin.action(description="Show the selected photos again", permissions=["change"])
     def show_again(self, request: HttpRequest, queryset: QuerySet[Photo]) -> None:
@@ -106,7 +106,7 @@ class PhotoAdmin(LargeTableAdmin):
 
 
 def render_thumbnail(photo: Photo, size: str, width: int) -> SafeString:
-    """Render an <img> `width` pixels wide. A hidden photo has no image, because its URL answers 404."""
+    """Return an <img> `width` pixels wide. A hidden photo has no image, because its URL answers 404."""
     if photo.is_hidden:
         return format_html("<em>{}</em>", "hidden")
     thumbnail_width, thumbnail_height = thumbnail_dimensions(size, width=photo.width, height=photo.height)

@@ -1,4 +1,4 @@
-"""Actions of staff on who a restaurant is: another slug, one with another, or none any more."""
+"""Admin actions on the identity of restaurants: change the slug, merge and erase."""
 
 from collections.abc import Callable
 
@@ -12,59 +12,59 @@ from catalogue.models import Restaurant
 from framework.admin.action_confirmation import ask
 from framework.errors import Refusal
 
-# One at a time, or the two that are one.
+# A merge needs exactly two restaurants.
 PAIR = 2
 
 
 class ChangesIdentity(admin.ModelAdmin[Restaurant]):
-    """Ask, with what will happen, and then do it."""
+    """Adds the identity actions, each with a confirmation page."""
 
     def has_change_permission(self, request: HttpRequest, obj: Restaurant | None = None) -> bool:
-        """Who is merged or erased stays so, as it is."""
+        """Merged and erased restaurants are read-only."""
         if obj is not None and (obj.merged_into_id or obj.erased_at):
             return False
         return super().has_change_permission(request, obj)
 
     def has_erase_permission(self, request: HttpRequest) -> bool:
-        """Who may delete at all: `has_delete_permission` is nobody's."""
+        """Users with the delete permission; `has_delete_permission` is always False."""
         return request.user.has_perm("catalogue.delete_restaurant")
 
-    @admin.action(description="Give the selected restaurant another slug", permissions=["change"])
+    @admin.action(description="Change the slug of the selected restaurant", permissions=["change"])
     def rename(self, request: HttpRequest, queryset: QuerySet[Restaurant]) -> HttpResponse | None:
-        """Ask for the slug, then give it."""
+        """Ask for the new slug, then change it."""
 
         def do(chosen: list[Restaurant]) -> str:
             slug = request.POST.get("slug", "").strip()
             places.rename(chosen[0], slug, actor=f"staff:{request.user.pk}", now=timezone.now())
-            return f"{chosen[0].name} is found as {slug} now."
+            return f"The slug of {chosen[0].name} is now {slug}."
 
-        return self.asked(request, queryset, "rename", "Another slug?", do, count=1)
+        return self.confirm_and_run(request, queryset, "rename", "Change the slug?", do, count=1)
 
     @admin.action(description="Merge the two selected restaurants", permissions=["change"])
     def merge(self, request: HttpRequest, queryset: QuerySet[Restaurant]) -> HttpResponse | None:
-        """Ask which one stays, then merge the other into it."""
+        """Ask which one to keep, then merge the other into it."""
 
         def do(chosen: list[Restaurant]) -> str:
-            kept = [one for one in chosen if str(one.pk) == request.POST.get("kept")]
-            lost = [one for one in chosen if one not in kept]
-            if len(kept) != 1:
-                raise places.CannotMerge("Choose the one that stays.")
-            places.merge(lost[0], kept[0], actor=f"staff:{request.user.pk}", now=timezone.now())
-            return f"{lost[0].slug} is {kept[0].slug} now."
+            survivors = [row for row in chosen if str(row.pk) == request.POST.get("survivor")]
+            losers = [row for row in chosen if row not in survivors]
+            if len(survivors) != 1:
+                raise places.CannotMerge("Select the restaurant to keep.")
+            places.merge(losers[0], survivors[0], actor=f"staff:{request.user.pk}", now=timezone.now())
+            return f"{losers[0].slug} was merged into {survivors[0].slug}."
 
-        return self.asked(request, queryset, "merge", "Merge these two?", do, count=PAIR)
+        return self.confirm_and_run(request, queryset, "merge", "Merge these restaurants?", do, count=PAIR)
 
-    @admin.action(description="Erase the selected restaurant for good", permissions=["erase"])
+    @admin.action(description="Erase the selected restaurant permanently", permissions=["erase"])
     def erase(self, request: HttpRequest, queryset: QuerySet[Restaurant]) -> HttpResponse | None:
-        """Ask, then erase."""
+        """Ask for confirmation, then erase."""
 
         def do(chosen: list[Restaurant]) -> str:
             places.erase(chosen[0], actor=f"staff:{request.user.pk}", now=timezone.now())
-            return f"{chosen[0].slug} is erased."
+            return f"{chosen[0].slug} was erased."
 
-        return self.asked(request, queryset, "erase", "Erase for good?", do, count=1)
+        return self.confirm_and_run(request, queryset, "erase", "Erase permanently?", do, count=1)
 
-    def asked(
+    def confirm_and_run(
         self,
         request: HttpRequest,
         queryset: QuerySet[Restaurant],
@@ -74,10 +74,12 @@ class ChangesIdentity(admin.ModelAdmin[Restaurant]):
         *,
         count: int,
     ) -> HttpResponse | None:
-        """Show what would happen; when that was confirmed, do it and say so, or why not."""
+        """Show the confirmation page; after confirmation run the action and add its message or its error."""
         chosen = list(queryset.order_by("pk")[: count + 1])
         if len(chosen) != count:
-            self.message_user(request, f"Select {'one restaurant' if count == 1 else 'two'}.", messages.ERROR)
+            self.message_user(
+                request, f"Select {'one restaurant' if count == 1 else 'two restaurants'}.", messages.ERROR
+            )
             return None
         if "confirmed" in request.POST:
             try:

@@ -1,4 +1,4 @@
-"""The dictionaries, for staff: markets and their holidays, cuisines, attributes, sources."""
+"""Dictionaries in the back office: markets, holidays, cuisines, attributes and sources."""
 
 import re
 from collections.abc import Iterable
@@ -26,7 +26,7 @@ class MarketAdmin(admin.ModelAdmin[Market]):
     ordering = ["name"]
 
     def save_model(self, request: HttpRequest, obj: Market, form: ModelForm[Market], change: bool) -> None:
-        """Have its restaurants rendered anew when their clock has changed."""
+        """Re-render the market's restaurants when the time zone has changed."""
         super().save_model(request, obj, form, change)
         if change and "timezone" in form.changed_data:
             transaction.on_commit(partial(enqueue_rendering, market=obj.pk))
@@ -34,14 +34,14 @@ class MarketAdmin(admin.ModelAdmin[Market]):
 
 @admin.register(Cuisine)
 class CuisineAdmin(admin.ModelAdmin[Cuisine]):
-    """Kinds of kitchen."""
+    """Cuisines."""
 
     list_display = ["label", "slug"]
     search_fields = ["label", "slug"]
     ordering = ["slug"]
 
     def save_model(self, request: HttpRequest, obj: Cuisine, form: ModelForm[Cuisine], change: bool) -> None:
-        """Have the restaurants that show its label rendered anew when that has changed."""
+        """Re-render the restaurants of the cuisine when the label has changed."""
         super().save_model(request, obj, form, change)
         if change and "label" in form.changed_data:
             transaction.on_commit(partial(enqueue_rendering, cuisine=obj.pk))
@@ -49,7 +49,7 @@ class CuisineAdmin(admin.ModelAdmin[Cuisine]):
 
 @admin.register(Attribute)
 class AttributeAdmin(admin.ModelAdmin[Attribute]):
-    """What a place may offer; what is not among these cannot be asked for."""
+    """The attributes by which clients can filter."""
 
     list_display = ["label", "key", "kind", "values"]
     list_filter = ["kind"]
@@ -64,7 +64,7 @@ class YearFilter(admin.SimpleListFilter):
     parameter_name = "year"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        """The years, the last first."""
+        """The years, newest first."""
         years = Holiday.objects.dates("date", "year", order="DESC")
         return [(str(day.year), str(day.year)) for day in years]
 
@@ -76,38 +76,38 @@ class YearFilter(admin.SimpleListFilter):
 
 @admin.register(Holiday)
 class HolidayAdmin(LargeTableAdmin):
-    """Public holidays; the calendars add those of the coming years, and what is struck stays struck.
+    """Public holidays. The calendars add those of the coming years.
 
-    A struck day is better than a deleted one, which the calendars would bring back.
+    Exclude a day instead of deleting it: the calendars would add a deleted day again.
     """
 
     list_display = ["date", "name", "market", "is_struck"]
     list_editable = ["is_struck"]
     list_select_related = ["market"]
     list_filter = ["market", YearFilter, "is_struck"]
-    nothing_yet = "Every night the calendars add those of this year and the next two."
+    empty_hint = "A nightly task adds the holidays of this year and the next two."
     search_fields = ["name"]
     ordering = ["date", "market"]
 
     def save_model(self, request: HttpRequest, obj: Holiday, form: ModelForm[Holiday], change: bool) -> None:
-        """Have the hours worked out anew that speak of holidays."""
+        """Recalculate the opening hours that depend on holidays."""
         super().save_model(request, obj, form, change)
-        have_hours_worked_out({obj.market_id, form.initial.get("market", obj.market_id)})
+        recalculate_hours({obj.market_id, form.initial.get("market", obj.market_id)})
 
     def delete_model(self, request: HttpRequest, obj: Holiday) -> None:
-        """Have the hours worked out anew that speak of holidays."""
+        """Recalculate the opening hours that depend on holidays."""
         super().delete_model(request, obj)
-        have_hours_worked_out({obj.market_id})
+        recalculate_hours({obj.market_id})
 
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Holiday]) -> None:
-        """Have the hours worked out anew that speak of holidays."""
+        """Recalculate the opening hours that depend on holidays."""
         with transaction.atomic():
             markets = set(queryset.order_by().values_list("market", flat=True).distinct())
             super().delete_queryset(request, queryset)
-            have_hours_worked_out(markets)
+            recalculate_hours(markets)
 
 
-def have_hours_worked_out(markets: Iterable[str]) -> None:
+def recalculate_hours(markets: Iterable[str]) -> None:
     """Call it in the transaction that changes the holidays of these markets."""
     for market in sorted(markets):
         holidays.changed(market)
@@ -116,14 +116,14 @@ def have_hours_worked_out(markets: Iterable[str]) -> None:
 
 @admin.register(Source)
 class SourceAdmin(admin.ModelAdmin[Source]):
-    """Where records come from, and their terms."""
+    """Data sources and their licences."""
 
     list_display = ["name", "key", "license", "attribution"]
     search_fields = ["name", "key"]
     ordering = ["key"]
 
     def save_model(self, request: HttpRequest, obj: Source, form: ModelForm[Source], change: bool) -> None:
-        """Have the records that show its terms rendered anew when these have changed."""
+        """Re-render the records of the source when its licence or attribution has changed."""
         super().save_model(request, obj, form, change)
         if change and {"license", "attribution"}.intersection(form.changed_data):
             transaction.on_commit(partial(enqueue_rendering, source=obj.pk))

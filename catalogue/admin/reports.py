@@ -1,4 +1,4 @@
-"""The queue of reports, for staff."""
+"""Reports in the back office."""
 
 from typing import Any, cast
 
@@ -21,26 +21,26 @@ from catalogue.tasks import enqueue_open_spans
 from framework.errors import InvalidRequest
 from framework.public_ids import encode
 
-# What staff mend by hand; the others do what follows by themselves.
-BY_ITSELF = (Report.Kind.CLOSED, Report.Kind.DUPLICATE)
+# Kinds of reports that are applied automatically; staff correct the others manually.
+AUTOMATIC = (Report.Kind.CLOSED, Report.Kind.DUPLICATE)
 
-LATE = "Somebody else has decided this report by now."
+ALREADY_DECIDED = "Another user has already decided this report."
 
 
-class Late(InvalidRequest):
-    """Somebody was quicker."""
+class AlreadyDecided(InvalidRequest):
+    """Another user has decided the report."""
 
 
 @admin.register(Report)
 class ReportAdmin(WorkedOffAdmin):
-    """Reports, the oldest first. They are decided by the actions of the list."""
+    """Reports, oldest first."""
 
     list_display = ["created_at", "kind", "place", "beginning", "state", "decided_by"]
     list_select_related = ["restaurant", "decided_by"]
     list_filter = [StateFilter, "kind"]
-    nothing_yet = "Readers send reports with POST /v1/restaurants/{slug}/reports."
+    empty_hint = "POST /v1/restaurants/{slug}/reports creates reports."
     search_fields = ["restaurant__slug__exact"]
-    search_help_text = "The slug of the restaurant, whole"
+    search_help_text = "Complete slug of the restaurant"
     ordering = ["created_at", "pk"]
     order = ("created_at", "pk")
     waits_as = "open reports"
@@ -70,94 +70,94 @@ class ReportAdmin(WorkedOffAdmin):
     ]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        """With the restaurants that they are of, and of duplicates the other one."""
+        """Load the restaurants, for duplicates also the other one."""
         return super().get_queryset(request).select_related("restaurant__market", "same_as", "decided_by")
 
     def following(self, row: Report) -> QuerySet[Any]:
-        """The later ones."""
+        """The later reports."""
         later = Q(created_at__gt=row.created_at) | Q(created_at=row.created_at, pk__gt=row.pk)
         return self.waiting().filter(later, created_at__gte=row.created_at)
 
     def decided(self, request: HttpRequest, row: Report, verdict: str) -> str | None:
-        """Right, or wrong."""
+        """Apply or dismiss the report."""
         staff, now = cast("User", request.user), timezone.now()
         if verdict == "apply":
             if not reports.accept(row, staff=staff, now=now):
-                raise Late(LATE)
+                raise AlreadyDecided(ALREADY_DECIDED)
             transaction.on_commit(enqueue_open_spans)
-            if row.kind not in BY_ITSELF:
-                return f"The report is applied. Mend {row.restaurant} by hand, if you have not."
-            return "The report is applied."
+            if row.kind not in AUTOMATIC:
+                return f"The report was applied. Correct {row.restaurant} manually if you have not done so yet."
+            return "The report was applied."
         if verdict == "dismiss":
             if not reports.dismiss(row, staff=staff, now=now):
-                raise Late(LATE)
-            return "The report is dismissed."
+                raise AlreadyDecided(ALREADY_DECIDED)
+            return "The report was dismissed."
         return None
 
-    def told(self, row: Report) -> dict[str, Any]:
-        """The record, its sources, and where it is."""
+    def context_of(self, row: Report) -> dict[str, Any]:
+        """The restaurant, its sources and the map."""
         return {
             "subtitle": f"{row.get_kind_display()}: {row.restaurant}",
             "sources": row.restaurant.source_records.select_related("source").order_by("source", "record")[:20],
             "restaurant": row.restaurant,
-            "by_itself": row.kind in BY_ITSELF,
+            "is_automatic": row.kind in AUTOMATIC,
             "map": map_of(row.restaurant, marked=row.same_as_id),
         }
 
     @admin.display(description="Id")
     def public_id(self, report: Report) -> str:
-        """As the reader knows it."""
+        """The public id."""
         return encode("rep", report.pk)
 
     @admin.display(description="Restaurant", ordering="restaurant")
     def place(self, report: Report) -> SafeString:
-        """Its name, which leads to its page."""
+        """The restaurant with a link."""
         return format_html('<a href="{}">{}</a>', page_of(report), report.restaurant.name)
 
     @admin.display(description="Text")
     def beginning(self, report: Report) -> str:
-        """The first of its words."""
+        """The beginning of the text."""
         return Truncator(report.text).chars(90)
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        """Readers write these."""
+        """API clients create reports."""
         return False
 
     def has_delete_permission(self, request: HttpRequest, obj: Report | None = None) -> bool:
-        """Decided, not deleted."""
+        """Reports are kept."""
         return False
 
-    @admin.action(description="Apply the selected reports: they are right", permissions=["change"])
+    @admin.action(description="Apply the selected reports", permissions=["change"])
     def apply(self, request: HttpRequest, queryset: QuerySet[Report]) -> HttpResponse | None:
-        """Close what is closed, queue what is there twice; of one report of another kind open the restaurant."""
+        """Close restaurants, queue duplicates; for a single report of another kind redirect to the restaurant."""
         chosen = list(queryset.select_related("restaurant").order_by("created_at", "pk"))
         now, staff = timezone.now(), cast("User", request.user)
-        self.tell(request, [reports.accept(report, staff=staff, now=now) for report in chosen], "applied")
+        self.add_messages(request, [reports.accept(report, staff=staff, now=now) for report in chosen], "applied")
         transaction.on_commit(enqueue_open_spans)
-        if len(chosen) == 1 and chosen[0].kind not in BY_ITSELF:
+        if len(chosen) == 1 and chosen[0].kind not in AUTOMATIC:
             return HttpResponseRedirect(page_of(chosen[0]))
         if any(report.kind == Report.Kind.DUPLICATE for report in chosen):
-            self.message_user(request, "Restaurants that are there twice wait among the match candidates.")
+            self.message_user(request, "Duplicates were added to the match candidates.")
         return None
 
-    @admin.action(description="Dismiss the selected reports: nothing is wrong", permissions=["change"])
+    @admin.action(description="Dismiss the selected reports", permissions=["change"])
     def dismiss(self, request: HttpRequest, queryset: QuerySet[Report]) -> None:
-        """Leave the restaurants as they are."""
+        """Dismiss the reports; the restaurants do not change."""
         now, staff = timezone.now(), cast("User", request.user)
         chosen = queryset.order_by("created_at", "pk")
-        self.tell(request, [reports.dismiss(report, staff=staff, now=now) for report in chosen], "dismissed")
+        self.add_messages(request, [reports.dismiss(report, staff=staff, now=now) for report in chosen], "dismissed")
 
-    def tell(self, request: HttpRequest, outcomes: list[bool], done: str) -> None:
-        """Say how many were decided, and how many somebody else had decided."""
+    def add_messages(self, request: HttpRequest, outcomes: list[bool], done: str) -> None:
+        """Add messages: how many were decided, and how many were already decided."""
         decided, late = outcomes.count(True), outcomes.count(False)
         if decided:
             words = "1 report was" if decided == 1 else f"{decided} reports were"
             self.message_user(request, f"{words} {done}.", messages.SUCCESS)
         if late:
             words = "1 report was" if late == 1 else f"{late} reports were"
-            self.message_user(request, f"{words} decided already.", messages.ERROR)
+            self.message_user(request, f"{words} already decided.", messages.ERROR)
 
 
 def page_of(report: Report) -> str:
-    """Where its restaurant is mended."""
+    """The URL of the report's restaurant."""
     return reverse("admin:catalogue_restaurant_change", args=[report.restaurant_id])

@@ -1,4 +1,4 @@
-"""Restaurants, for staff."""
+"""Restaurants in the back office."""
 
 from django.contrib import admin, messages
 from django.db import models, transaction
@@ -25,12 +25,12 @@ from catalogue.tasks import enqueue_open_spans
 from framework.admin.action_confirmation import ask
 from framework.admin.large_tables import LargeTableAdmin
 
-# Fewer letters and digits have no trigram, and every name would be read.
-FEWEST_FOR_TRIGRAMS = 3
+# A shorter text has no trigram, so the search would scan the whole table.
+MIN_QUERY_LENGTH = 3
 
 
 class SourceRecordInline(admin.TabularInline[SourceRecord, Restaurant]):
-    """What the sources say, for reading."""
+    """The source records, read-only."""
 
     model = SourceRecord
     extra = 0
@@ -46,19 +46,28 @@ class SourceRecordInline(admin.TabularInline[SourceRecord, Restaurant]):
 
 @admin.register(Restaurant)
 class RestaurantAdmin(ChangesIdentity, ShowsVersions, LaysOutSlots, LargeTableAdmin):
-    """Restaurants. They are closed, never deleted, for others hold their slugs."""
+    """Restaurants. They are closed, never deleted, because clients store their slugs."""
 
     form = RestaurantForm
     change_form_template = "catalogue/restaurant.html"
-    list_display = ["name", "market", "neighborhood", "standing", "cuisine", "rating", "review_count", "updated_at"]
+    list_display = [
+        "name",
+        "market",
+        "neighborhood",
+        "status_shown",
+        "cuisine",
+        "rating",
+        "review_count",
+        "updated_at",
+    ]
     list_select_related = ["market", "cuisine"]
     list_filter = ["status", "market", UnreadHours]
     search_fields = ["slug"]
-    search_help_text = "A part of the name of three letters or more, in any case and without accents, or the slug"
+    search_help_text = "Part of the name, at least three letters (case and accents are ignored), or the complete slug"
     autocomplete_fields = ["cuisine"]
     prepopulated_fields = {"slug": ["name"]}
     inlines = [FlowRuleInline, SourceRecordInline]
-    actions = ["open_again", "close_for_a_while", "close_for_good", "rename", "merge", "erase"]
+    actions = ["reopen", "close_temporarily", "close_permanently", "rename", "merge", "erase"]
     readonly_fields = [
         "surroundings",
         "opening_hours",
@@ -94,22 +103,22 @@ class RestaurantAdmin(ChangesIdentity, ShowsVersions, LaysOutSlots, LargeTableAd
     ]
 
     @admin.display(description="Status", ordering="status")
-    def standing(self, restaurant: Restaurant) -> str:
-        """The status; of those that are no more, what became of them."""
+    def status_shown(self, restaurant: Restaurant) -> str:
+        """The status, or Erased or Merged."""
         if restaurant.erased_at:
             return "Erased"
         if restaurant.merged_into_id:
             return "Merged"
         return restaurant.get_status_display()
 
-    @admin.display(description="Around it")
+    @admin.display(description="Surroundings")
     def surroundings(self, restaurant: Restaurant) -> SafeString | str:
-        """A picture of what is near, and the same as a list. Two queries."""
-        return map_of(restaurant) or "It has no location yet: write its latitude and longitude, and save."
+        """A map with a list. Two queries."""
+        return map_of(restaurant) or "No location yet. Enter latitude and longitude, and save."
 
     @admin.display(description="Opening hours")
     def opening_hours(self, restaurant: Restaurant) -> SafeString | str:
-        """A line for each run of equal days."""
+        """One line for each range of days with equal hours."""
         if not restaurant.hours:
             return "unknown"
         hours = Hours.from_json(restaurant.hours)
@@ -123,15 +132,15 @@ class RestaurantAdmin(ChangesIdentity, ShowsVersions, LaysOutSlots, LargeTableAd
         term = search_term.strip()
         if not term:
             return queryset, False
-        if sum(letter.isalnum() for letter in term) < FEWEST_FOR_TRIGRAMS:
+        if sum(letter.isalnum() for letter in term) < MIN_QUERY_LENGTH:
             return queryset.filter(slug=term), False
         folded = queryset.alias(folded=Func("name", function="fold", output_field=models.TextField()))
         return folded.filter(models.Q(folded__contains=fold(term)) | models.Q(slug=term)), False
 
     def save_model(self, request: HttpRequest, obj: Restaurant, form: RestaurantForm, change: bool) -> None:
-        """Write only what was changed, for the worker writes the same rows, and lock it against imports.
+        """Save only the changed fields, because the worker writes the same rows, and lock them against imports.
 
-        A field that is given back to the imports takes its source's value with the next of them.
+        An unlocked field gets its source's value with the next import.
         """
         now = timezone.now()
         changed = form.changed_fields()
@@ -143,7 +152,7 @@ class RestaurantAdmin(ChangesIdentity, ShowsVersions, LaysOutSlots, LargeTableAd
             transaction.on_commit(enqueue_open_spans)
             return
         if set(form.before.locked_fields) - set(obj.locked_fields):
-            # No record has this digest, so the next import reads its row again.
+            # An empty digest matches no record, so the next import reads the row again.
             obj.source_records.update(digest="")
         obj.updated_at = now
         publish.by(f"staff:{request.user.pk}")
@@ -152,53 +161,53 @@ class RestaurantAdmin(ChangesIdentity, ShowsVersions, LaysOutSlots, LargeTableAd
             transaction.on_commit(enqueue_open_spans)
 
     def has_delete_permission(self, request: HttpRequest, obj: Restaurant | None = None) -> bool:
-        """Closed, never deleted."""
+        """Restaurants are closed, never deleted."""
         return False
 
     @admin.action(description="Mark the selected restaurants as open", permissions=["change"])
-    def open_again(self, request: HttpRequest, queryset: QuerySet[Restaurant]) -> HttpResponse | None:
-        """Ask, then set the status."""
-        return self.set_status(request, queryset, Restaurant.Status.OPEN, "open_again")
+    def reopen(self, request: HttpRequest, queryset: QuerySet[Restaurant]) -> HttpResponse | None:
+        """Ask for confirmation, then set the status."""
+        return self.set_status(request, queryset, Restaurant.Status.OPEN, "reopen")
 
     @admin.action(description="Mark the selected restaurants as temporarily closed", permissions=["change"])
-    def close_for_a_while(self, request: HttpRequest, queryset: QuerySet[Restaurant]) -> HttpResponse | None:
-        """Ask, then set the status."""
-        return self.set_status(request, queryset, Restaurant.Status.TEMPORARILY_CLOSED, "close_for_a_while")
+    def close_temporarily(self, request: HttpRequest, queryset: QuerySet[Restaurant]) -> HttpResponse | None:
+        """Ask for confirmation, then set the status."""
+        return self.set_status(request, queryset, Restaurant.Status.TEMPORARILY_CLOSED, "close_temporarily")
 
     @admin.action(description="Mark the selected restaurants as permanently closed", permissions=["change"])
-    def close_for_good(self, request: HttpRequest, queryset: QuerySet[Restaurant]) -> HttpResponse | None:
-        """Ask, then set the status."""
-        return self.set_status(request, queryset, Restaurant.Status.PERMANENTLY_CLOSED, "close_for_good")
+    def close_permanently(self, request: HttpRequest, queryset: QuerySet[Restaurant]) -> HttpResponse | None:
+        """Ask for confirmation, then set the status."""
+        return self.set_status(request, queryset, Restaurant.Status.PERMANENTLY_CLOSED, "close_permanently")
 
     def set_status(
         self, request: HttpRequest, queryset: QuerySet[Restaurant], status: Restaurant.Status, action: str
     ) -> HttpResponse | None:
-        """Show what would change; when that was confirmed, change it in one statement."""
+        """Show the confirmation page; after confirmation set the status in one statement."""
         present = queryset.filter(merged_into=None, erased_at=None)
         if "confirmed" in request.POST:
-            passed_over = queryset.count() - present.count()
+            skipped = queryset.count() - present.count()
             chosen = Restaurant.objects.filter(pk__in=queryset.order_by().values("pk"))
             with transaction.atomic():
                 publish.by(f"staff:{request.user.pk}")
                 changed = chosen.set_status(status, now=timezone.now())
                 transaction.on_commit(enqueue_open_spans)
             self.message_user(request, f"{changed} restaurants are now {status.label.lower()}.", messages.SUCCESS)
-            if passed_over:
-                said = f"{passed_over} that are merged or erased were passed over."
-                self.message_user(request, said, messages.WARNING)
+            if skipped:
+                text = f"{skipped} merged or erased restaurants were skipped."
+                self.message_user(request, text, messages.WARNING)
             return None
         others = present.exclude(status=status)
         title = f"Mark as {status.label.lower()}?"
-        told = {"count": others.count(), "examples": others[:20], "status": status.label.lower()}
-        return ask(self, request, "catalogue/confirm_status.html", title=title, action=action, **told)
+        context = {"count": others.count(), "examples": others[:20], "status": status.label.lower()}
+        return ask(self, request, "catalogue/confirm_status.html", title=title, action=action, **context)
 
 
 @admin.register(SourceRecord)
 class SourceRecordAdmin(LargeTableAdmin):
-    """What a source says of a restaurant."""
+    """Source records of restaurants."""
 
     list_display = ["record", "source", "restaurant", "updated_at"]
     list_select_related = ["source", "restaurant"]
     search_fields = ["record__exact"]
-    search_help_text = "The source's own id, whole"
+    search_help_text = "Complete id of the source"
     autocomplete_fields = ["restaurant"]

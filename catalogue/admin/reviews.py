@@ -1,4 +1,4 @@
-"""Reviews, for staff."""
+"""Reviews in the back office."""
 
 from typing import Any
 
@@ -14,29 +14,29 @@ from framework.admin.large_tables import LargeTableAdmin
 
 
 class ReviewForm(forms.ModelForm[Review]):
-    """A review; an empty reply is none, and a reply has its moment."""
+    """A review with an optional owner reply."""
 
     def clean_owner_reply(self) -> str | None:
-        """None for an empty box."""
+        """An empty reply becomes None."""
         return self.cleaned_data["owner_reply"] or None
 
     def clean(self) -> dict[str, Any]:
-        """A reply and its moment come and go together."""
+        """Reply and reply time must be set together."""
         cleaned: dict[str, Any] = super().clean() or self.cleaned_data
         if (cleaned.get("owner_reply") is None) != (cleaned.get("owner_replied_at") is None):
-            raise forms.ValidationError("A reply has its moment, and a moment its reply.")
+            raise forms.ValidationError("Enter both the reply and its time, or neither.")
         return cleaned
 
 
 @admin.register(Review)
 class ReviewAdmin(LargeTableAdmin):
-    """Reviews. Their words may be mended; stars and number belong to the restaurant's rating."""
+    """Reviews. Texts are editable; stars are not, because they are part of the restaurant's rating."""
 
     form = ReviewForm
     list_display = ["author", "stars", "restaurant", "lang", "source", "created_at"]
     list_select_related = ["restaurant", "source"]
     search_fields = ["restaurant__slug__exact"]
-    search_help_text = "The slug of the restaurant, whole"
+    search_help_text = "Complete slug of the restaurant"
     readonly_fields = ["restaurant", "stars", "source", "helpful_count", "photo_count", "visited_on", "created_at"]
     fields = [
         "restaurant",
@@ -47,16 +47,16 @@ class ReviewAdmin(LargeTableAdmin):
     ]
 
     def save_model(self, request: HttpRequest, obj: Review, form: Any, change: bool) -> None:
-        """Write only what was changed, for imports write the same rows; languages and replies are counted anew."""
+        """Save only the changed fields, because imports write the same rows, and update the counts."""
         if form.changed_data:
             publish.by(f"staff:{request.user.pk}")
             obj.save(update_fields=form.changed_data)
             aggregates.restaurants([obj.restaurant_id], now=timezone.now())
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        """Reviews come from their sources."""
+        """Imports create reviews."""
         return False
 
     def has_delete_permission(self, request: HttpRequest, obj: Review | None = None) -> bool:
-        """The rating counts it."""
+        """Reviews are kept: the rating includes them."""
         return False

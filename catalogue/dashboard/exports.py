@@ -1,4 +1,4 @@
-"""The exports of an account's wallets: the list, one export as it is written, its files, an order for another."""
+"""Export pages of an account's wallets: list, progress, files, cancel and new export."""
 
 from datetime import UTC, datetime
 from typing import Any, cast
@@ -28,27 +28,27 @@ from payments.models import Wallet, shortened
 
 SECTION = "exports"
 A_PAGE = 20
-# htmx asks no more after this.
+# htmx stops polling after this status.
 DONE = 286
-WORDS = {
-    Export.Status.AWAITING_PAYMENT: ("Waits for its payment", "warn"),
-    Export.Status.QUEUED: ("Waits for a worker", "info"),
-    Export.Status.RUNNING: ("Is being written", "info"),
+STATUS_LABELS = {
+    Export.Status.AWAITING_PAYMENT: ("Awaiting payment", "warn"),
+    Export.Status.QUEUED: ("Queued", "info"),
+    Export.Status.RUNNING: ("Running", "info"),
     Export.Status.SUCCEEDED: ("Done", "good"),
     Export.Status.FAILED: ("Failed", "bad"),
     Export.Status.CANCELLED: ("Cancelled", "soft"),
-    Export.Status.EXPIRED: ("Files removed", "soft"),
+    Export.Status.EXPIRED: ("Files deleted", "soft"),
 }
 
 
 class OrderForm(forms.Form):
-    """What is to be exported, and for which wallet."""
+    """The order form of an export."""
 
-    wallet = forms.ChoiceField(label="Wallet that orders")
+    wallet = forms.ChoiceField(label="Wallet")
     dataset = forms.ChoiceField(choices=Export.Dataset.choices)
     format = forms.ChoiceField(
         choices=Export.Format.choices,
-        help_text="jsonl.gz has all that the API says; csv.gz and parquet are flat tables.",
+        help_text="jsonl.gz contains complete API records; csv.gz and parquet are flat tables.",
     )
     market = forms.ChoiceField(required=False)
     status = forms.ChoiceField(
@@ -60,13 +60,13 @@ class OrderForm(forms.Form):
         widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),
     )
     groups = forms.MultipleChoiceField(
-        label="Field groups of restaurants, beside the core fields",
+        label="Field groups in addition to the core fields (restaurants)",
         choices=[(name, name) for name in GROUPS[Export.Dataset.RESTAURANTS] if name != CORE],
         required=False,
         widget=forms.CheckboxSelectMultiple,
     )
     since_export = forms.ChoiceField(
-        label="Only what has changed since",
+        label="Only changes since",
         required=False,
         help_text="An earlier export with the same filter and fields.",
     )
@@ -89,25 +89,25 @@ class OrderForm(forms.Form):
             cast("forms.ChoiceField", self.fields[name]).choices = choices
 
     @property
-    def wishes(self) -> dict[str, Any]:
-        """What it asks for, as the API is asked. Call it on a valid form."""
-        given = self.cleaned_data
-        since: datetime | None = given["updated_since"]
-        conditions = {
-            "market": given["market"],
-            "status": given["status"],
+    def arguments(self) -> dict[str, Any]:
+        """Return the arguments of the API request. Requires a valid form."""
+        values = self.cleaned_data
+        since: datetime | None = values["updated_since"]
+        filters = {
+            "market": values["market"],
+            "status": values["status"],
             "updated_since": since and since.astimezone(UTC).isoformat().replace("+00:00", "Z"),
         }
         return {
-            "dataset": given["dataset"],
-            "format": given["format"],
-            "filter": {name: value for name, value in conditions.items() if value},
-            "fields": given["groups"],
-            "since_export": given["since_export"] or None,
+            "dataset": values["dataset"],
+            "format": values["format"],
+            "filter": {name: value for name, value in filters.items() if value},
+            "fields": values["groups"],
+            "since_export": values["since_export"] or None,
         }
 
     def blame(self, refusal: Refusal) -> None:
-        """Say why it is refused, at the field that it is about."""
+        """Add the error to the field that it concerns."""
         name = (refusal.param or "").removeprefix("filter.")
         name = {"fields": "groups"}.get(name, name)
         self.add_error(name if name in self.fields else NON_FIELD_ERRORS, refusal.message)
@@ -118,34 +118,34 @@ WITH_FILES = (Export.Status.SUCCEEDED, Export.Status.EXPIRED)
 
 @page(Right.DATA, section=SECTION)
 def exports(request: PageRequest) -> HttpResponse:
-    """The list, newest first. Three queries beside those of the doorway."""
+    """List exports, newest first. Three queries besides those of the `page` decorator."""
     wallets = account_summary.addresses_of(request.access.account)
     text = request.GET.get("before", "")
     before = decode(PREFIX, text) if text else None
     found = representation.newest(wallets, limit=A_PAGE + 1, before=before) if wallets else []
     now = timezone.now()
-    told = {
+    context = {
         "wallets": wallets,
         "exports": [shown(export, list(export.parts.all()), now=now) for export in found[:A_PAGE]],
         "older": found[A_PAGE - 1].public_id if len(found) > A_PAGE else None,
         "is_later": before is not None,
-        "is_wrong": bool(text) and before is None,
+        "is_invalid": bool(text) and before is None,
     }
-    return render(request, "catalogue/dashboard/exports.html", told, status=400 if told["is_wrong"] else 200)
+    return render(request, "catalogue/dashboard/exports.html", context, status=400 if context["is_invalid"] else 200)
 
 
 def shown(export: Export, parts: list[ExportPart], *, now: datetime) -> dict[str, Any]:
-    """An export in the words of the page, with a mark that changes with what is seen of it."""
+    """Return an export with its labels, and a digest `seen` that changes with the displayed state."""
     status = Export.Status(export.status)
-    words, colour = WORDS[status]
+    label, colour = STATUS_LABELS[status]
     if status == Export.Status.SUCCEEDED and not signed_urls.is_kept(export, now=now):
-        words, colour = WORDS[Export.Status.EXPIRED]
+        label, colour = STATUS_LABELS[Export.Status.EXPIRED]
     progress, pace = representation.progress(export, parts), representation.pace(export, parts, now=now)
     left_s = round(pace.left.total_seconds()) if pace else 0
     left = f"{-(-left_s // 60)} min" if left_s >= 120 else f"{max(left_s, 1)} s"
     return {
         "export": export,
-        "words": words,
+        "status_label": label,
         "colour": colour,
         "percent": int(progress * 100),
         "is_under_way": status in UNDER_WAY,
@@ -157,7 +157,7 @@ def shown(export: Export, parts: list[ExportPart], *, now: datetime) -> dict[str
 
 
 def found_one(request: PageRequest, public_id: str) -> Export:
-    """The export of one of the account's wallets, or 404."""
+    """Return an export of one of the account's wallets. Raises Http404."""
     try:
         return representation.find_among(account_summary.addresses_of(request.access.account), public_id)
     except Refusal as unknown:
@@ -166,59 +166,61 @@ def found_one(request: PageRequest, public_id: str) -> Export:
 
 @page(Right.DATA, section=SECTION)
 def progress(request: PageRequest, export: str) -> HttpResponse:
-    """How far it is, in the row of the list; 204 while nothing has changed, and then no more questions."""
+    """Return the progress for a row of the list: 204 while unchanged; the final one ends the polling."""
     return changed(request, found_one(request, export), "catalogue/dashboard/progress.html")
 
 
 @page(Right.DATA, section=SECTION)
 def state(request: PageRequest, export: str) -> HttpResponse:
-    """The same with files, on the page of the export."""
+    """Return progress and files for the page of the export."""
     return changed(request, found_one(request, export), "catalogue/dashboard/state.html")
 
 
 def changed(request: PageRequest, export: Export, template: str) -> HttpResponse:
-    """The part of the page, unless it looks as it did."""
-    told = with_files(export, now=timezone.now())
-    if request.GET.get("seen") == told["each"]["seen"] and told["each"]["is_under_way"]:
+    """Render the part, or 204 if it has not changed."""
+    context = with_files(export, now=timezone.now())
+    is_under_way = context["item"]["is_under_way"]
+    if request.GET.get("seen") == context["item"]["seen"] and is_under_way:
         return HttpResponse(status=204)
-    return render(request, template, told | {"is_part": True}, status=200 if told["each"]["is_under_way"] else DONE)
+    return render(request, template, context | {"is_partial": True}, status=200 if is_under_way else DONE)
 
 
 def with_files(export: Export, *, now: datetime) -> dict[str, Any]:
-    """An export, and once it is done its files by name. No query more than `find_among` has made."""
+    """Return the context of an export, with its files when it is done. No additional query after `find_among`."""
     parts = list(export.parts.all())
-    each = shown(export, parts, now=now)
-    is_here = export.status == Export.Status.SUCCEEDED and signed_urls.is_kept(export, now=now)
-    files = [(manifest.file_name(export, part), part) for part in parts] if is_here else []
+    item = shown(export, parts, now=now)
+    has_files = export.status == Export.Status.SUCCEEDED and signed_urls.is_kept(export, now=now)
+    files = [(manifest.file_name(export, part), part) for part in parts] if has_files else []
     return {
-        "each": each,
+        "item": item,
         "files": files,
-        "manifest": manifest.NAME if is_here else None,
+        "manifest": manifest.NAME if has_files else None,
         "bytes": sum(part.bytes or 0 for _, part in files),
     }
 
 
 @page(Right.DATA, section=SECTION)
 def export(request: PageRequest, export: str) -> HttpResponse:
-    """One export: how far it is, its files, what it cost. Three queries beside those of the doorway."""
+    """Show one export: progress, files and price. Three queries besides those of the `page` decorator."""
     found = found_one(request, export)
-    told = with_files(found, now=timezone.now())
-    conditions = [(name.replace("_", " "), str(value)) for name, value in found.filter.items()]
-    return render(request, "catalogue/dashboard/export.html", told | {"conditions": conditions, "again": again(found)})
+    context = with_files(found, now=timezone.now())
+    filters = [(name.replace("_", " "), str(value)) for name, value in found.filter.items()]
+    context |= {"filters": filters, "reorder_query": reorder_query(found)}
+    return render(request, "catalogue/dashboard/export.html", context)
 
 
-def again(export: Export) -> str:
-    """The query by which the form orders the same."""
-    asked: dict[str, Any] = {"dataset": export.dataset, "format": export.format, "wallet": export.wallet_id}
-    asked |= {name: export.filter[name] for name in ("market", "status") if export.filter.get(name)}
+def reorder_query(export: Export) -> str:
+    """Return the query string that fills the form with the same order."""
+    query: dict[str, Any] = {"dataset": export.dataset, "format": export.format, "wallet": export.wallet_id}
+    query |= {name: export.filter[name] for name in ("market", "status") if export.filter.get(name)}
     if since := export.filter.get("updated_since"):
-        asked["updated_since"] = str(since)[:16]
-    return urlencode(asked | {"groups": export.fields}, doseq=True)
+        query["updated_since"] = str(since)[:16]
+    return urlencode(query | {"groups": export.fields}, doseq=True)
 
 
 @page(Right.DATA, section=SECTION)
 def file(request: PageRequest, export: str, name: str) -> HttpResponse:
-    """Go to a file by a fresh link, which is made now and good for an hour."""
+    """Redirect to a file with a new signed link, which works for an hour."""
     found, now = found_one(request, export), timezone.now()
     try:
         signed_urls.kept(found, name, now=now)
@@ -230,28 +232,28 @@ def file(request: PageRequest, export: str, name: str) -> HttpResponse:
 
 @page(Right.DATA, section=SECTION, methods=("GET", "HEAD", "POST"))
 def cancel(request: PageRequest, export: str) -> HttpResponse:
-    """Ask, then give it up."""
+    """Ask for confirmation, then cancel the export."""
     found, now = found_one(request, export), timezone.now()
     if request.method != "POST":
-        return render(request, "catalogue/dashboard/cancel.html", {"each": with_files(found, now=now)["each"]})
+        return render(request, "catalogue/dashboard/cancel.html", {"item": with_files(found, now=now)["item"]})
     if commands.cancel(found, actor=request.access.actor, now=now):
-        messages.success(request, "The export is cancelled, and its files are removed.")
+        messages.success(request, "The export was cancelled, and its files were deleted.")
     else:
-        messages.info(request, "The export had ended already.")
+        messages.info(request, "The export had already finished.")
     return redirect("data-export", venue=request.access.venue.public_id, export=found.public_id)
 
 
 @page(Right.DATA, section=SECTION, methods=("GET", "HEAD", "POST"))
 def new(request: PageRequest) -> HttpResponse:
-    """A form that shows what an export would cost; one that costs nothing is ordered here."""
+    """Show the price of an export; a free one can be ordered here."""
     account, now = request.access.account, timezone.now()
     wallets = account_summary.wallets_of(account, now=now)
-    told: dict[str, Any] = {"wallets": wallets, "best": wallets[0] if wallets else None}
+    context: dict[str, Any] = {"wallets": wallets, "best": wallets[0] if wallets else None}
     if not wallets:
-        return render(request, "catalogue/dashboard/new.html", told)
+        return render(request, "catalogue/dashboard/new.html", context)
     given = request.POST if request.method == "POST" else request.GET
     form = OrderForm(completed(given, wallets[0]) if "dataset" in given else None, wallets=wallets)
-    told["form"] = form
+    context["form"] = form
     status = 200
     if form.is_bound:
         status = 400
@@ -259,22 +261,20 @@ def new(request: PageRequest) -> HttpResponse:
             caller = account_summary.caller_of(form.wallets[form.cleaned_data["wallet"]], account)
             try:
                 if request.method == "POST":
-                    ordered = quote.order(caller, form.wishes, now=now)
+                    ordered = quote.order(caller, form.arguments, now=now)
                     enqueue_export_step(ordered)
-                    messages.success(
-                        request, "The export is ordered. Its files appear here as soon as they are written."
-                    )
+                    messages.success(request, "The export was ordered. Its files appear here when they are ready.")
                     return redirect("data-export", venue=request.access.venue.public_id, export=ordered.public_id)
-                told["offer"] = quote.offer(caller, form.wishes, now=now)
+                context["offer"] = quote.offer(caller, form.arguments, now=now)
                 status = 200
             except Refusal as refusal:
                 form.blame(refusal)
-    return render(request, "catalogue/dashboard/new.html", told, status=status)
+    return render(request, "catalogue/dashboard/new.html", context, status=status)
 
 
 def completed(given: QueryDict, wallet: Wallet) -> QueryDict:
-    """What was asked for, with the best wallet where none is named."""
-    asked = given.copy()
-    asked.setdefault("wallet", wallet.address)
-    asked.setdefault("format", Export.Format.JSONL_GZ)
-    return asked
+    """Return the query with default values for wallet and format."""
+    query = given.copy()
+    query.setdefault("wallet", wallet.address)
+    query.setdefault("format", Export.Format.JSONL_GZ)
+    return query

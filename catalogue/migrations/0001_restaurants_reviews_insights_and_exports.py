@@ -80,14 +80,14 @@ class Migration(migrations.Migration):
                 ("license", models.CharField(help_text="SPDX identifier, for example ODbL-1.0", max_length=60)),
                 (
                     "attribution",
-                    models.CharField(help_text="The line that an answer with this source carries", max_length=200),
+                    models.CharField(help_text="Attribution in responses with data of this source", max_length=200),
                 ),
                 (
                     "updated_at",
                     models.DateTimeField(
                         db_default=django.db.models.functions.datetime.Now(),
                         editable=False,
-                        help_text="Kept by a trigger",
+                        help_text="Set by a trigger",
                     ),
                 ),
             ],
@@ -111,7 +111,7 @@ class Migration(migrations.Migration):
                 ("longitude", models.FloatField()),
                 (
                     "radius_m",
-                    models.PositiveIntegerField(help_text="A place farther from the centre is not of this market"),
+                    models.PositiveIntegerField(help_text="Maximum distance from the centre in metres"),
                 ),
             ],
             options={
@@ -163,7 +163,7 @@ class Migration(migrations.Migration):
                     models.DateTimeField(
                         db_default=django.db.models.functions.datetime.Now(),
                         editable=False,
-                        help_text="Kept by a trigger",
+                        help_text="Set by a trigger",
                     ),
                 ),
             ],
@@ -185,7 +185,7 @@ class Migration(migrations.Migration):
                         base_field=models.CharField(max_length=40),
                         blank=True,
                         default=list,
-                        help_text="Words beside yes and no; empty: none",
+                        help_text="Values in addition to yes and no; empty: none",
                         size=None,
                     ),
                 ),
@@ -250,7 +250,9 @@ class Migration(migrations.Migration):
                 (
                     "is_struck",
                     models.BooleanField(
-                        default=False, help_text="Not kept here, whatever the calendars say", verbose_name="struck"
+                        default=False,
+                        help_text="Excluded: not a holiday here, although the calendars contain it",
+                        verbose_name="excluded",
                     ),
                 ),
                 (
@@ -353,7 +355,7 @@ class Migration(migrations.Migration):
                 ("verified_at", models.DateTimeField(blank=True, null=True)),
                 ("created_at", models.DateTimeField()),
                 ("updated_at", models.DateTimeField()),
-                ("version", models.PositiveIntegerField(default=1, help_text="The database counts it")),
+                ("version", models.PositiveIntegerField(default=1, help_text="Set by the database")),
                 (
                     "cuisine",
                     models.ForeignKey(
@@ -377,7 +379,7 @@ class Migration(migrations.Migration):
                         blank=True,
                         db_default=[],
                         default=list,
-                        help_text="What staff decided: imports leave it alone",
+                        help_text="Set by staff: imports do not change these fields",
                         size=None,
                     ),
                 ),
@@ -507,20 +509,23 @@ class Migration(migrations.Migration):
                 ),
                 ("provider", models.CharField(max_length=40)),
                 ("provider_version", models.CharField(max_length=20)),
-                ("input_hash", models.CharField(help_text="SHA-256 of what it was written from", max_length=64)),
-                ("review_count", models.PositiveIntegerField(help_text="Reviews that it was written from")),
-                ("reviews_through", models.DateTimeField(help_text="The newest of them")),
+                ("input_hash", models.CharField(help_text="SHA-256 of the input", max_length=64)),
+                ("review_count", models.PositiveIntegerField(help_text="Reviews used")),
+                ("reviews_through", models.DateTimeField(help_text="Newest review used")),
                 ("rating", models.FloatField(blank=True, null=True)),
                 ("generated_at", models.DateTimeField()),
                 ("hidden", models.BooleanField(default=False, help_text="Not served")),
                 (
                     "failed_at",
                     models.DateTimeField(
-                        blank=True, help_text="When the provider failed, if it has not written since", null=True
+                        blank=True, help_text="Last failure of the provider, if there was no success since", null=True
                     ),
                 ),
-                ("restaurant_review_count", models.PositiveIntegerField(help_text="What the restaurant counted then")),
-                ("approved_at", models.DateTimeField(blank=True, help_text="When staff found it good", null=True)),
+                (
+                    "restaurant_review_count",
+                    models.PositiveIntegerField(help_text="Review count of the restaurant at that time"),
+                ),
+                ("approved_at", models.DateTimeField(blank=True, help_text="When staff approved it", null=True)),
                 ("approved_by", models.CharField(blank=True, max_length=150)),
                 (
                     "cost_usd",
@@ -528,14 +533,14 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "model",
-                    models.CharField(blank=True, help_text="Of the provider, where it has several", max_length=80),
+                    models.CharField(blank=True, help_text="Model of the provider", max_length=80),
                 ),
                 (
                     "updated_at",
                     models.DateTimeField(
                         db_default=django.db.models.functions.datetime.Now(),
                         editable=False,
-                        help_text="Kept by a trigger",
+                        help_text="Set by a trigger",
                     ),
                 ),
                 (
@@ -544,7 +549,7 @@ class Migration(migrations.Migration):
                         db_default=False,
                         default=False,
                         editable=False,
-                        help_text="Something that it was written from has changed since",
+                        help_text="The input has changed since",
                     ),
                 ),
             ],
@@ -601,12 +606,12 @@ class Migration(migrations.Migration):
                     "outcome",
                     models.CharField(
                         choices=[
-                            ("asked", "asked, no answer yet"),
+                            ("asked", "no response yet"),
                             ("written", "Written"),
                             ("refused", "the model declined"),
-                            ("rejected", "its text did not stand up to the reviews"),
-                            ("failed", "no answer, or none that can be read"),
-                            ("dropped", "the reviews or the insight changed meanwhile"),
+                            ("rejected", "text not supported by the reviews"),
+                            ("failed", "no response, or an invalid one"),
+                            ("dropped", "the reviews or the insight changed in the meantime"),
                         ],
                         default="asked",
                         max_length=10,
@@ -629,7 +634,7 @@ class Migration(migrations.Migration):
                 ("provider_version", models.CharField(default="", max_length=20)),
                 (
                     "input_hash",
-                    models.CharField(default="", help_text="SHA-256 of what it was to write from", max_length=64),
+                    models.CharField(default="", help_text="SHA-256 of the input", max_length=64),
                 ),
             ],
             options={
@@ -689,7 +694,7 @@ class Migration(migrations.Migration):
                 (
                     "sources",
                     django.contrib.postgres.fields.ArrayField(
-                        base_field=models.CharField(max_length=40), help_text="Whose data is in it", size=None
+                        base_field=models.CharField(max_length=40), help_text="Sources of the data", size=None
                     ),
                 ),
                 (
@@ -697,7 +702,7 @@ class Migration(migrations.Migration):
                     models.DateTimeField(
                         db_default=django.db.models.functions.datetime.Now(),
                         editable=False,
-                        help_text="Kept by a trigger",
+                        help_text="Set by a trigger",
                     ),
                 ),
             ],
@@ -739,7 +744,7 @@ class Migration(migrations.Migration):
                 ),
                 ("filter", models.JSONField(blank=True, default=dict)),
                 ("fingerprint", models.CharField(help_text="SHA-256 of what is exported and how", max_length=64)),
-                ("queue", models.CharField(help_text="Of the tier that asked for it", max_length=20)),
+                ("queue", models.CharField(help_text="Queue of the customer's tier", max_length=20)),
                 (
                     "status",
                     models.CharField(
@@ -769,7 +774,7 @@ class Migration(migrations.Migration):
                 ("created_at", models.DateTimeField()),
                 (
                     "snapshot_at",
-                    models.DateTimeField(blank=True, help_text="The moment of which the files speak", null=True),
+                    models.DateTimeField(blank=True, help_text="Time of the data in the files", null=True),
                 ),
                 ("finished_at", models.DateTimeField(blank=True, null=True)),
                 ("expires_at", models.DateTimeField(blank=True, null=True)),
@@ -787,7 +792,9 @@ class Migration(migrations.Migration):
                 (
                     "changes_from",
                     models.DateTimeField(
-                        blank=True, help_text="What changed earlier is in the files: where a delta begins", null=True
+                        blank=True,
+                        help_text="Changes before this time are in the files; a delta starts here",
+                        null=True,
                     ),
                 ),
                 (
@@ -800,7 +807,7 @@ class Migration(migrations.Migration):
                         size=None,
                     ),
                 ),
-                ("generation", models.PositiveIntegerField(default=0, help_text="How many snapshots were taken")),
+                ("generation", models.PositiveIntegerField(default=0, help_text="Number of snapshots")),
                 (
                     "payment",
                     models.OneToOneField(
@@ -836,7 +843,7 @@ class Migration(migrations.Migration):
                 (
                     "restarted_at",
                     models.DateTimeField(
-                        blank=True, help_text="When it was last begun anew, having failed", null=True
+                        blank=True, help_text="When it was last restarted after a failure", null=True
                     ),
                 ),
             ],
@@ -1007,7 +1014,7 @@ class Migration(migrations.Migration):
                 ("lease_until", models.DateTimeField(blank=True, null=True)),
                 (
                     "tries",
-                    models.PositiveIntegerField(default=0, help_text="Claims to write it that have not ended well"),
+                    models.PositiveIntegerField(default=0, help_text="Failed attempts"),
                 ),
                 ("rows", models.PositiveIntegerField(blank=True, null=True)),
                 ("bytes", models.BigIntegerField(blank=True, null=True)),
@@ -1024,7 +1031,7 @@ class Migration(migrations.Migration):
                         base_field=models.CharField(max_length=40),
                         blank=True,
                         default=list,
-                        help_text="Whose data is in it",
+                        help_text="Sources of the data",
                         size=None,
                     ),
                 ),
@@ -1047,7 +1054,7 @@ class Migration(migrations.Migration):
                     models.CharField(
                         choices=[("rows", "Rows"), ("removed", "Removed")],
                         default="rows",
-                        help_text="Rows, or of a delta the ids of those that are gone",
+                        help_text="Rows, or the ids of deleted rows of a delta",
                         max_length=10,
                     ),
                 ),
@@ -1142,7 +1149,7 @@ class Migration(migrations.Migration):
                     models.DateTimeField(
                         db_default=django.db.models.functions.datetime.Now(),
                         editable=False,
-                        help_text="Kept by a trigger",
+                        help_text="Set by a trigger",
                     ),
                 ),
             ],
@@ -1178,16 +1185,14 @@ class Migration(migrations.Migration):
                 ("record", models.CharField(help_text="The source's own id", max_length=120)),
                 (
                     "digest",
-                    models.CharField(
-                        help_text="SHA-256 of the record as read: equal means nothing to do", max_length=64
-                    ),
+                    models.CharField(help_text="SHA-256 of the record; equal means unchanged", max_length=64),
                 ),
                 (
                     "fields",
                     django.contrib.postgres.fields.ArrayField(
                         base_field=models.CharField(max_length=40),
                         default=list,
-                        help_text="What the restaurant took from here",
+                        help_text="Fields taken from this source",
                         size=None,
                     ),
                 ),
@@ -1253,7 +1258,7 @@ class Migration(migrations.Migration):
                 (
                     "prominence",
                     models.PositiveSmallIntegerField(
-                        default=0, help_text="0 to 100: who is meant when a name is shared"
+                        default=0, help_text="0 to 100: decides between landmarks with the same name"
                     ),
                 ),
                 ("wikidata", models.CharField(blank=True, max_length=20, null=True, unique=True)),
@@ -1278,7 +1283,7 @@ class Migration(migrations.Migration):
                     models.DateTimeField(
                         db_default=django.db.models.functions.datetime.Now(),
                         editable=False,
-                        help_text="Kept by a trigger",
+                        help_text="Set by a trigger",
                     ),
                 ),
             ],
@@ -1339,7 +1344,7 @@ class Migration(migrations.Migration):
                         base_field=models.IntegerField(), help_text="0 is Monday", size=None
                     ),
                 ),
-                ("time", models.TimeField(help_text="The first slot, on the restaurant's wall clock")),
+                ("time", models.TimeField(help_text="First slot, in the restaurant's time zone")),
                 ("percent", models.PositiveSmallIntegerField()),
                 ("active", models.BooleanField(default=True)),
                 (
@@ -1362,42 +1367,43 @@ class Migration(migrations.Migration):
                 (
                     "book_before_minutes",
                     models.PositiveSmallIntegerField(
-                        db_default=30, default=30, help_text="Until so long before the slot it can be booked"
+                        db_default=30, default=30, help_text="Minutes before the slot until which it can be booked"
                     ),
                 ),
                 (
                     "bookable_days",
                     models.PositiveSmallIntegerField(
                         blank=True,
-                        help_text="From so many days before the slot it can be booked; empty: at once",
+                        help_text="Days before the slot from which it can be booked; empty: no limit",
                         null=True,
                     ),
                 ),
                 (
                     "every_minutes",
-                    models.PositiveSmallIntegerField(db_default=30, default=30, help_text="From slot to slot"),
+                    models.PositiveSmallIntegerField(
+                        db_default=30,
+                        default=30,
+                        help_text="Minutes between slots",
+                        verbose_name="interval in minutes",
+                    ),
                 ),
                 ("party_max", models.PositiveSmallIntegerField(db_default=8, default=8)),
                 ("party_min", models.PositiveSmallIntegerField(db_default=1, default=1)),
                 (
                     "seats",
-                    models.PositiveSmallIntegerField(
-                        db_default=8, default=8, help_text="Guests that get it in one slot"
-                    ),
+                    models.PositiveSmallIntegerField(db_default=8, default=8, help_text="Guests per slot"),
                 ),
                 ("terms", models.CharField(blank=True, db_default="", default="", max_length=500)),
                 (
                     "until",
-                    models.TimeField(
-                        blank=True, help_text="The last slot at the latest; empty: one slot a day", null=True
-                    ),
+                    models.TimeField(blank=True, help_text="Last slot; empty: one slot a day", null=True),
                 ),
                 (
                     "source_record",
                     models.ForeignKey(
                         blank=True,
                         editable=False,
-                        help_text="What stated it; empty: staff",
+                        help_text="Source of the rule; empty: staff",
                         null=True,
                         on_delete=django.db.models.deletion.SET_NULL,
                         related_name="flow_rules",
@@ -1448,7 +1454,7 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 ("starts_at", models.DateTimeField()),
-                ("date", models.DateField(help_text="On the restaurant's wall clock, as `time`")),
+                ("date", models.DateField(help_text="In the restaurant's time zone, as `time`")),
                 ("time", models.TimeField()),
                 ("percent", models.PositiveSmallIntegerField()),
                 ("applies_to", models.CharField(choices=[("food", "Food"), ("total", "Total")], max_length=10)),
@@ -1481,7 +1487,7 @@ class Migration(migrations.Migration):
                 (
                     "is_barred",
                     models.BooleanField(
-                        db_default=False, default=False, help_text="Withdrawn by staff: no rule brings it back"
+                        db_default=False, default=False, help_text="Withdrawn by staff: rules do not restore it"
                     ),
                 ),
             ],
@@ -1523,7 +1529,7 @@ class Migration(migrations.Migration):
                             ("running", "Running"),
                             ("done", "Done"),
                             ("failed", "Failed"),
-                            ("stopped", "stopped by the guard"),
+                            ("stopped", "stopped by the safety check"),
                         ],
                         default="running",
                         max_length=10,
@@ -1535,9 +1541,7 @@ class Migration(migrations.Migration):
                 ("unchanged", models.PositiveIntegerField(default=0)),
                 (
                     "skipped",
-                    models.PositiveIntegerField(
-                        default=0, help_text="Well-formed rows of something else than a restaurant"
-                    ),
+                    models.PositiveIntegerField(default=0, help_text="Valid rows that are not restaurants"),
                 ),
                 ("refused", models.PositiveIntegerField(default=0)),
                 ("rejects_file", models.CharField(blank=True, max_length=400)),
@@ -1562,16 +1566,22 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "closed",
-                    models.PositiveIntegerField(db_default=0, default=0, help_text="Absent in a newer release"),
+                    models.PositiveIntegerField(db_default=0, default=0, help_text="Missing in a newer release"),
                 ),
-                ("forced", models.BooleanField(db_default=False, default=False, help_text="Past the guard")),
+                (
+                    "forced",
+                    models.BooleanField(db_default=False, default=False, help_text="Ran despite the safety check"),
+                ),
                 (
                     "merged",
                     models.PositiveIntegerField(
-                        db_default=0, default=0, help_text="New records of restaurants that other sources had told of"
+                        db_default=0, default=0, help_text="New records of restaurants known from other sources"
                     ),
                 ),
-                ("queued", models.PositiveIntegerField(db_default=0, default=0, help_text="Pairs for staff to judge")),
+                (
+                    "queued",
+                    models.PositiveIntegerField(db_default=0, default=0, help_text="Pairs for staff to review"),
+                ),
             ],
         ),
         migrations.CreateModel(
@@ -1625,7 +1635,7 @@ class Migration(migrations.Migration):
                     models.DateTimeField(
                         db_default=django.db.models.functions.datetime.Now(),
                         editable=False,
-                        help_text="Kept by a trigger",
+                        help_text="Set by a trigger",
                     ),
                 ),
             ],
@@ -1678,9 +1688,7 @@ class Migration(migrations.Migration):
                 ("caption", models.CharField(blank=True, max_length=300, null=True)),
                 (
                     "alt",
-                    models.CharField(
-                        blank=True, help_text="What is to be seen, for those who do not see it", max_length=300
-                    ),
+                    models.CharField(blank=True, help_text="Text alternative of the image", max_length=300),
                 ),
                 ("author", models.CharField(blank=True, max_length=120, null=True)),
                 ("license", models.CharField(help_text="SPDX identifier", max_length=60)),
@@ -1729,7 +1737,7 @@ class Migration(migrations.Migration):
                     models.DateTimeField(
                         db_default=django.db.models.functions.datetime.Now(),
                         editable=False,
-                        help_text="Kept by a trigger",
+                        help_text="Set by a trigger",
                     ),
                 ),
             ],
@@ -1762,7 +1770,7 @@ class Migration(migrations.Migration):
                 (
                     "is_active",
                     models.BooleanField(
-                        default=True, help_text="Whether offers are shown and booked", verbose_name="active"
+                        default=True, help_text="Whether offers are shown and can be booked", verbose_name="active"
                     ),
                 ),
                 ("created_at", models.DateTimeField()),
@@ -1799,7 +1807,7 @@ class Migration(migrations.Migration):
                 ("created_at", models.DateTimeField()),
                 (
                     "released_at",
-                    models.DateTimeField(blank=True, help_text="When the slot got its seats back", null=True),
+                    models.DateTimeField(blank=True, help_text="When the seats were released", null=True),
                 ),
                 (
                     "reservation",
@@ -1830,7 +1838,7 @@ class Migration(migrations.Migration):
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("score", models.FloatField(help_text="0 to 1")),
-                ("reasons", models.JSONField(default=dict, help_text="What was alike: name, address, phone, metres")),
+                ("reasons", models.JSONField(default=dict, help_text="Similarities: name, address, phone, metres")),
                 (
                     "state",
                     models.CharField(
@@ -1903,11 +1911,11 @@ class Migration(migrations.Migration):
                 ("text", models.CharField(blank=True, max_length=1000)),
                 (
                     "contact",
-                    models.CharField(blank=True, help_text="An e-mail address, for questions", max_length=254),
+                    models.CharField(blank=True, help_text="Email address for questions", max_length=254),
                 ),
                 (
                     "reporter",
-                    models.CharField(help_text="Hash of where it came from: one voice counts once", max_length=64),
+                    models.CharField(help_text="Hash of the origin, to count each reporter once", max_length=64),
                 ),
                 (
                     "state",

@@ -18,7 +18,7 @@ class MatchCandidate(models.Model):
     first = models.ForeignKey(Restaurant, on_delete=models.CASCADE, related_name="+")
     second = models.ForeignKey(Restaurant, on_delete=models.CASCADE, related_name="+")
     score = models.FloatField(help_text="0 to 1")
-    reasons = models.JSONField(default=dict, help_text="What was alike: name, address, phone, metres")
+    reasons = models.JSONField(default=dict, help_text="Similarities: name, address, phone, metres")
     state = models.CharField(max_length=10, choices=State, default=State.OPEN)
     found_at = models.DateTimeField()
     decided_at = models.DateTimeField(null=True, blank=True)

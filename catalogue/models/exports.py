@@ -98,19 +98,19 @@ class Export(models.Model):
         help_text="Only what has changed since that one",
     )
     fingerprint = models.CharField(max_length=64, help_text="SHA-256 of what is exported and how")
-    queue = models.CharField(max_length=20, help_text="Of the tier that asked for it")
+    queue = models.CharField(max_length=20, help_text="Queue of the customer's tier")
     status = models.CharField(max_length=20, choices=Status, default=Status.QUEUED)
     rows_total = models.BigIntegerField(null=True, blank=True, help_text="Rows when it began, for the progress")
     rows = models.BigIntegerField(null=True, blank=True, help_text="Rows in the files; known at the end")
     manifest_sha256 = models.CharField(max_length=64, blank=True)
     error = models.CharField(max_length=500, blank=True)
     created_at = models.DateTimeField()
-    restarted_at = models.DateTimeField(null=True, blank=True, help_text="When it was last begun anew, having failed")
-    snapshot_at = models.DateTimeField(null=True, blank=True, help_text="The moment of which the files speak")
+    restarted_at = models.DateTimeField(null=True, blank=True, help_text="When it was last restarted after a failure")
+    snapshot_at = models.DateTimeField(null=True, blank=True, help_text="Time of the data in the files")
     changes_from = models.DateTimeField(
-        null=True, blank=True, help_text="What changed earlier is in the files: where a delta begins"
+        null=True, blank=True, help_text="Changes before this time are in the files; a delta starts here"
     )
-    generation = models.PositiveIntegerField(default=0, help_text="How many snapshots were taken")
+    generation = models.PositiveIntegerField(default=0, help_text="Number of snapshots")
     snapshots = ArrayField(
         models.CharField(max_length=40), default=list, blank=True, help_text="Names under which it may still be open"
     )
@@ -179,14 +179,14 @@ class ExportPart(models.Model):
     export = models.ForeignKey(Export, on_delete=models.CASCADE, related_name="parts")
     seq = models.PositiveIntegerField()
     kind = models.CharField(
-        max_length=10, choices=Kind, default=Kind.ROWS, help_text="Rows, or of a delta the ids of those that are gone"
+        max_length=10, choices=Kind, default=Kind.ROWS, help_text="Rows, or the ids of deleted rows of a delta"
     )
     lo = models.CharField(max_length=40, null=True, blank=True, help_text="After this key; null: from the first")
     hi = models.CharField(max_length=40, null=True, blank=True, help_text="Up to this key; null: to the last")
     state = models.CharField(max_length=20, choices=State, default=State.WAITING)
     lease_until = models.DateTimeField(null=True, blank=True)
     token = models.PositiveBigIntegerField(default=0, help_text="Of the last claim")
-    tries = models.PositiveIntegerField(default=0, help_text="Claims to write it that have not ended well")
+    tries = models.PositiveIntegerField(default=0, help_text="Failed attempts")
     generation = models.PositiveIntegerField(default=0, help_text="Of the snapshot that it is known to be of")
     horizon = models.BigIntegerField(
         null=True, blank=True, help_text="Transactions before this one were all over when it was read"
@@ -195,7 +195,7 @@ class ExportPart(models.Model):
     rows = models.PositiveIntegerField(null=True, blank=True)
     bytes = models.BigIntegerField(null=True, blank=True)
     sha256 = models.CharField(max_length=64, blank=True)
-    sources = ArrayField(models.CharField(max_length=40), default=list, blank=True, help_text="Whose data is in it")
+    sources = ArrayField(models.CharField(max_length=40), default=list, blank=True, help_text="Sources of the data")
 
     class Meta:
         constraints = [

@@ -12,23 +12,23 @@ class ImportRun(models.Model):
         RUNNING = "running"
         DONE = "done"
         FAILED = "failed"
-        STOPPED = "stopped", "stopped by the guard"
+        STOPPED = "stopped", "stopped by the safety check"
 
     source = models.ForeignKey(Source, on_delete=models.PROTECT, related_name="runs")
     market = models.ForeignKey(Market, on_delete=models.PROTECT, null=True, blank=True, related_name="+")
     file = models.CharField(max_length=400)
-    forced = models.BooleanField(default=False, db_default=False, help_text="Past the guard")
+    forced = models.BooleanField(default=False, db_default=False, help_text="Ran despite the safety check")
     state = models.CharField(max_length=10, choices=State, default=State.RUNNING)
     read = models.PositiveIntegerField(default=0)
     created = models.PositiveIntegerField(default=0)
     changed = models.PositiveIntegerField(default=0)
     unchanged = models.PositiveIntegerField(default=0)
-    skipped = models.PositiveIntegerField(default=0, help_text="Well-formed rows of something else than a restaurant")
+    skipped = models.PositiveIntegerField(default=0, help_text="Valid rows that are not restaurants")
     merged = models.PositiveIntegerField(
-        default=0, db_default=0, help_text="New records of restaurants that other sources had told of"
+        default=0, db_default=0, help_text="New records of restaurants known from other sources"
     )
-    queued = models.PositiveIntegerField(default=0, db_default=0, help_text="Pairs for staff to judge")
-    closed = models.PositiveIntegerField(default=0, db_default=0, help_text="Absent in a newer release")
+    queued = models.PositiveIntegerField(default=0, db_default=0, help_text="Pairs for staff to review")
+    closed = models.PositiveIntegerField(default=0, db_default=0, help_text="Missing in a newer release")
     refused = models.PositiveIntegerField(default=0)
     rejects_file = models.CharField(max_length=400, blank=True)
     error = models.TextField(blank=True)

@@ -16,27 +16,27 @@ class Insight(models.Model):
     detail = models.JSONField(help_text="Best time, dishes, aspects, watch-outs, each with its citations")
     provider = models.CharField(max_length=40)
     provider_version = models.CharField(max_length=20)
-    input_hash = models.CharField(max_length=64, help_text="SHA-256 of what it was written from")
-    review_count = models.PositiveIntegerField(help_text="Reviews that it was written from")
-    restaurant_review_count = models.PositiveIntegerField(help_text="What the restaurant counted then")
-    reviews_through = models.DateTimeField(help_text="The newest of them")
+    input_hash = models.CharField(max_length=64, help_text="SHA-256 of the input")
+    review_count = models.PositiveIntegerField(help_text="Reviews used")
+    restaurant_review_count = models.PositiveIntegerField(help_text="Review count of the restaurant at that time")
+    reviews_through = models.DateTimeField(help_text="Newest review used")
     rating = models.FloatField(null=True, blank=True)
     generated_at = models.DateTimeField()
     failed_at = models.DateTimeField(
-        null=True, blank=True, help_text="When the provider failed, if it has not written since"
+        null=True, blank=True, help_text="Last failure of the provider, if there was no success since"
     )
     is_outdated = models.BooleanField(
         default=False,
         db_default=False,
         editable=False,
-        help_text="Something that it was written from has changed since",
+        help_text="The input has changed since",
     )
     hidden = models.BooleanField(default=False, help_text="Not served")
-    model = models.CharField(max_length=80, blank=True, help_text="Of the provider, where it has several")
+    model = models.CharField(max_length=80, blank=True, help_text="Model of the provider")
     cost_usd = models.DecimalField("cost in USD", max_digits=12, decimal_places=6, default=0)
-    approved_at = models.DateTimeField(null=True, blank=True, help_text="When staff found it good")
+    approved_at = models.DateTimeField(null=True, blank=True, help_text="When staff approved it")
     approved_by = models.CharField(max_length=150, blank=True)
-    updated_at = models.DateTimeField(db_default=Now(), editable=False, help_text="Kept by a trigger")
+    updated_at = models.DateTimeField(db_default=Now(), editable=False, help_text="Set by a trigger")
 
     class Meta:
         constraints = [
@@ -78,19 +78,19 @@ class InsightCall(models.Model):
     """
 
     class Outcome(models.TextChoices):
-        ASKED = "asked", "asked, no answer yet"
+        ASKED = "asked", "no response yet"
         WRITTEN = "written"
         REFUSED = "refused", "the model declined"
-        REJECTED = "rejected", "its text did not stand up to the reviews"
-        FAILED = "failed", "no answer, or none that can be read"
-        DROPPED = "dropped", "the reviews or the insight changed meanwhile"
+        REJECTED = "rejected", "text not supported by the reviews"
+        FAILED = "failed", "no response, or an invalid one"
+        DROPPED = "dropped", "the reviews or the insight changed in the meantime"
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     restaurant = models.ForeignKey(Restaurant, on_delete=models.CASCADE, related_name="insight_calls")
     provider = models.CharField(max_length=40)
     provider_version = models.CharField(max_length=20, default="")
     model = models.CharField(max_length=80)
-    input_hash = models.CharField(max_length=64, default="", help_text="SHA-256 of what it was to write from")
+    input_hash = models.CharField(max_length=64, default="", help_text="SHA-256 of the input")
     outcome = models.CharField(max_length=10, choices=Outcome, default=Outcome.ASKED)
     reason = models.CharField(max_length=500, blank=True)
     input_tokens = models.PositiveIntegerField(null=True, blank=True)

@@ -34,10 +34,12 @@ class Landmark(models.Model):
     position = models.GeneratedField(
         expression=Mercator("latitude", "longitude"), output_field=PointField(), db_persist=True
     )
-    prominence = models.PositiveSmallIntegerField(default=0, help_text="0 to 100: who is meant when a name is shared")
+    prominence = models.PositiveSmallIntegerField(
+        default=0, help_text="0 to 100: decides between landmarks with the same name"
+    )
     wikidata = models.CharField(max_length=20, null=True, blank=True, unique=True)
     source = models.ForeignKey(Source, on_delete=models.PROTECT, related_name="+")
-    updated_at = models.DateTimeField(db_default=Now(), editable=False, help_text="Kept by a trigger")
+    updated_at = models.DateTimeField(db_default=Now(), editable=False, help_text="Set by a trigger")
 
     class Meta:
         constraints = [

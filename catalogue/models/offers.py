@@ -17,7 +17,7 @@ class Listing(models.Model):
 
     restaurant = models.OneToOneField(Restaurant, on_delete=models.CASCADE, related_name="listing")
     venue = models.OneToOneField(Venue, on_delete=models.CASCADE, related_name="listing")
-    is_active = models.BooleanField("active", default=True, help_text="Whether offers are shown and booked")
+    is_active = models.BooleanField("active", default=True, help_text="Whether offers are shown and can be booked")
     created_at = models.DateTimeField()
 
     def __str__(self) -> str:
@@ -33,19 +33,21 @@ class FlowRule(models.Model):
 
     restaurant = models.ForeignKey(Restaurant, on_delete=models.CASCADE, related_name="flow_rules")
     weekdays = ArrayField(models.IntegerField(), help_text="0 is Monday")
-    time = models.TimeField(help_text="The first slot, on the restaurant's wall clock")
-    until = models.TimeField(null=True, blank=True, help_text="The last slot at the latest; empty: one slot a day")
-    every_minutes = models.PositiveSmallIntegerField(default=30, db_default=30, help_text="From slot to slot")
+    time = models.TimeField(help_text="First slot, in the restaurant's time zone")
+    until = models.TimeField(null=True, blank=True, help_text="Last slot; empty: one slot a day")
+    every_minutes = models.PositiveSmallIntegerField(
+        "interval in minutes", default=30, db_default=30, help_text="Minutes between slots"
+    )
     percent = models.PositiveSmallIntegerField()
-    seats = models.PositiveSmallIntegerField(default=8, db_default=8, help_text="Guests that get it in one slot")
+    seats = models.PositiveSmallIntegerField(default=8, db_default=8, help_text="Guests per slot")
     party_min = models.PositiveSmallIntegerField(default=1, db_default=1)
     party_max = models.PositiveSmallIntegerField(default=8, db_default=8)
     applies_to = models.CharField(max_length=10, choices=AppliesTo, default=AppliesTo.FOOD, db_default="food")
     book_before_minutes = models.PositiveSmallIntegerField(
-        default=30, db_default=30, help_text="Until so long before the slot it can be booked"
+        default=30, db_default=30, help_text="Minutes before the slot until which it can be booked"
     )
     bookable_days = models.PositiveSmallIntegerField(
-        null=True, blank=True, help_text="From so many days before the slot it can be booked; empty: at once"
+        null=True, blank=True, help_text="Days before the slot from which it can be booked; empty: no limit"
     )
     terms = models.CharField(max_length=500, blank=True, default="", db_default="")
     active = models.BooleanField(default=True)
@@ -56,7 +58,7 @@ class FlowRule(models.Model):
         blank=True,
         editable=False,
         related_name="flow_rules",
-        help_text="What stated it; empty: staff",
+        help_text="Source of the rule; empty: staff",
     )
 
     class Meta:
@@ -94,7 +96,7 @@ class FlowSlot(models.Model):
     rule = models.ForeignKey(FlowRule, on_delete=models.SET_NULL, null=True, related_name="slots")
     restaurant = models.ForeignKey(Restaurant, on_delete=models.CASCADE, db_index=False, related_name="flow_slots")
     starts_at = models.DateTimeField()
-    date = models.DateField(help_text="On the restaurant's wall clock, as `time`")
+    date = models.DateField(help_text="In the restaurant's time zone, as `time`")
     time = models.TimeField()
     percent = models.PositiveSmallIntegerField()
     applies_to = models.CharField(max_length=10, choices=FlowRule.AppliesTo)
@@ -107,7 +109,7 @@ class FlowSlot(models.Model):
     terms = models.CharField(max_length=500, blank=True)
     withdrawn_at = models.DateTimeField(null=True, blank=True)
     is_barred = models.BooleanField(
-        default=False, db_default=False, help_text="Withdrawn by staff: no rule brings it back"
+        default=False, db_default=False, help_text="Withdrawn by staff: rules do not restore it"
     )
 
     class Meta:
@@ -154,7 +156,7 @@ class FlowBooking(models.Model):
     seats = models.PositiveSmallIntegerField()
     contact = models.CharField(max_length=64, help_text="Hash of the guest's mail address or phone: what caps count")
     created_at = models.DateTimeField()
-    released_at = models.DateTimeField(null=True, blank=True, help_text="When the slot got its seats back")
+    released_at = models.DateTimeField(null=True, blank=True, help_text="When the seats were released")
 
     class Meta:
         indexes = [

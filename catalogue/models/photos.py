@@ -40,7 +40,7 @@ class Photo(models.Model):
     )
     is_hidden = models.BooleanField("hidden", default=False, help_text="Not shown")
     created_at = models.DateTimeField()
-    updated_at = models.DateTimeField(db_default=Now(), editable=False, help_text="Kept by a trigger")
+    updated_at = models.DateTimeField(db_default=Now(), editable=False, help_text="Set by a trigger")
 
     class Meta:
         constraints = [

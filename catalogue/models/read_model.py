@@ -30,8 +30,8 @@ class Record(models.Model):
     before = models.TextField()
     hours = models.TextField(help_text="Members of the object `hours`, but for its state")
     after = models.TextField()
-    sources = ArrayField(models.CharField(max_length=40), help_text="Whose data is in it")
-    updated_at = models.DateTimeField(db_default=Now(), editable=False, help_text="Kept by a trigger")
+    sources = ArrayField(models.CharField(max_length=40), help_text="Sources of the data")
+    updated_at = models.DateTimeField(db_default=Now(), editable=False, help_text="Set by a trigger")
 
     class Meta:
         # An index of this kind lets a row stay on its page when it is rendered anew.

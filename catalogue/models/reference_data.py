@@ -14,8 +14,8 @@ class Source(models.Model):
     key = models.SlugField(primary_key=True, max_length=40)
     name = models.CharField(max_length=120)
     license = models.CharField(max_length=60, help_text="SPDX identifier, for example ODbL-1.0")
-    attribution = models.CharField(max_length=200, help_text="The line that an answer with this source carries")
-    updated_at = models.DateTimeField(db_default=Now(), editable=False, help_text="Kept by a trigger")
+    attribution = models.CharField(max_length=200, help_text="Attribution in responses with data of this source")
+    updated_at = models.DateTimeField(db_default=Now(), editable=False, help_text="Set by a trigger")
 
     def __str__(self) -> str:
         return self.name
@@ -32,7 +32,7 @@ class Market(models.Model):
     calling_code = models.CharField(max_length=4, help_text="Digits after the plus, for numbers written nationally")
     latitude = models.FloatField()
     longitude = models.FloatField()
-    radius_m = models.PositiveIntegerField(help_text="A place farther from the centre is not of this market")
+    radius_m = models.PositiveIntegerField(help_text="Maximum distance from the centre in metres")
 
     class Meta:
         constraints = [
@@ -75,7 +75,7 @@ class Cuisine(models.Model):
     labels = models.JSONField(
         default=dict, db_default={}, blank=True, help_text='In other languages: {"da": "Fisk og skaldyr"}'
     )
-    updated_at = models.DateTimeField(db_default=Now(), editable=False, help_text="Kept by a trigger")
+    updated_at = models.DateTimeField(db_default=Now(), editable=False, help_text="Set by a trigger")
 
     def __str__(self) -> str:
         return self.label
@@ -92,7 +92,10 @@ class Attribute(models.Model):
     label = models.CharField(max_length=80, help_text="In English")
     kind = models.CharField(max_length=10, choices=Kind, default=Kind.AMENITY)
     values = ArrayField(
-        models.CharField(max_length=40), default=list, blank=True, help_text="Words beside yes and no; empty: none"
+        models.CharField(max_length=40),
+        default=list,
+        blank=True,
+        help_text="Values in addition to yes and no; empty: none",
     )
 
     class Meta:
@@ -114,7 +117,9 @@ class Holiday(models.Model):
     market = models.ForeignKey(Market, on_delete=models.CASCADE, related_name="holidays")
     date = models.DateField()
     name = models.CharField(max_length=120)
-    is_struck = models.BooleanField("struck", default=False, help_text="Not kept here, whatever the calendars say")
+    is_struck = models.BooleanField(
+        "excluded", default=False, help_text="Excluded: not a holiday here, although the calendars contain it"
+    )
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["market", "date"], name="a_market_has_a_holiday_once")]

@@ -35,8 +35,8 @@ class Report(models.Model):
     same_as = models.ForeignKey(
         Restaurant, on_delete=models.CASCADE, null=True, blank=True, related_name="+", help_text="Of a duplicate"
     )
-    contact = models.CharField(max_length=254, blank=True, help_text="An e-mail address, for questions")
-    reporter = models.CharField(max_length=64, help_text="Hash of where it came from: one voice counts once")
+    contact = models.CharField(max_length=254, blank=True, help_text="Email address for questions")
+    reporter = models.CharField(max_length=64, help_text="Hash of the origin, to count each reporter once")
     state = models.CharField(max_length=10, choices=State, default=State.OPEN)
     created_at = models.DateTimeField()
     decided_at = models.DateTimeField(null=True, blank=True)

@@ -111,7 +111,7 @@ class Restaurant(models.Model):
     verified_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField()
     updated_at = models.DateTimeField()
-    version = models.PositiveIntegerField(default=1, help_text="The database counts it")
+    version = models.PositiveIntegerField(default=1, help_text="Set by the database")
     merged_into = models.ForeignKey(
         "self", on_delete=models.PROTECT, null=True, blank=True, editable=False, related_name="merged"
     )
@@ -121,7 +121,7 @@ class Restaurant(models.Model):
         default=list,
         db_default=[],
         blank=True,
-        help_text="What staff decided: imports leave it alone",
+        help_text="Set by staff: imports do not change these fields",
     )
     objects = Restaurants.as_manager()
 
@@ -190,8 +190,8 @@ class SourceRecord(models.Model):
     restaurant = models.ForeignKey(Restaurant, on_delete=models.CASCADE, related_name="source_records")
     source = models.ForeignKey(Source, on_delete=models.PROTECT, related_name="records")
     record = models.CharField(max_length=120, help_text="The source's own id")
-    digest = models.CharField(max_length=64, help_text="SHA-256 of the record as read: equal means nothing to do")
-    fields = ArrayField(models.CharField(max_length=40), default=list, help_text="What the restaurant took from here")
+    digest = models.CharField(max_length=64, help_text="SHA-256 of the record; equal means unchanged")
+    fields = ArrayField(models.CharField(max_length=40), default=list, help_text="Fields taken from this source")
     updated_at = models.DateTimeField()
 
     class Meta:

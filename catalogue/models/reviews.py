@@ -32,7 +32,7 @@ class Review(models.Model):
         help_text="The source's own id of the restaurant, where an import says it",
     )
     created_at = models.DateTimeField()
-    updated_at = models.DateTimeField(db_default=Now(), editable=False, help_text="Kept by a trigger")
+    updated_at = models.DateTimeField(db_default=Now(), editable=False, help_text="Set by a trigger")
 
     class Meta:
         constraints = [

@@ -32,7 +32,7 @@ class Version(models.Model):
     kind = models.CharField(max_length=10, choices=Kind)
     patch = models.JSONField(default=dict)
     seq = models.BigIntegerField(null=True, unique=True)
-    updated_at = models.DateTimeField(db_default=Now(), editable=False, help_text="Kept by a trigger")
+    updated_at = models.DateTimeField(db_default=Now(), editable=False, help_text="Set by a trigger")
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["restaurant", "version"], name="a_version_is_there_once")]

@@ -24,7 +24,7 @@ FOR_VENUES = ("keys", "idempotency", "menus", "booking", "guests", "webhooks")
 FOR_AGENTS = ("mcp",)
 REFERENCE = ("glossary",)
 SENTENCE = re.compile(r"^(.+?[.:?])(?:\s|$)", re.DOTALL)
-MAX_LINE_LENGTH = 160
+MAX_SUMMARY_LENGTH = 160
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ def guides() -> Mapping[str, Guide]:
     first = [*FOR_VENUES, *FOR_AGENTS, *FOR_CALLERS, *REFERENCE]
     names = [*(name for name in first if name in known), *(name for name in known if name not in first)]
     found = {name: read_guide(name, PAGES / f"{name}.md") for name in names}
-    changelog = Guide("changelog", "Changelog", "What is new in each version.", CHANGELOG)
+    changelog = Guide("changelog", "Changelog", "What changed in each version.", CHANGELOG)
     return found | {"changelog": changelog}
 
 
@@ -80,8 +80,8 @@ def read_guide(name: str, file: Path) -> Guide:
     paragraph = plain_text(next(paragraphs, ""))
     sentence = SENTENCE.match(paragraph)
     line = sentence[1] if sentence else paragraph
-    if len(line) > MAX_LINE_LENGTH:
-        line = f"{line[:MAX_LINE_LENGTH].rsplit(' ', 1)[0]} ..."
+    if len(line) > MAX_SUMMARY_LENGTH:
+        line = f"{line[:MAX_SUMMARY_LENGTH].rsplit(' ', 1)[0]} ..."
     return Guide(name, plain_text(title.removeprefix("# ")), line.rstrip(":"), file)
 
 
@@ -100,7 +100,7 @@ def groups() -> list[tuple[str, list[Guide]]]:
         ("Data API", [known[name] for name in FOR_CALLERS if name in known]),
         ("Agents", [known[name] for name in FOR_AGENTS if name in known]),
         ("Reference", [known[name] for name in REFERENCE if name in known]),
-        ("Running it", [guide for name, guide in known.items() if name not in listed]),
+        ("Operations", [guide for name, guide in known.items() if name not in listed]),
     ]
 
 
@@ -129,8 +129,8 @@ def page(request: HttpRequest, name: str) -> HttpResponse:
         "guide": guide,
         "page": render_page(guide.file, guide.file.stat().st_mtime_ns),
         "groups": groups(),
-        "before": order[position - 1] if position else None,
-        "after": order[position + 1] if position + 1 < len(order) else None,
+        "previous": order[position - 1] if position else None,
+        "next": order[position + 1] if position + 1 < len(order) else None,
         "is_decision": is_decision,
     }
     return render(request, "docs/page.html", context)

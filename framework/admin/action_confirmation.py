@@ -1,4 +1,4 @@
-"""Pages of the back office that ask before an action does what hurts."""
+"""Confirmation pages for actions of the back office."""
 
 from typing import Any
 
@@ -9,8 +9,8 @@ from django.forms import Form
 from django.http import HttpRequest
 from django.template.response import TemplateResponse
 
-# So many rows are named on the page that asks.
-MOST_NAMED = 20
+# The confirmation page lists at most so many rows.
+MAX_EXAMPLES = 20
 
 
 def ask_about(
@@ -20,25 +20,25 @@ def ask_about(
     *,
     action: str,
     title: str,
-    words: str,
-    yes: str,
+    message: str,
+    confirm_label: str,
     form: Form | None = None,
     status: int = 200,
 ) -> TemplateResponse:
-    """The page that counts these rows, names the first, says in `words` what would become of them, and asks.
+    """Render a confirmation page with the number of rows, the first of them, and `message`.
 
-    `form` is what has to be filled in besides. Two queries.
+    `form` holds additional input. Two queries.
     """
-    number = rows.order_by().count()
-    told = {
-        "number": number,
-        "named": rows[:MOST_NAMED],
-        "unnamed": max(number - MOST_NAMED, 0),
-        "words": words,
-        "yes": yes,
+    count = rows.order_by().count()
+    context = {
+        "count": count,
+        "examples": rows[:MAX_EXAMPLES],
+        "more": max(count - MAX_EXAMPLES, 0),
+        "message": message,
+        "confirm_label": confirm_label,
         "form": form,
     }
-    page = ask(admin, request, "admin/confirm_rows.html", title=title, action=action, **told)
+    page = ask(admin, request, "admin/confirm_rows.html", title=title, action=action, **context)
     page.status_code = status
     return page
 
@@ -46,9 +46,9 @@ def ask_about(
 def ask(
     admin: ModelAdmin[Any], request: HttpRequest, template: str, *, title: str, action: str, **more: Any
 ) -> TemplateResponse:
-    """The page that repeats the action for the same rows once somebody says yes: then `confirmed` is in the POST.
+    """Render a page that repeats the action for the same rows with `confirmed` in the POST.
 
-    The template extends confirm.html; `more` is what it tells.
+    The template extends confirm.html and gets `more` as context.
     """
     context = {
         **admin.admin_site.each_context(request),

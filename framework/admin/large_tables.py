@@ -55,8 +55,8 @@ class BoundedActions(admin.ModelAdmin[Any]):
         across = request.POST.get("select_across", "0") not in ("", "0")
         if across and queryset.order_by()[: self.MAX_SELECTED + 1].count() > self.MAX_SELECTED:
             words = (
-                f"These are more than {self.MAX_SELECTED:,}, which is the most at once, so nothing was done."
-                " Narrow the list by a filter or a search first."
+                f"Nothing was changed: an action can process at most {self.MAX_SELECTED:,} rows."
+                " Narrow the list with a filter or a search first."
             )
             self.message_user(request, words, messages.ERROR)
             return HttpResponseRedirect(request.get_full_path())
@@ -67,13 +67,13 @@ class LargeTableAdmin(BoundedActions):
     """A list that stays quick over millions of rows: counted by estimate, ordered and searched by indexes.
 
     `sortable_by` names the columns that an index orders; sorting by others would read all rows. An empty list shows
-    the text `nothing_yet`.
+    the text `empty_hint`.
     """
 
     # Of each statement of a list.
     STATEMENT_TIMEOUT_MS: ClassVar[int] = 2_000
     change_list_template = "admin/long_list.html"
-    nothing_yet = ""
+    empty_hint = ""
 
     paginator: ClassVar[type[Paginator[Any]]] = EstimatedPaginator
     show_full_result_count = False
@@ -84,7 +84,7 @@ class LargeTableAdmin(BoundedActions):
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         """The list, rendered under the statement timeout, which framework.admin.db_error_middleware answers."""
-        context = {"nothing_yet": self.nothing_yet, **(extra_context or {})}
+        context = {"empty_hint": self.empty_hint, **(extra_context or {})}
         if request.method == "POST":
             return super().changelist_view(request, context)
         with transaction.atomic():

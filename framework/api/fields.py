@@ -278,7 +278,7 @@ class ClockTime(Text):
 
 
 class Email(Text):
-    """An e-mail address that every mail server takes: letters beyond ASCII are for its domain alone."""
+    """An email address that every mail server takes: letters beyond ASCII are for its domain alone."""
 
     format = "email"
 
@@ -295,7 +295,7 @@ class Email(Text):
             # letters become others, such as another @.
             validate_email(f"{name}@{domain.encode('idna').decode()}")
         except (ValidationError, UnicodeError) as error:
-            raise serializers.ValidationError("This must be an e-mail address.") from error
+            raise serializers.ValidationError("This must be an email address.") from error
         if not name.isascii():
             raise serializers.ValidationError("What stands before the @ must be ASCII; not all servers take others.")
         return text

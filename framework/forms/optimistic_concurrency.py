@@ -76,7 +76,7 @@ class ToldForm(StaleForm):
         values = super().clean()
         self.overtaken = [name for name in values if self.is_overtaken(name)]
         for name in self.overtaken:
-            self.add_error(name, f"Somebody else has changed this to {self.spoken(name)}. Save again to have yours.")
+            self.add_error(name, f"Another user has changed this to {self.spoken(name)}. Save again to overwrite it.")
         return values
 
     def is_overtaken(self, name: str) -> bool:
@@ -95,7 +95,7 @@ class ToldForm(StaleForm):
             return "yes" if now else "no"
         names = dict(getattr(self.fields[name], "choices", None) or {})
         words = ", ".join(str(names.get(one, one)) for one in (now if isinstance(now, list) else [now]))
-        return "nothing" if now in (None, "", []) else f"“{words}”"
+        return "(empty)" if now in (None, "", []) else f"“{words}”"
 
 
 class StaleFormAdmin(admin.ModelAdmin[Any]):

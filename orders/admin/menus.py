@@ -1,4 +1,4 @@
-"""Where staff write menus, and take dishes off them for today."""
+"""Menus and dishes in the back office."""
 
 from typing import Any
 from urllib.parse import parse_qs
@@ -26,7 +26,7 @@ NO_MENU = UUID(int=0)
 
 
 class MenuCategoryInline(admin.TabularInline[MenuCategory, Menu]):
-    """The parts of the menu. One that has dishes cannot be removed before they are."""
+    """The categories of a menu. Only an empty one can be deleted."""
 
     model = MenuCategory
     form = StaleForm
@@ -37,7 +37,7 @@ class MenuCategoryInline(admin.TabularInline[MenuCategory, Menu]):
 
 @admin.register(Menu)
 class MenuAdmin(OfVenues, StaleFormAdmin):
-    """Menus, with their categories; the dishes have a list of their own."""
+    """Menus with their categories; dishes have their own list."""
 
     list_display = ["venue", "is_published", "dishes"]
     list_select_related = ["venue"]
@@ -48,12 +48,12 @@ class MenuAdmin(OfVenues, StaleFormAdmin):
     autocomplete_fields = ["venue"]
     inlines = [MenuCategoryInline]
     changes_also = ((MenuCategory, "menu_id"), (MenuItem, "menu_id"))
-    actions = ["publish", "withdraw"]
+    actions = ["publish", "unpublish"]
     show_full_result_count = False
     list_per_page = 50
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Menu]:
-        """With the number of dishes, and where they may lead who looks."""
+        """Annotate the number of dishes and the user's permissions on them."""
         menus: QuerySet[Menu] = super().get_queryset(request)
         return menus.annotate(
             number_of_items=Count("items"),
@@ -62,35 +62,35 @@ class MenuAdmin(OfVenues, StaleFormAdmin):
         )
 
     def get_fields(self, request: HttpRequest, obj: Menu | None = None) -> list[Any]:
-        """Dishes are added once there is a menu to put them on."""
+        """A new menu has no dishes field yet."""
         return ["venue", "is_published", "dishes"] if obj else ["venue", "is_published"]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Menu | None = None) -> list[str]:
-        """A menu stays with its venue."""
+        """The venue is fixed."""
         return ["venue", "dishes"] if obj else []
 
     @admin.display(description="Dishes and drinks")
     def dishes(self, menu: Any) -> SafeString:
-        """The way to the items."""
+        """Links to the dishes and to the form that adds one."""
         number = f"{menu.number_of_items} on the menu"
         of_menu = f"{reverse('admin:orders_menuitem_changelist')}?{OF_MENU}={menu.pk}"
         shown = format_html('<a href="{}">{}</a>', of_menu, number) if menu.shows_items else number
         add = format_html(' · <a href="{}">Add one</a>', add_to(menu.pk)) if menu.adds_items else ""
         return format_html("{}{}", shown, add)
 
-    @admin.action(description="Publish: orders must follow the menu, and are priced", permissions=["change"])
+    @admin.action(description="Publish: limit orders to the menu and use its prices", permissions=["change"])
     def publish(self, request: HttpRequest, queryset: QuerySet[Menu]) -> None:
         """Publish the selected menus."""
         self.message_user(request, f"{queryset.update(is_published=True)} published.", messages.SUCCESS)
 
-    @admin.action(description="Withdraw: orders may hold anything, without prices", permissions=["change"])
-    def withdraw(self, request: HttpRequest, queryset: QuerySet[Menu]) -> None:
-        """Withdraw the selected menus; they stay as they are."""
-        self.message_user(request, f"{queryset.update(is_published=False)} withdrawn.", messages.SUCCESS)
+    @admin.action(description="Unpublish: accept any item id, without prices", permissions=["change"])
+    def unpublish(self, request: HttpRequest, queryset: QuerySet[Menu]) -> None:
+        """Unpublish the selected menus; their dishes do not change."""
+        self.message_user(request, f"{queryset.update(is_published=False)} unpublished.", messages.SUCCESS)
 
 
 class MenuItemForm(ValidatesUniqueness, StaleForm):
-    """Shows amounts as people write them: 9.50 and 10, not 9.500 and 10.000."""
+    """Shows amounts without trailing zeros: 9.50 and 10, not 9.500 and 10.000."""
 
     # Ids are unique on a menu.
     unique_with = frozenset({"menu"})
@@ -110,7 +110,7 @@ class MenuItemForm(ValidatesUniqueness, StaleForm):
 
 @admin.register(MenuItem)
 class MenuItemAdmin(OfVenues, StaleFormAdmin):
-    """Dishes and drinks. They are added from the page of their menu."""
+    """Dishes and drinks. New ones are added from the page of their menu."""
 
     venue_path = "menu__venue"
     form = MenuItemForm
@@ -118,7 +118,7 @@ class MenuItemAdmin(OfVenues, StaleFormAdmin):
     list_editable = ["price", "is_available"]
     list_filter = ["is_available"]
     search_fields = ["name", "ref", "menu__venue__name"]
-    search_help_text = "Dish, its id, or the venue"
+    search_help_text = "Name or id of the dish, or name of the venue"
     ordering = ["menu_id", "category__position", "position", "name", "id"]
     show_full_result_count = False
     list_per_page = 50
@@ -134,11 +134,11 @@ class MenuItemAdmin(OfVenues, StaleFormAdmin):
     ]
 
     def get_list_display(self, request: HttpRequest) -> list[Any]:
-        """In the list of one menu, whose it is goes without saying."""
+        """Omit the venue in the list of one menu."""
         return [name for name in self.list_display if name != "venue" or OF_MENU not in request.GET]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[MenuItem]:
-        """With the menu's venue, by whose currency and clock a dish is shown."""
+        """Load the venue, for currency and time zone."""
         return super().get_queryset(request).select_related("menu__venue", "category")
 
     def get_readonly_fields(self, request: HttpRequest, obj: MenuItem | None = None) -> list[str]:
@@ -169,7 +169,7 @@ class MenuItemAdmin(OfVenues, StaleFormAdmin):
         return next_on_menu(request, obj) or answer
 
     def formfield_for_foreignkey(self, db_field: ForeignKey[Any, Any], request: HttpRequest, **options: Any) -> Any:
-        """That menu, and its categories."""
+        """Limit the choices to this menu and its categories."""
         menu = self.within(request, Menu.objects.filter(id=menu_of(request)), "add", "change", path="venue")
         if db_field.name == "menu":
             options |= {"queryset": menu.select_related("venue"), "empty_label": None}
@@ -179,12 +179,12 @@ class MenuItemAdmin(OfVenues, StaleFormAdmin):
 
     @admin.display(description="Venue", ordering="menu__venue__name")
     def venue(self, item: MenuItem) -> str:
-        """Whose menu it is on."""
+        """The venue of the menu."""
         return item.menu.venue.name
 
     @admin.display(description="")
     def currency(self, item: MenuItem) -> str:
-        """Of the price."""
+        """The currency of the price."""
         return item.menu.venue.currency
 
     @admin.display(description="Tax", ordering="tax_percent")
@@ -194,26 +194,26 @@ class MenuItemAdmin(OfVenues, StaleFormAdmin):
 
     @admin.display(description="Sold out today", boolean=True)
     def is_sold_out(self, item: MenuItem) -> bool:
-        """By the venue's day."""
+        """Whether the dish is sold out on the venue's current day."""
         return item.sold_out_on == timezone.now().astimezone(ZoneInfo(item.menu.venue.timezone)).date()
 
     def has_sell_out_permission(self, request: HttpRequest) -> bool:
-        """Who changes the menu, and who cooks by it."""
+        """Editors of the menu, and roles with the sell-out permission."""
         return self.has_change_permission(request) or request.user.has_perm("orders.sell_out_menuitem")
 
     @admin.action(description="Sold out today", permissions=["sell_out"])
     def sell_out(self, request: HttpRequest, queryset: MenuItems) -> None:
-        """Take them off for the rest of the day at their venue."""
+        """Mark dishes as sold out for the day."""
         self.message_user(request, f"{queryset.sell_out(now=timezone.now())} sold out today.", messages.SUCCESS)
 
-    @admin.action(description="Back on the menu", permissions=["sell_out"])
+    @admin.action(description="Available again", permissions=["sell_out"])
     def bring_back(self, request: HttpRequest, queryset: MenuItems) -> None:
-        """Sell them again."""
-        self.message_user(request, f"{queryset.bring_back()} back on the menu.", messages.SUCCESS)
+        """Make sold-out dishes available again."""
+        self.message_user(request, f"{queryset.bring_back()} available again.", messages.SUCCESS)
 
 
 def menu_of(request: HttpRequest) -> UUID:
-    """The menu that the address names: by one of its dishes, itself, or by the filter of the list one comes from."""
+    """Return the menu from the URL: of the dish, of the parameter, or of the list filter."""
     item = request.resolver_match.kwargs.get("object_id") if request.resolver_match else None
     if item:
         return MenuItem.objects.filter(id=as_key(item)).values_list("menu_id", flat=True).first() or NO_MENU
@@ -223,17 +223,17 @@ def menu_of(request: HttpRequest) -> UUID:
 
 
 def add_to(menu: UUID) -> str:
-    """Where a dish is added to this menu."""
+    """Return the URL that adds a dish to this menu."""
     return f"{reverse('admin:orders_menuitem_add')}?menu={menu}"
 
 
 def next_on_menu(request: HttpRequest, item: MenuItem) -> HttpResponse | None:
-    """Lead on who saves a dish to add another; None for who does not."""
+    """Redirect to the form for another dish after “Save and add another”; otherwise None."""
     return HttpResponseRedirect(add_to(item.menu_id)) if "_addanother" in request.POST else None
 
 
 def as_key(text: str) -> UUID:
-    """The key that is written so; for what is none, one that no row has."""
+    """Parse a UUID; return NO_MENU for invalid text."""
     try:
         return UUID(text)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Where staff find and move orders."""
+"""Orders in the back office."""
 
 from typing import Any
 
@@ -24,21 +24,21 @@ from orders.models import IllegalMove, Order, OrderItem, OrderNumber, Orders
 
 
 def amount(row: Order | OrderItem, name: str) -> str | None:
-    """An amount of the row as a bill writes it; None where nothing was priced."""
+    """Return a formatted amount of the row; None for an order without prices."""
     value = getattr(row, name)
     return None if value is None else pricing.written(value, row.currency)
 
 
 class Lines(CharField):
-    """Text of several lines, which browsers send with CR LF at each end."""
+    """Multi-line text; browsers send CR LF line endings."""
 
     def to_python(self, value: Any) -> Any:
-        """Return it with line feeds."""
+        """Convert to LF."""
         return super().to_python(value.replace("\r\n", "\n") if isinstance(value, str) else value)
 
 
 class OrderForm(StaleForm):
-    """The address in as many lines as it has."""
+    """The delivery address as a text area."""
 
     class Meta:
         model = Order
@@ -47,27 +47,36 @@ class OrderForm(StaleForm):
         widgets = {"delivery_address": Textarea(attrs={"rows": 3, "class": "vLargeTextField"})}
 
 
-class BecauseForm(forms.Form):
-    """Why orders are cancelled."""
+class CancelForm(forms.Form):
+    """The reason of a cancellation."""
 
-    because = forms.CharField(
-        label="Why", max_length=300, help_text="For the venue's people alone; callers of the API are not told"
+    reason = forms.CharField(
+        label="Reason", max_length=300, help_text="Visible to the venue's team only; the API does not return it"
     )
 
 
 class OrderItemInline(admin.TabularInline[OrderItem, Order]):
-    """The lines, as they were ordered."""
+    """The lines of the order."""
 
     model = OrderItem
     extra = 0
     ordering = ["position"]
     can_delete = False
-    fields = ["position", "menu_item_id", "name", "quantity", "notes", "each", "tax", "of_line"]
-    readonly_fields = ["position", "menu_item_id", "name", "quantity", "notes", "each", "tax", "of_line"]
+    fields = ["position", "menu_item_id", "name", "quantity", "notes", "unit_price_shown", "tax", "line_total_shown"]
+    readonly_fields = [
+        "position",
+        "menu_item_id",
+        "name",
+        "quantity",
+        "notes",
+        "unit_price_shown",
+        "tax",
+        "line_total_shown",
+    ]
 
     @admin.display(description="Unit price")
-    def each(self, line: OrderItem) -> str | None:
-        """As it was when it was ordered."""
+    def unit_price_shown(self, line: OrderItem) -> str | None:
+        """The price at the time of the order."""
         return amount(line, "unit_price")
 
     @admin.display(description="Tax")
@@ -76,18 +85,18 @@ class OrderItemInline(admin.TabularInline[OrderItem, Order]):
         return None if line.tax_percent is None else f"{line.tax_percent.normalize():f} %"
 
     @admin.display(description="Line total")
-    def of_line(self, line: OrderItem) -> str | None:
-        """All of the line."""
+    def line_total_shown(self, line: OrderItem) -> str | None:
+        """The total of the line."""
         return amount(line, "line_total")
 
     def has_add_permission(self, request: HttpRequest, obj: Order | None = None) -> bool:
-        """An order is what the customer asked for."""
+        """The lines of an order are fixed."""
         return False
 
 
 @admin.register(Order)
 class OrderAdmin(OfVenues, LargeTableAdmin):
-    """Orders. Their status changes by the same rule as in the API, through the actions of the list."""
+    """Orders. List actions change the status by the same rules as the API."""
 
     form = OrderForm
     list_display = [
@@ -105,7 +114,7 @@ class OrderAdmin(OfVenues, LargeTableAdmin):
     list_select_related = ["venue"]
     list_filter = ["status", "business_date"]
     search_fields = ["customer_id", "venue__name"]
-    search_help_text = "Customer or venue"
+    search_help_text = "Customer id or name of the venue"
     ordering = ["-created_at", "-id"]
     date_hierarchy = "business_date"
     inlines = [OrderItemInline]
@@ -123,23 +132,23 @@ class OrderAdmin(OfVenues, LargeTableAdmin):
     ]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Order | None = None) -> list[str]:
-        """Staff mend an address; what was ordered stays."""
+        """Only the delivery address is editable."""
         named = [name for row in self.fields or () for name in ([row] if isinstance(row, str) else row)]
         return [name for name in named if name != "delivery_address"]
 
     def save_model(self, request: HttpRequest, obj: Order, form: OrderForm, change: bool) -> None:
-        """Store the address alone: the row as it was read may be older than a move."""
+        """Save the address only: the loaded row may be older than a status change."""
         if "delivery_address" in form.changed_data:
             commands.deliver_to(obj, obj.delivery_address, now=timezone.now(), actor=staff(request))
 
     @admin.display(description="Subtotal")
     def before_tax(self, order: Order) -> str | None:
-        """Without tax."""
+        """The total without tax."""
         return amount(order, "subtotal")
 
     @admin.display(description="Tax")
     def of_tax(self, order: Order) -> str | None:
-        """All taxes of the lines."""
+        """The tax of all lines."""
         return amount(order, "tax")
 
     @admin.display(description="Total", ordering="total")
@@ -147,14 +156,14 @@ class OrderAdmin(OfVenues, LargeTableAdmin):
         """What the customer pays."""
         return amount(order, "total")
 
-    @admin.display(description="What has happened")
+    @admin.display(description="History")
     def events(self, order: Order) -> SafeString:
-        """The events of the order, the newest last."""
+        """The events of the order, oldest first."""
         found = Event.objects.filter(subject=order.pk, venue_id=order.venue_id).order_by("created_at", "id")
         return render_to_string("admin/orders/order/events.html", {"events": found})
 
     def pending_counts(self, request: HttpRequest) -> list[PendingCount]:
-        """Orders to be made. Read from the tallies, as there are many orders and few that are pending."""
+        """Pending orders, counted by the tallies: there are many orders, and few are pending."""
         pending = Tally.objects.filter(noun=Tally.Noun.ORDER, status=Order.Status.PENDING)
         number = self.within(request, pending, "change", path="venue").aggregate(sum=Sum("total"))["sum"] or 0
         address = f"{reverse('admin:orders_order_changelist')}?status__exact={Order.Status.PENDING}"
@@ -170,81 +179,89 @@ class OrderAdmin(OfVenues, LargeTableAdmin):
 
     @admin.action(description="Complete the selected orders", permissions=["change"])
     def complete(self, request: HttpRequest, queryset: Orders) -> HttpResponse | None:
-        """Ask; then move to completed."""
+        """Ask for confirmation, then complete the orders."""
         if "confirmed" not in request.POST:
-            asked: dict[str, Any] = {"action": "complete", "title": "Complete orders?", "yes": "Yes, complete them"}
-            words = "These orders will be completed, and the venue's webhooks are told. Others stay as they are."
-            return ask_about(self, request, still_pending(queryset), words=words, **asked)
+            question: dict[str, Any] = {"action": "complete", "title": "Complete orders?", "confirm_label": "Complete"}
+            message = "These pending orders will be completed, and webhooks are sent. Other orders do not change."
+            return ask_about(self, request, still_pending(queryset), message=message, **question)
         self.move(request, queryset, Order.Status.COMPLETED)
         return None
 
     @admin.action(description="Cancel the selected orders", permissions=["change"])
     def cancel(self, request: HttpRequest, queryset: Orders) -> HttpResponse | None:
-        """Ask, and for the reason; then move to cancelled."""
+        """Ask for confirmation and the reason, then cancel the orders."""
         is_confirmed = "confirmed" in request.POST
-        form = BecauseForm(request.POST if is_confirmed else None)
+        form = CancelForm(request.POST if is_confirmed else None)
         if not form.is_valid():
-            asked: dict[str, Any] = {"action": "cancel", "title": "Cancel orders?", "yes": "Yes, cancel them"}
-            words = (
-                "These orders will be cancelled for good, and the venue's webhooks are told. Others stay as they are."
+            question: dict[str, Any] = {
+                "action": "cancel",
+                "title": "Cancel orders?",
+                "confirm_label": "Cancel orders",
+            }
+            message = (
+                "These pending orders will be cancelled permanently, and webhooks are sent. Others do not change."
             )
             rows, status = still_pending(queryset), 400 if is_confirmed else 200
-            return ask_about(self, request, rows, words=words, form=form, status=status, **asked)
-        self.move(request, queryset, Order.Status.CANCELLED, because=form.cleaned_data["because"])
+            return ask_about(self, request, rows, message=message, form=form, status=status, **question)
+        self.move(request, queryset, Order.Status.CANCELLED, because=form.cleaned_data["reason"])
         return None
 
-    @admin.action(description="Reopen the selected orders: they were completed by mistake", permissions=["change"])
+    @admin.action(description="Reopen the selected orders that were completed by mistake", permissions=["change"])
     def reopen(self, request: HttpRequest, queryset: Orders) -> HttpResponse | None:
-        """Ask; then take back what was completed, and say what was not."""
+        """Ask for confirmation, then reopen completed orders, and report the others."""
         if "confirmed" not in request.POST:
             completed = queryset.filter(status=Order.Status.COMPLETED).select_related("venue")
-            asked: dict[str, Any] = {"action": "reopen", "title": "Reopen orders?", "yes": "Yes, reopen them"}
-            words = (
-                "These completed orders will be pending again. This is written down as an event with your name, and"
-                " told to the venue's webhooks. What is cancelled stays cancelled."
+            question: dict[str, Any] = {
+                "action": "reopen",
+                "title": "Reopen orders?",
+                "confirm_label": "Reopen orders",
+            }
+            message = (
+                "These completed orders will be pending again. The event is recorded with your name, and webhooks are"
+                " sent. Cancelled orders stay cancelled."
             )
-            return ask_about(self, request, completed, words=words, **asked)
+            return ask_about(self, request, completed, message=message, **question)
         for order in queryset.with_items():
             try:
                 commands.reopen(order, now=timezone.now(), actor=staff(request))
             except IllegalMove as refusal:
                 self.message_user(request, f"{order}: {refusal.message}", messages.ERROR)
             else:
-                self.message_user(request, f"{order} is pending again.", messages.SUCCESS)
+                self.message_user(request, f"{order} was reopened.", messages.SUCCESS)
         return None
 
     def move(self, request: HttpRequest, queryset: Orders, status: Order.Status, *, because: str = "") -> None:
-        """Move each order that may still move, and say which may not."""
+        """Change the status of each pending order, and report the others."""
         for order in queryset.with_items():
             try:
                 commands.move(order, status, now=timezone.now(), actor=staff(request), because=because)
             except IllegalMove as refusal:
                 self.message_user(request, f"{order}: {refusal.message}", messages.ERROR)
             else:
-                self.message_user(request, f"{order} is {status.value}.", messages.SUCCESS)
+                self.message_user(request, f"{order} was {status.value}.", messages.SUCCESS)
 
 
 def still_pending(orders: Orders) -> Orders:
-    """Those that can still be completed or cancelled, with their venue."""
+    """The pending orders, with their venues."""
     return orders.filter(status=Order.Status.PENDING).select_related("venue")
 
 
 @admin.register(OrderNumber)
 class OrderNumberAdmin(OfVenues, admin.ModelAdmin[OrderNumber]):
-    """The last number of each day; for looking only."""
+    """The last order number of each day, read-only."""
 
     list_display = ["venue", "business_date", "last"]
     list_select_related = ["venue"]
     ordering = ["-business_date", "venue_id"]
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        """Counted by orders alone."""
+        """Only the order commands write this counter."""
         return False
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Counted by orders alone."""
+        """Only the order commands write this counter."""
         return False
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """A number that is given twice would be called out twice."""
+        """Deleting a counter would assign the same order number twice."""
         return False

@@ -1,4 +1,4 @@
-"""The order board: what is to be made, open all day on a screen in the kitchen."""
+"""The order board: open, completed and cancelled orders of today, with live updates."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from orders import board, commands, pricing
 from orders.dashboard.cancellation_form import REASONS, ReasonForm
 from orders.models import IllegalMove, Order
 
-# Minutes after which an order that waits is shown in another colour.
+# Minutes after which a pending order changes its colour.
 LATE_MIN, VERY_LATE_MIN = 10, 20
 UNCHANGED = 204
 SIGNED_OUT = 401
@@ -29,14 +29,14 @@ ROLES = tuple(role.value for role, rights in RIGHTS_OF.items() if Right.ORDERS i
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Card:
-    """An order as the board shows it."""
+    """An order on the board."""
 
     order: Order
     waited: timedelta
 
     @property
     def age(self) -> str:
-        """How long it has waited: `12 min`, `3 h 05 min`, `2 days`. board.js writes it the same way."""
+        """Waiting time: `12 min`, `3 h 05 min`, `2 days`. board.js has the same format."""
         minutes = self.minutes
         if minutes < 60:
             return f"{minutes} min"
@@ -47,32 +47,32 @@ class Card:
 
     @property
     def minutes(self) -> int:
-        """Whole minutes that it has waited."""
+        """Waiting time in whole minutes."""
         return max(0, int(self.waited.total_seconds()) // 60)
 
     @property
     def lateness(self) -> str:
-        """The class of its colour."""
+        """The CSS class for the waiting time."""
         return "very-late" if self.minutes >= VERY_LATE_MIN else "late" if self.minutes >= LATE_MIN else ""
 
     @property
     def total(self) -> str | None:
-        """What the customer pays, None where nothing is priced."""
+        """The total with currency, None for an order without prices."""
         return money(self.order.total, self.order.currency)
 
 
 def money(amount: Any, currency: str) -> str | None:
-    """An amount as people read it: `19.00 EUR`."""
+    """Format an amount: `19.00 EUR`."""
     return None if amount is None else f"{pricing.written(amount, currency)} {currency}"
 
 
 def cards(orders: Iterable[Order], *, now: datetime) -> list[Card]:
-    """How these orders are shown."""
+    """Wrap the orders as cards."""
     return [Card(order=order, waited=now - order.created_at) for order in orders]
 
 
 def columns(request: PageRequest) -> dict[str, Any]:
-    """What the three columns need."""
+    """Return the context of the three columns."""
     now = timezone.now()
     venue = request.access.venue
     found = board.board(venue, now=now)
@@ -88,7 +88,7 @@ def columns(request: PageRequest) -> dict[str, Any]:
 
 @page(Right.ORDERS, section="board")
 def show(request: PageRequest) -> HttpResponse:
-    """The whole page."""
+    """Render the page."""
     return render(
         request,
         "orders/board.html",
@@ -97,31 +97,31 @@ def show(request: PageRequest) -> HttpResponse:
             "reasons": REASONS,
             "late_min": LATE_MIN,
             "very_late_min": VERY_LATE_MIN,
-            "most_waiting": board.MOST_WAITING,
+            "max_waiting": board.MOST_WAITING,
         },
     )
 
 
 @never_cache
-def look(request: HttpRequest, *, venue: str) -> HttpResponse:
-    """The columns, or 204 when nothing has changed since they were last fetched: `seen` is their stamp.
+def poll(request: HttpRequest, *, venue: str) -> HttpResponse:
+    """Return the columns, or 204 if they have not changed since the stamp `seen`.
 
-    Every board asks this every two seconds. Unchanged it costs three queries: the session, its user, and one that
-    asks whether they work here together with the stamp. All else goes through the doorway.
+    Every board polls this every two seconds. An unchanged board costs three queries: the session, the user, and one
+    for membership and stamp together. Everything else passes the `page` decorator.
     """
     if not request.user.is_authenticated:
-        # The page that asks stays as it is, and says so.
+        # The polling page stays as it is and shows that the user is signed out.
         return HttpResponse(status=SIGNED_OUT)
     key = decode(PREFIX, venue)
     seen = request.GET.get("seen")
     if key and seen and seen == board.stamp_for(request.user.pk, key, roles=ROLES, now=timezone.now()):
         return HttpResponse(status=UNCHANGED)
-    return look_anew(request, venue=venue)
+    return refresh(request, venue=venue)
 
 
 @page(Right.ORDERS, section="board")
-def look_anew(request: PageRequest) -> HttpResponse:
-    """The columns as they are now; 204 for our own staff too when they are the same."""
+def refresh(request: PageRequest) -> HttpResponse:
+    """Render the current columns; 204 if they have not changed, also for our own staff."""
     seen = request.GET.get("seen")
     if seen and seen == board.stamp(request.access.venue, now=timezone.now()):
         return HttpResponse(status=UNCHANGED)
@@ -130,9 +130,9 @@ def look_anew(request: PageRequest) -> HttpResponse:
 
 @page(Right.ORDERS, section="board", methods=("POST",))
 def move(request: PageRequest) -> HttpResponse:
-    """Complete, cancel or reopen one order, by a tap: `complete`, `cancel` or `reopen` is its id.
+    """Complete, cancel or reopen one order; the parameter `complete`, `cancel` or `reopen` is its id.
 
-    A page that fetches only its parts gets the columns and what to say; others are sent back to the board.
+    An htmx request gets the columns and a toast; other requests are redirected to the board.
     """
     for verb in ("complete", "cancel", "reopen"):
         if verb in request.POST:
@@ -144,39 +144,39 @@ def move(request: PageRequest) -> HttpResponse:
         raise Http404
     form = ReasonForm(request.POST)
     if verb == "cancel" and not form.is_valid():
-        words = " ".join(str(message) for errors in form.errors.values() for message in errors)
-        return HttpResponse(words, status=400, content_type="text/plain; charset=utf-8")
+        text = " ".join(str(message) for errors in form.errors.values() for message in errors)
+        return HttpResponse(text, status=400, content_type="text/plain; charset=utf-8")
     found.venue = request.access.venue
-    is_good, told = carry_out(
+    is_done, message = carry_out(
         found, verb, actor=request.access.actor, because=form.because if verb == "cancel" else ""
     )
     if getattr(request, "htmx", None):
-        undo = found if is_good and verb == "complete" else None
-        context = columns(request) | {"told": told, "is_good": is_good, "undo": undo}
+        undo = found if is_done and verb == "complete" else None
+        context = columns(request) | {"message": message, "is_done": is_done, "undo": undo}
         return render(request, "orders/board_moved.html", context)
-    messages.add_message(request, messages.SUCCESS if is_good else messages.WARNING, told)
+    messages.add_message(request, messages.SUCCESS if is_done else messages.WARNING, message)
     return redirect("order-board", venue=request.access.venue.public_id)
 
 
 def carry_out(order: Order, verb: str, *, actor: str, because: str = "") -> tuple[bool, str]:
-    """Complete, cancel or reopen the order; whether that changed it, and what to tell the person who asked."""
+    """Complete, cancel or reopen the order. Return whether that changed it, and a message for the user."""
     now = timezone.now()
     try:
         if verb == "reopen":
             commands.reopen(order, now=now, actor=actor)
-            return True, f"Order {order.number} is to do again."
+            return True, f"Order {order.number} was reopened."
         to = Order.Status.COMPLETED if verb == "complete" else Order.Status.CANCELLED
         if commands.move(order, to, now=now, actor=actor, because=because):
-            return True, f"Order {order.number} is {to.value}."
+            return True, f"Order {order.number} was {to.value}."
     except IllegalMove:
         pass
     by = who(Event.objects.filter(subject=order.pk, venue=order.venue_id).order_by("-created_at", "-id").first())
     state = "to do" if order.status == Order.Status.PENDING else order.status
-    return False, f"Order {order.number} is {state} already{by}."
+    return False, f"Order {order.number} is already {state}{by}."
 
 
 def who(event: Event | None) -> str:
-    """The last words of what is told: who did it."""
+    """Return `, by NAME` for a message; "" for the system."""
     if event is None or event.actor == "system":
         return ""
     kind, _, name = event.actor.partition(":")

@@ -1,42 +1,42 @@
-"""Why orders are cancelled: a few reasons to choose from, and words of one's own."""
+"""The form for the reason of a cancellation."""
 
 from typing import Any
 
 from django import forms
 
 OTHER = "Other"
-REASONS = ("The customer asked for it", "Sold out", "Too busy", "Nobody came for it", "A mistake or a test", OTHER)
-MOST_WORDS = 200
+REASONS = ("Customer request", "Sold out", "Too busy", "Not picked up", "Mistake or test", OTHER)
+MAX_DETAILS_LENGTH = 200
 
 
 class ReasonForm(forms.Form):
-    """One of the reasons, with words that say more; for another reason words alone."""
+    """A reason, with optional details; for `Other` the details are required."""
 
     reason = forms.ChoiceField(
         choices=[(reason, reason) for reason in REASONS],
         widget=forms.RadioSelect,
-        label="Why?",
-        error_messages={"required": "Say why it is cancelled."},
+        label="Reason",
+        error_messages={"required": "Select a reason."},
     )
-    words = forms.CharField(
-        max_length=MOST_WORDS,
+    details = forms.CharField(
+        max_length=MAX_DETAILS_LENGTH,
         required=False,
-        label="In your words",
-        help_text="Needed for another reason. Only people of the venue see it.",
+        label="Details",
+        help_text="Required for “Other”. Visible to your team only.",
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )
 
     def clean(self) -> dict[str, Any]:
-        """Another reason is told in words."""
-        told = self.cleaned_data
-        if told.get("reason") == OTHER and not told.get("words") and "words" not in self.errors:
-            self.add_error("words", "Say it in your words.")
-        return told
+        """Require details for `Other`."""
+        values = self.cleaned_data
+        if values.get("reason") == OTHER and not values.get("details") and "details" not in self.errors:
+            self.add_error("details", "Enter the reason.")
+        return values
 
     @property
     def because(self) -> str:
-        """What stands on the order. Ask only a form that is valid."""
-        reason, words = self.cleaned_data["reason"], self.cleaned_data["words"]
+        """The text that is stored on the order. Requires a valid form."""
+        reason, details = self.cleaned_data["reason"], self.cleaned_data["details"]
         if reason == OTHER:
-            return str(words)
-        return f"{reason}: {words}" if words else str(reason)
+            return str(details)
+        return f"{reason}: {details}" if details else str(reason)

@@ -1,4 +1,4 @@
-"""The menu of a venue: what is on it in its order, what is sold out today, and whether orders follow it."""
+"""The menu page: dishes by category, sold-out dishes, and publishing."""
 
 from typing import Any
 from uuid import UUID
@@ -18,8 +18,8 @@ from orders.menu import editing
 from orders.models import Menu, MenuCategory, MenuItem
 
 
-def told_of(request: PageRequest, said: str = "") -> dict[str, Any]:
-    """What is on the menu. Three queries."""
+def context_of(request: PageRequest, message: str = "") -> dict[str, Any]:
+    """Return the context of the menu templates. Three queries."""
     venue = request.access.venue
     today = timezone.now().astimezone(ZoneInfo(venue.timezone)).date()
     ordered = MenuItem.objects.order_by("position", "name", "id")
@@ -37,16 +37,16 @@ def told_of(request: PageRequest, said: str = "") -> dict[str, Any]:
         "access": request.access,
         "menu": menu,
         "categories": shown,
-        "number": sum(len(items) for _, items in shown),
+        "dish_count": sum(len(items) for _, items in shown),
         "sold_out": sum(line["is_sold_out"] for _, items in shown for line in items),
-        "writes": request.access.may(Right.MENU),
-        "sells_out": request.access.may(Right.SOLD_OUT),
-        "said": said,
+        "can_edit": request.access.may(Right.MENU),
+        "can_sell_out": request.access.may(Right.SOLD_OUT),
+        "message": message,
     }
 
 
 def line_of(item: MenuItem, currency: str, today: Any) -> dict[str, Any]:
-    """A dish with its price as guests see it."""
+    """A dish with its formatted price."""
     return {
         "item": item,
         "price": pricing.written(item.price, currency),
@@ -57,19 +57,19 @@ def line_of(item: MenuItem, currency: str, today: Any) -> dict[str, Any]:
 
 @page(Right.MENU, Right.SOLD_OUT, section="menu")
 def show(request: PageRequest) -> HttpResponse:
-    """All of it."""
-    return render(request, "orders/menu.html", told_of(request))
+    """Render the menu."""
+    return render(request, "orders/menu.html", context_of(request))
 
 
 @page(Right.MENU, section="menu")
 def preview(request: PageRequest) -> HttpResponse:
-    """As callers have it: what can be ordered, by which id."""
-    return render(request, "orders/menu_preview.html", told_of(request))
+    """Render the menu as API clients see it: ids, prices and availability."""
+    return render(request, "orders/menu_preview.html", context_of(request))
 
 
 @page(Right.MENU, section="menu", methods=("POST",))
 def publish(request: PageRequest) -> HttpResponse:
-    """Have orders follow the menu, or not any more."""
+    """Publish or unpublish the menu."""
     venue = request.access.venue
     is_published = request.POST.get("to") == "published"
     try:
@@ -77,55 +77,56 @@ def publish(request: PageRequest) -> HttpResponse:
     except Refusal as refusal:
         messages.error(request, refusal.message)
     else:
-        told = "The menu is published: orders follow it, and are priced by it."
-        messages.success(request, told if is_published else "The menu is withdrawn: orders may hold any id again.")
+        published = "The menu was published. Orders are now limited to its dishes and use its prices."
+        unpublished = "The menu was unpublished. Orders accept any item id again."
+        messages.success(request, published if is_published else unpublished)
     return redirect("menu", venue=venue.public_id)
 
 
 def item_of(request: PageRequest, key: UUID) -> MenuItem:
-    """The venue's dish; another's is as if it were not there."""
+    """Return the venue's dish. Raises Http404, also for a dish of another venue."""
     return get_object_or_404(MenuItem.objects.select_related("menu"), menu__venue=request.access.venue, pk=key)
 
 
-def again(request: PageRequest, said: str) -> HttpResponse:
-    """The list as it is now: alone to htmx, else by its own page."""
+def updated(request: PageRequest, message: str) -> HttpResponse:
+    """Render the updated list for htmx; otherwise redirect to the menu page."""
     if request.headers.get("HX-Request") == "true":
-        return render(request, "orders/menu_list.html", told_of(request, said))
-    messages.success(request, said)
+        return render(request, "orders/menu_list.html", context_of(request, message))
+    messages.success(request, message)
     return redirect("menu", venue=request.access.venue.public_id)
 
 
 @page(Right.SOLD_OUT, Right.MENU, section="menu", methods=("POST",))
 def sell_out(request: PageRequest, *, key: UUID) -> HttpResponse:
-    """Sold out for the rest of the venue's day, or back again; what is switched off stays so."""
+    """Mark a dish as sold out for the venue's day, or as available again. A hidden dish stays hidden."""
     item = item_of(request, key)
     mine = MenuItem.objects.filter(pk=item.pk)
     if request.POST.get("to") == "back":
         mine.update(sold_out_on=None)
-        return again(request, f"{item.name} is back.")
+        return updated(request, f"{item.name} is available again.")
     mine.sell_out(now=timezone.now())
-    return again(request, f"{item.name} is sold out for today.")
+    return updated(request, f"{item.name} is sold out today.")
 
 
 @page(Right.MENU, section="menu", methods=("POST",))
 def switch(request: PageRequest, *, key: UUID) -> HttpResponse:
-    """Available, or not until further notice."""
+    """Show or hide a dish."""
     item = item_of(request, key)
     is_on = request.POST.get("to") == "on"
     MenuItem.objects.filter(pk=item.pk).update(is_available=is_on)
-    return again(request, f"{item.name} is {'available' if is_on else 'not available'}.")
+    return updated(request, f"{item.name} is now {'available' if is_on else 'hidden'}.")
 
 
 @page(Right.MENU, section="menu", methods=("POST",))
 def move(request: PageRequest, *, key: UUID, kind: str) -> HttpResponse:
-    """One place up or down."""
+    """Move a dish or a category one position up or down."""
     row = item_of(request, key) if kind == "item" else category_of(request, key)
     up = request.POST.get("to") == "up"
     if editing.move(row, up=up):
-        return again(request, f"{row.name} moved {'up' if up else 'down'}.")
-    return again(request, f"{row.name} is the {'first' if up else 'last'} already.")
+        return updated(request, f"{row.name} was moved {'up' if up else 'down'}.")
+    return updated(request, f"{row.name} is already {'first' if up else 'last'}.")
 
 
 def category_of(request: PageRequest, key: UUID) -> MenuCategory:
-    """The venue's category; another's is as if it were not there."""
+    """Return the venue's category. Raises Http404, also for a category of another venue."""
     return get_object_or_404(MenuCategory, menu__venue=request.access.venue, pk=key)

@@ -1,4 +1,4 @@
-"""The menu as a file: downloaded, uploaded, looked at, and then applied."""
+"""Menu files: download, upload, preview and apply."""
 
 from uuid import UUID
 
@@ -14,8 +14,8 @@ from framework.errors import Refusal
 from orders.menu import csv_format, import_file
 from orders.models import Menu, MenuUpload
 
-# So many lines of each kind the preview lists; it counts the others.
-MOST_LISTED = 500
+# The preview lists at most so many lines of each kind, and counts the others.
+MAX_LISTED = 500
 
 
 class UploadForm(forms.Form):
@@ -30,7 +30,7 @@ class UploadForm(forms.Form):
     name = "menu.csv"
 
     def clean_file(self) -> bytes:
-        """What is in it, unless it is too large to be read; what it is called is kept in `name`."""
+        """Return the content, and set `name` to the file name. Rejects files that are too large."""
         file = self.cleaned_data["file"]
         self.name = file.name
         if file.size > csv_format.MOST_BYTES:
@@ -41,7 +41,7 @@ class UploadForm(forms.Form):
 
 @page(Right.MENU, section="menu", methods=("GET", "HEAD", "POST"))
 def upload(request: PageRequest) -> HttpResponse:
-    """Take a file in; what it would do is shown on the page that follows."""
+    """Store an uploaded file, and redirect to its preview."""
     form = UploadForm(request.POST, request.FILES) if request.method == "POST" else UploadForm()
     if form.is_valid():
         try:
@@ -59,54 +59,54 @@ def upload(request: PageRequest) -> HttpResponse:
     return render(
         request,
         "orders/menu_upload.html",
-        {"form": form, "columns": csv_format.COLUMNS, "needed": csv_format.NEEDED},
+        {"form": form, "columns": csv_format.COLUMNS, "required": csv_format.NEEDED},
         status=status,
     )
 
 
 @page(Right.MENU, section="menu", methods=("GET", "HEAD", "POST"))
 def preview(request: PageRequest, *, key: UUID) -> HttpResponse:
-    """What the file would add, change and remove; a POST applies it to the menu as it was shown."""
+    """Preview what the file adds, changes and deletes; a POST applies it to the previewed version of the menu."""
     venue = request.access.venue
     row = get_object_or_404(MenuUpload, venue=venue, pk=key)
     if request.method == "POST":
         removes = request.POST.get("removes_missing") == "on"
         try:
-            done = import_file.apply(
+            applied = import_file.apply(
                 row, version=request.POST.get("version", ""), removes_missing=removes, now=timezone.now()
             )
         except Refusal as refusal:
             messages.error(request, refusal.message)
             return shown(request, row, status=400)
-        if done is None:
-            messages.info(request, "This file has been applied already; it was not applied again.")
+        if applied is None:
+            messages.info(request, "This file was already applied. It was not applied again.")
         else:
-            gone = len(done.missing) if removes else 0
+            deleted = len(applied.missing) if removes else 0
             messages.success(
-                request, f"Applied: {len(done.added)} added, {len(done.changed)} changed, {gone} removed."
+                request, f"Applied: {len(applied.added)} added, {len(applied.changed)} changed, {deleted} deleted."
             )
         return redirect("menu", venue=venue.public_id)
     return shown(request, row)
 
 
 def shown(request: PageRequest, row: MenuUpload, status: int = 200) -> HttpResponse:
-    """The preview against the menu as it is now."""
+    """Render the preview against the current menu."""
     plan = import_file.plan(request.access.venue, csv_format.Sheet.restored(row.content))
-    told = {
+    context = {
         "upload": row,
         "plan": plan,
-        "most": MOST_LISTED,
+        "max_listed": MAX_LISTED,
         "added": [
-            (one.line, [(name, one.values[name]) for name in csv_format.COLUMNS]) for one in plan.added[:MOST_LISTED]
+            (dish.line, [(name, dish.values[name]) for name in csv_format.COLUMNS]) for dish in plan.added[:MAX_LISTED]
         ],
         "columns": csv_format.COLUMNS,
     }
-    return render(request, "orders/menu_upload_preview.html", told, status=status)
+    return render(request, "orders/menu_upload_preview.html", context, status=status)
 
 
 @page(Right.MENU, section="menu")
 def download(request: PageRequest) -> HttpResponse:
-    """The menu as it is. Two queries beside those of the doorway."""
+    """Download the current menu. Two queries besides those of the `page` decorator."""
     venue = request.access.venue
     items = import_file.in_order(Menu.objects.filter(venue=venue).first())
     return csv_file(csv_format.write(import_file.cells_of(item, venue.currency) for item in items), "menu.csv")
@@ -114,12 +114,12 @@ def download(request: PageRequest) -> HttpResponse:
 
 @page(Right.MENU, section="menu")
 def template(request: PageRequest) -> HttpResponse:
-    """An example to write over."""
+    """Download an example file."""
     return csv_file(csv_format.write([csv_format.EXAMPLE]), "menu-template.csv")
 
 
 def csv_file(text: str, name: str) -> HttpResponse:
-    """A download that spreadsheets know to be UTF-8 by its first mark."""
+    """Return a CSV download; the byte order mark tells spreadsheets that it is UTF-8."""
     answer = HttpResponse(f"\N{BYTE ORDER MARK}{text}".encode(), content_type="text/csv; charset=utf-8")
     answer["Content-Disposition"] = f'attachment; filename="{name}"'
     return answer

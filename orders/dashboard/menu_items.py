@@ -1,4 +1,4 @@
-"""Forms of a dish and of a category, and pages that ask before one goes."""
+"""Forms for dishes and categories, and their delete confirmations."""
 
 from typing import Any
 from uuid import UUID
@@ -19,12 +19,12 @@ from orders.models import Menu, MenuCategory, MenuItem
 
 @page(Right.MENU, section="menu", methods=("GET", "HEAD", "POST"))
 def item(request: PageRequest, *, key: UUID | None = None) -> HttpResponse:
-    """Add a dish, or change one."""
+    """Add or edit a dish."""
     venue = request.access.venue
     row = item_of(request, key) if key else None
     menu = menu_for(request)
     if row is None and not MenuCategory.objects.filter(menu=menu).exists():
-        messages.info(request, "Dishes stand in categories: add the first one.")
+        messages.info(request, "Dishes belong to categories. Add a category first.")
         return redirect("menu-category-new", venue=venue.public_id)
     form = ItemForm(request.POST if request.method == "POST" else None, instance=row, menu=menu)
     if "category" in request.GET and not form.is_bound:
@@ -37,7 +37,7 @@ def item(request: PageRequest, *, key: UUID | None = None) -> HttpResponse:
 
 @page(Right.MENU, section="menu", methods=("GET", "HEAD", "POST"))
 def category(request: PageRequest, *, key: UUID | None = None) -> HttpResponse:
-    """Add a category, or change one."""
+    """Add or edit a category."""
     venue = request.access.venue
     row = category_of(request, key) if key else None
     menu = menu_for(request)
@@ -49,48 +49,48 @@ def category(request: PageRequest, *, key: UUID | None = None) -> HttpResponse:
 
 
 def menu_for(request: PageRequest) -> Menu:
-    """The venue's menu; looking makes none."""
+    """Return the venue's menu; a GET does not create one."""
     venue = request.access.venue
     if request.method == "POST":
         return editing.menu_of(venue)
     return Menu.objects.select_related("venue").filter(venue=venue).first() or Menu(venue=venue)
 
 
-def stored(form: Any, fellows: Any) -> bool:
-    """Store the row, a new one behind its fellows; False where somebody else was quicker, which is told."""
+def stored(form: Any, siblings: Any) -> bool:
+    """Save the row, a new one at the end. Return False with a form error after a concurrent change."""
     try:
         with transaction.atomic():
             if form.instance._state.adding or "category" in form.changed_data:
-                form.instance.position = last_of(fellows)
+                form.instance.position = last_of(siblings)
             form.save()
             if "category" in form.changed_data:
                 form.instance.save(update_fields=["position"])
     except IntegrityError:
-        form.add_error(None, "Somebody else has just changed the menu in the same place. Look again.")
+        form.add_error(None, "The menu was just changed by another user. Check it and try again.")
         return False
     return True
 
 
 def shown(request: PageRequest, form: Any, row: Any, kind: str) -> HttpResponse:
-    """The form."""
-    told = {"form": form, "row": row, "kind": kind, "shown": form.initial.get("name", "")}
-    return render(request, "orders/menu_form.html", told, status=400 if request.method == "POST" else 200)
+    """Render the form."""
+    context = {"form": form, "row": row, "kind": kind, "saved_name": form.initial.get("name", "")}
+    return render(request, "orders/menu_form.html", context, status=400 if request.method == "POST" else 200)
 
 
 @page(Right.MENU, section="menu", methods=("GET", "HEAD", "POST"))
 def remove_item(request: PageRequest, *, key: UUID) -> HttpResponse:
-    """Ask, and then take a dish off the menu."""
+    """Ask for confirmation, then delete a dish."""
     row = item_of(request, key)
     if request.method != "POST":
         return render(request, "orders/menu_remove.html", {"row": row, "kind": "item"})
     MenuItem.objects.filter(pk=row.pk).delete()
-    messages.success(request, f"Removed: {row.name}.")
+    messages.success(request, f"Deleted: {row.name}.")
     return redirect("menu", venue=request.access.venue.public_id)
 
 
 @page(Right.MENU, section="menu", methods=("GET", "HEAD", "POST"))
 def remove_category(request: PageRequest, *, key: UUID) -> HttpResponse:
-    """Ask, and then remove a category that has no dishes."""
+    """Ask for confirmation, then delete an empty category."""
     row = category_of(request, key)
     if request.method != "POST":
         return render(request, "orders/menu_remove.html", {"row": row, "kind": "category"})
@@ -99,5 +99,5 @@ def remove_category(request: PageRequest, *, key: UUID) -> HttpResponse:
     except Refusal as refusal:
         messages.error(request, refusal.message)
     else:
-        messages.success(request, f"Removed: {row.name}.")
+        messages.success(request, f"Deleted: {row.name}.")
     return redirect("menu", venue=request.access.venue.public_id)

@@ -1,4 +1,4 @@
-"""All orders of a venue, and one of them: what it is, what has happened to it, and what can be done."""
+"""The order list, and the page of one order."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -20,7 +20,7 @@ from orders.dashboard.cancellation_form import ReasonForm
 from orders.models import Order
 from orders.search import FilterForm
 
-WORDS = {
+EVENT_LABELS = {
     EventType.ORDER_CREATED: "Placed",
     EventType.ORDER_UPDATED: "Address changed",
     EventType.ORDER_COMPLETED: "Completed",
@@ -31,50 +31,50 @@ BADGES = {"pending": "info", "completed": "good", "cancelled": "bad"}
 
 
 class AddressForm(forms.Form):
-    """Where an order goes."""
+    """The delivery address of an order."""
 
     delivery_address = forms.CharField(
         max_length=500,
         required=False,
         widget=forms.Textarea(attrs={"rows": 3}),
-        help_text="Empty: the customer picks it up.",
+        help_text="Leave empty for pick-up.",
     )
 
     def clean_delivery_address(self) -> str | None:
-        """One line end, and one word for pick-up."""
+        """Normalise line endings; an empty address becomes None (pick-up)."""
         return str(self.cleaned_data["delivery_address"]).replace("\r\n", "\n").strip() or None
 
 
 @page(Right.ORDERS, section="orders")
 def index(request: PageRequest) -> HttpResponse:
-    """The list: filters, a page of orders, and what those of the chosen days come to."""
+    """List orders with filters; totals for a range of few days."""
     venue = request.access.venue
     form = FilterForm(request.GET)
-    is_good = form.is_valid()
+    is_valid = form.is_valid()
     mine = Order.objects.of(venue)
-    found = form.narrowed(mine) if is_good else mine.none()
-    its = search.page_of(venue, found, before=request.GET.get("before", ""), after=request.GET.get("after", ""))
-    sums = board.sums(found) if is_good and form.has_few_days else None
-    asked = request.GET.copy()
+    found = form.narrowed(mine) if is_valid else mine.none()
+    found_page = search.page_of(venue, found, before=request.GET.get("before", ""), after=request.GET.get("after", ""))
+    sums = board.sums(found) if is_valid and form.has_few_days else None
+    query = request.GET.copy()
     for name in ("before", "after"):
-        asked.pop(name, None)
+        query.pop(name, None)
     context = {
         "form": form,
-        "page": its,
-        "rows": [(order, money(order.total, order.currency), BADGES[order.status]) for order in its.orders],
+        "page": found_page,
+        "rows": [(order, money(order.total, order.currency), BADGES[order.status]) for order in found_page.orders],
         "sums": sums,
         "revenue": money(sums.revenue, venue.currency) if sums else None,
-        "most_days": search.MOST_DAYS,
+        "max_days": search.MAX_DAYS,
         "today": board.midnight(venue.timezone, now=timezone.now()).date(),
-        "asked": asked.urlencode(),
-        "is_filtered": any(asked.values()),
+        "query": query.urlencode(),
+        "is_filtered": any(query.values()),
     }
-    return render(request, "orders/orders.html", context, status=200 if is_good else 400)
+    return render(request, "orders/orders.html", context, status=200 if is_valid else 400)
 
 
 @page(Right.ORDERS, section="orders")
 def download(request: PageRequest) -> HttpResponse:
-    """The filtered orders as CSV, sent while they are read."""
+    """Stream the filtered orders as CSV."""
     form = FilterForm(request.GET)
     if not form.is_valid():
         return index(request, venue=request.access.venue.public_id)
@@ -86,7 +86,7 @@ def download(request: PageRequest) -> HttpResponse:
 
 
 def order_of(request: PageRequest, public_id: str) -> Order:
-    """The venue's order of this id; another's is as if it were not there."""
+    """Return the venue's order with this id. Raises Http404, also for an order of another venue."""
     found = Order.objects.of(request.access.venue).known_as(public_id).with_items().first()
     if found is None:
         raise Http404
@@ -94,17 +94,18 @@ def order_of(request: PageRequest, public_id: str) -> Order:
     return found
 
 
-def told(event: Event) -> dict[str, Any]:
-    """A line of the timeline."""
+def history_line(event: Event) -> dict[str, Any]:
+    """Return a line of the order history."""
     kind, _, name = event.actor.partition(":")
-    who = {"staff": name, "key": f"API key {name}", "guest": "the guest"}.get(kind, "Tablewire")
-    return {"at": event.created_at, "what": WORDS.get(EventType(event.type), event.type), "who": who}
+    actor = {"staff": name, "key": f"API key {name}", "guest": "the guest"}.get(kind, "Tablewire")
+    label = EVENT_LABELS.get(EventType(event.type), event.type)
+    return {"at": event.created_at, "label": label, "actor": actor}
 
 
 def shown(
     request: PageRequest, order: Order, *, address: AddressForm | None = None, status: int = 200
 ) -> HttpResponse:
-    """The page of one order."""
+    """Render the page of one order."""
     events = Event.objects.filter(subject=order.pk, venue=order.venue_id).order_by("created_at", "id")
     if address is None:
         address = AddressForm(initial={"delivery_address": order.delivery_address})
@@ -112,7 +113,7 @@ def shown(
         "order": order,
         "id": order.public_id,
         "badge": BADGES[order.status],
-        "timeline": [told(event) for event in events[:200]],
+        "timeline": [history_line(event) for event in events[:200]],
         "address": address,
         **amounts(order),
     }
@@ -120,7 +121,7 @@ def shown(
 
 
 def amounts(order: Order) -> dict[str, Any]:
-    """The money of an order as people read it."""
+    """Return the formatted amounts of an order."""
     return {
         "subtotal": money(order.subtotal, order.currency),
         "tax": money(order.tax, order.currency),
@@ -134,20 +135,20 @@ def amounts(order: Order) -> dict[str, Any]:
 
 @page(Right.ORDERS, section="orders")
 def detail(request: PageRequest, *, order: str) -> HttpResponse:
-    """One order."""
+    """Show one order."""
     return shown(request, order_of(request, order))
 
 
 @page(Right.ORDERS, section="orders")
 def ticket(request: PageRequest, *, order: str) -> HttpResponse:
-    """The order on paper of 80 mm, for the kitchen."""
+    """Render the kitchen ticket for 80 mm paper."""
     found = order_of(request, order)
     return render(request, "orders/ticket.html", {"order": found, "id": found.public_id, **amounts(found)})
 
 
 @page(Right.ORDERS, section="orders", methods=("POST",))
 def move(request: PageRequest, *, order: str) -> HttpResponse:
-    """Complete or reopen it."""
+    """Complete or reopen an order."""
     found = order_of(request, order)
     verb = request.POST.get("to", "")
     if verb not in ("complete", "reopen"):
@@ -158,7 +159,7 @@ def move(request: PageRequest, *, order: str) -> HttpResponse:
 
 @page(Right.ORDERS, section="orders", methods=("GET", "HEAD", "POST"))
 def cancel(request: PageRequest, *, order: str) -> HttpResponse:
-    """Ask why, then cancel it."""
+    """Ask for the reason, then cancel the order."""
     found = order_of(request, order)
     form = ReasonForm(request.POST if request.method == "POST" else None)
     if not form.is_valid():
@@ -170,22 +171,23 @@ def cancel(request: PageRequest, *, order: str) -> HttpResponse:
 
 @page(Right.ORDERS, section="orders", methods=("POST",))
 def readdress(request: PageRequest, *, order: str) -> HttpResponse:
-    """Change where it goes."""
+    """Change the delivery address."""
     found = order_of(request, order)
     form = AddressForm(request.POST)
     if not form.is_valid():
         return shown(request, found, address=form, status=400)
     change(found, form.cleaned_data["delivery_address"], now=timezone.now(), actor=request.access.actor)
-    say(request, True, f"Order {found.number} goes there now." if found.delivery_address else "It is for pick-up now.")
+    pick_up = f"Order {found.number} is now for pick-up."
+    say(request, True, "Delivery address saved." if found.delivery_address else pick_up)
     return redirect("order", venue=request.access.venue.public_id, order=found.public_id)
 
 
 def change(order: Order, address: str | None, *, now: datetime, actor: str) -> None:
-    """Write the address down where it is another."""
+    """Save the address if it has changed."""
     if address != order.delivery_address:
         commands.deliver_to(order, address, now=now, actor=actor)
 
 
-def say(request: PageRequest, is_good: bool, words: str) -> None:
-    """Tell it on the next page."""
-    messages.add_message(request, messages.SUCCESS if is_good else messages.WARNING, words)
+def say(request: PageRequest, is_done: bool, message: str) -> None:
+    """Add a message for the next page."""
+    messages.add_message(request, messages.SUCCESS if is_done else messages.WARNING, message)

@@ -1,4 +1,4 @@
-"""The orders of today in a few figures, for the overview."""
+"""Today's order totals for the overview."""
 
 from django.http import HttpResponse
 from django.shortcuts import render
@@ -12,7 +12,7 @@ from orders.dashboard.board import money
 
 @page(Right.ORDERS)
 def tiles(request: PageRequest) -> HttpResponse:
-    """Tiles: orders of today by status, and what they come to."""
+    """Render tiles with today's orders by status and their total."""
     venue = request.access.venue
     sums = board.of_today(venue, now=timezone.now())
     return render(request, "orders/overview_tile.html", {"sums": sums, "revenue": money(sums.revenue, venue.currency)})

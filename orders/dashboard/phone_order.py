@@ -1,4 +1,4 @@
-"""An order that is taken on the phone. The server adds, counts and prices, so that it works without a script too."""
+"""The phone order form. The server adds, counts and prices items, so that the form works without JavaScript."""
 
 import re
 from dataclasses import dataclass, field, replace
@@ -18,17 +18,17 @@ from orders import phone_orders
 from orders.dashboard.board import money
 from orders.models import Menu, Order
 
-MOST_LINES = 100
-MOST_OF_ONE = 999
+MAX_LINES = 100
+MAX_QUANTITY = 999
 TOKEN = re.compile(r"[0-9a-f]{32}")
 AT_LINE = re.compile(r"items\[(\d+)\]")
-# Parts of the page that are fetched anew by themselves, by the id of what they replace.
-PARTS = {"dishes": "orders/phone_dishes.html", "taken": "orders/phone_order_lines.html"}
+# Templates of the parts that htmx refreshes, by the id of the target element.
+PARTS = {"dishes": "orders/phone_dishes.html", "cart": "orders/phone_order_lines.html"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """A line as it stands in the form."""
+    """A line of the form."""
 
     ref: str
     quantity: str = "1"
@@ -36,173 +36,174 @@ class Line:
 
     @property
     def count(self) -> int | str:
-        """The number that was typed, or the text where it is none."""
+        """The quantity as a number, or the text if it is not a number."""
         is_number = self.quantity.isascii() and self.quantity.isdigit() and len(self.quantity) < 10
         return int(self.quantity) if is_number else self.quantity
 
-    def by(self, step: int) -> "Line":
-        """One more or less, from 1 to 999."""
+    def changed_by(self, step: int) -> "Line":
+        """Return the line with the quantity changed, from 1 to 999."""
         count = self.count if isinstance(self.count, int) else 1
-        return replace(self, quantity=str(min(MOST_OF_ONE, max(1, count + step))))
+        return replace(self, quantity=str(min(MAX_QUANTITY, max(1, count + step))))
 
 
 @dataclass(kw_only=True)
-class Taken:
-    """What has been typed so far, whatever it is."""
+class OrderDraft:
+    """The current content of the form, not validated."""
 
     token: str
     lines: list[Line] = field(default_factory=list)
-    sought: str = ""
+    search: str = ""
     customer: str = ""
-    goes: str = "pickup"
+    fulfilment: str = "pickup"
     address: str = ""
     payment: str = ""
 
     @classmethod
-    def of(cls, post: QueryDict) -> "Taken":
-        """Read the form. What is not there is empty."""
-        refs, quantities, notes = (post.getlist(name)[: MOST_LINES + 1] for name in ("ref", "quantity", "notes"))
+    def of(cls, post: QueryDict) -> "OrderDraft":
+        """Read the form. Missing fields are empty."""
+        refs, quantities, notes = (post.getlist(name)[: MAX_LINES + 1] for name in ("ref", "quantity", "notes"))
         token = post.get("token", "")
         return cls(
             token=token if TOKEN.fullmatch(token) else uuid4().hex,
             lines=[
-                Line(ref=ref, quantity=quantity, notes=words.replace("\r\n", "\n"))
-                for ref, quantity, words in zip(refs, quantities, notes, strict=False)
+                Line(ref=ref, quantity=quantity, notes=note.replace("\r\n", "\n"))
+                for ref, quantity, note in zip(refs, quantities, notes, strict=False)
             ],
-            sought=post.get("sought", "")[:100].replace("\0", ""),
+            search=post.get("search", "")[:100].replace("\0", ""),
             customer=post.get("customer_id", ""),
-            goes="delivery" if post.get("goes") == "delivery" else "pickup",
+            fulfilment="delivery" if post.get("fulfilment") == "delivery" else "pickup",
             address=post.get("delivery_address", "").replace("\r\n", "\n"),
             payment=post.get("payment_method", ""),
         )
 
-    def change(self, verb: str, what: str) -> None:
-        """Add a dish, or count a line up or down, or drop it. What is meant for no line changes nothing."""
+    def change(self, verb: str, target: str) -> None:
+        """Add a dish, change the quantity of a line, or remove it. An unknown line changes nothing."""
         if verb == "add":
-            self.add(what)
+            self.add(target)
             return
-        if not (what.isascii() and what.isdigit() and len(what) < 4 and int(what) < len(self.lines)):
+        if not (target.isascii() and target.isdigit() and len(target) < 4 and int(target) < len(self.lines)):
             return
-        place = int(what)
-        if verb == "drop":
-            del self.lines[place]
-        elif verb in ("more", "less"):
-            self.lines[place] = self.lines[place].by(1 if verb == "more" else -1)
+        index = int(target)
+        if verb == "remove":
+            del self.lines[index]
+        elif verb in ("increase", "decrease"):
+            self.lines[index] = self.lines[index].changed_by(1 if verb == "increase" else -1)
 
     def add(self, ref: str) -> None:
-        """One more of the dish, on the line that it has; a line with notes is left as it is."""
-        for place, line in enumerate(self.lines):
+        """Add one of the dish to its line, or a new line. A line with notes does not change."""
+        for index, line in enumerate(self.lines):
             if line.ref == ref and not line.notes:
-                self.lines[place] = line.by(1)
+                self.lines[index] = line.changed_by(1)
                 return
-        if ref and len(self.lines) < MOST_LINES:
+        if ref and len(self.lines) < MAX_LINES:
             self.lines.append(Line(ref=ref[:64]))
 
     @property
-    def wanted(self) -> dict[str, Any]:
-        """The body that `POST /orders` would have."""
+    def body(self) -> dict[str, Any]:
+        """The body of the equivalent `POST /orders` request."""
         return {
             "customer_id": self.customer.strip(),
             "items": [{"menu_item_id": line.ref, "quantity": line.count, "notes": line.notes} for line in self.lines],
-            "delivery_address": self.address if self.goes == "delivery" else None,
+            "delivery_address": self.address if self.fulfilment == "delivery" else None,
             "payment_method": self.payment,
         }
 
 
 @page(Right.ORDERS, section="board", methods=("GET", "HEAD", "POST"))
-def write_down(request: PageRequest) -> HttpResponse:
-    """The form; `do` says which of its buttons was pressed: `add:margherita`, `more:0`, `drop:0`, `place`."""
+def new_order(request: PageRequest) -> HttpResponse:
+    """The form; `do` is the pressed button: `add:margherita`, `increase:0`, `remove:0`, `place`."""
     venue = request.access.venue
     if request.method != "POST":
         labels = venue.payment_methods or phone_orders.WELL_KNOWN
-        return shown(request, Taken(token=uuid4().hex, payment=labels[0]))
-    taken = Taken.of(request.POST)
-    verb, _, what = request.POST.get("do", "").partition(":")
+        return shown(request, OrderDraft(token=uuid4().hex, payment=labels[0]))
+    draft = OrderDraft.of(request.POST)
+    verb, _, target = request.POST.get("do", "").partition(":")
     if verb != "place":
-        # Without a menu, what is sought is what is added.
-        taken.change(verb, what or taken.sought.strip() if verb == "add" else what)
-        if verb == "add" and not what:
-            taken.sought = ""
-        return shown(request, taken)
-    if taken.goes == "delivery" and not taken.address.strip():
-        return shown(request, taken, problems={"delivery_address": ["Where does it go?"]}, status=400)
+        # Without a menu, the search field holds the item id to add.
+        draft.change(verb, target or draft.search.strip() if verb == "add" else target)
+        if verb == "add" and not target:
+            draft.search = ""
+        return shown(request, draft)
+    if draft.fulfilment == "delivery" and not draft.address.strip():
+        return shown(request, draft, problems={"delivery_address": ["Enter the delivery address."]}, status=400)
     try:
         public_id = phone_orders.place(
-            venue, now=timezone.now(), actor=request.access.actor, token=taken.token, wanted=taken.wanted
+            venue, now=timezone.now(), actor=request.access.actor, token=draft.token, wanted=draft.body
         )
     except InvalidRequest as refusal:
         found: dict[str, list[str]] = {}
         for problem in refusal.details:
             found.setdefault(problem.param or "", []).append(problem.message)
-        return shown(request, taken, problems=found, status=400)
+        return shown(request, draft, problems=found, status=400)
     except idempotency.Reused:
-        earlier = phone_orders.placed_by(venue, taken.token)
-        taken.token = uuid4().hex
-        return shown(request, taken, earlier=earlier, status=400)
+        earlier = phone_orders.placed_by(venue, draft.token)
+        draft.token = uuid4().hex
+        return shown(request, draft, earlier=earlier, status=400)
     order = Order.objects.of(venue).known_as(public_id).get()
-    messages.success(request, f"Order {order.number} is placed.")
+    messages.success(request, f"Order {order.number} was placed.")
     return redirect("order", venue=venue.public_id, order=public_id)
 
 
 def shown(
     request: PageRequest,
-    taken: Taken,
+    draft: OrderDraft,
     *,
     problems: dict[str, list[str]] | None = None,
     earlier: Order | None = None,
     status: int = 200,
 ) -> HttpResponse:
-    """The form as it was filled in, with what is wrong at its fields; or the part of it that is asked for."""
+    """Render the form with its content and errors, or only the part that htmx requested."""
     venue = request.access.venue
     now = phone_orders.clock(venue, now=timezone.now())
     menu = phone_orders.menu_of(venue)
-    found, total = phone_orders.dishes(menu, sought=taken.sought.strip(), at=now) if menu else ([], 0)
+    found, total = phone_orders.dishes(menu, sought=draft.search.strip(), at=now) if menu else ([], 0)
     context = {
-        "taken": taken,
+        "draft": draft,
         "menu": menu,
         "dishes": [(dish, money(dish.item.price, venue.currency)) for dish in found],
         "more_dishes": total - len(found),
         "labels": venue.payment_methods or phone_orders.WELL_KNOWN,
         "earlier": earlier,
         "now": now,
-        **priced(request, taken, problems or {}, menu),
+        **priced(request, draft, problems or {}, menu),
     }
     htmx = getattr(request, "htmx", None)
     part = PARTS.get(htmx.target or "") if htmx else None
     return render(request, part or "orders/phone.html", context, status=status)
 
 
-def priced(request: PageRequest, taken: Taken, problems: dict[str, list[str]], menu: Menu | None) -> dict[str, Any]:
-    """The lines with their prices and problems, and what they come to."""
+def priced(
+    request: PageRequest, draft: OrderDraft, problems: dict[str, list[str]], menu: Menu | None
+) -> dict[str, Any]:
+    """Return the lines with prices and errors, and the totals."""
     at_line: dict[int, list[str]] = {}
     elsewhere: dict[str, list[str]] = {}
-    for param, words in problems.items():
-        place = AT_LINE.match(param)
-        if place:
-            at_line.setdefault(int(place[1]), []).extend(words)
+    for param, texts in problems.items():
+        line_match = AT_LINE.match(param)
+        if line_match:
+            at_line.setdefault(int(line_match[1]), []).extend(texts)
         else:
-            elsewhere.setdefault(param, []).extend(words)
-    countable = all(isinstance(line.count, int) and 0 < line.count <= MOST_OF_ONE for line in taken.lines)
+            elsewhere.setdefault(param, []).extend(texts)
+    countable = all(isinstance(line.count, int) and 0 < line.count <= MAX_QUANTITY for line in draft.lines)
     items = [
         {"menu_item_id": line.ref.replace("\0", ""), "quantity": line.count if countable else 1}
-        for line in taken.lines
+        for line in draft.lines
     ]
     quote = phone_orders.quote(request.access.venue, menu, items=items)
     return {
         "lines": [
             {
-                "place": place,
+                "index": index,
                 "line": line,
                 "name": row.name,
-                "each": money(row.unit_price, quote.currency),
                 "total": money(row.line_total, quote.currency) if countable else None,
-                "problems": at_line.get(place, []),
+                "problems": at_line.get(index, []),
             }
-            for place, (line, row) in enumerate(zip(taken.lines, quote.items.all(), strict=True))
+            for index, (line, row) in enumerate(zip(draft.lines, quote.items.all(), strict=True))
         ],
         "subtotal": money(quote.subtotal, quote.currency),
         "tax": money(quote.tax, quote.currency),
         "total": money(quote.total, quote.currency) if countable else None,
         "problems": elsewhere,
-        "is_wrong": bool(problems),
+        "has_problems": bool(problems),
     }

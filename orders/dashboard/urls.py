@@ -6,12 +6,12 @@ from orders.dashboard import board, menu, menu_import, menu_items, orders, overv
 
 urlpatterns = [
     path("<slug:venue>/board", board.show, name="order-board"),
-    path("<slug:venue>/board/columns", board.look, name="board-columns"),
+    path("<slug:venue>/board/columns", board.poll, name="board-columns"),
     path("<slug:venue>/board/moves", board.move, name="board-move"),
     path("<slug:venue>/orders", orders.index, name="orders"),
     path("<slug:venue>/orders.csv", orders.download, name="orders-download"),
     path("<slug:venue>/orders/today", overview_tile.tiles, name="orders-today"),
-    path("<slug:venue>/orders/new", phone_order.write_down, name="phone-order"),
+    path("<slug:venue>/orders/new", phone_order.new_order, name="phone-order"),
     path("<slug:venue>/orders/<slug:order>", orders.detail, name="order"),
     path("<slug:venue>/orders/<slug:order>/move", orders.move, name="order-move"),
     path("<slug:venue>/orders/<slug:order>/cancel", orders.cancel, name="order-cancel"),

@@ -99,9 +99,9 @@ def read(content: bytes) -> Sheet:
                 columns = columns_of(cells)
                 continue
             if len(rows) + len(faults) >= MOST_ROWS:
-                raise BadFile(f"A menu has at most {MOST_ROWS:,} lines; this file has more.")
+                raise BadFile(f"A menu can have at most {MOST_ROWS:,} lines. This file has more.")
             if len(cells) != len(columns):
-                faults.append(Fault(began, "", f"It has {len(cells)} cells, and the first line has {len(columns)}."))
+                faults.append(Fault(began, "", f"The line has {len(cells)} cells, the first line has {len(columns)}."))
                 continue
             rows.append(Row(began, {name: plain(cell) for name, cell in zip(columns, cells, strict=True)}))
     except csv.Error as error:
@@ -118,15 +118,15 @@ def text_of(content: bytes) -> str:
     if len(content) > MOST_BYTES:
         raise BadFile("This file is larger than 1 MB.")
     if content.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")):
-        raise BadFile("This is a workbook. Save it as “CSV UTF-8” in your spreadsheet, and upload that.")
+        raise BadFile("This is a workbook. In your spreadsheet, save it as “CSV UTF-8” and upload that file.")
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise BadFile(
-            "This file is not UTF-8. Save it as “CSV UTF-8” in your spreadsheet, and upload that."
+            "This file is not UTF-8. In your spreadsheet, save it as “CSV UTF-8” and upload that file."
         ) from error
     if "\0" in text:
-        raise BadFile("This is no text: it holds the character NUL.")
+        raise BadFile("This is not a text file: it contains the character NUL.")
     # Old Macs end lines so.
     return text if "\n" in text else text.replace("\r", "\n")
 
@@ -142,9 +142,9 @@ def columns_of(cells: Sequence[str]) -> tuple[str, ...]:
             hint = f" Did you mean “{near[0]}”?" if near else ""
             raise BadFile(f"There is no column “{name[:40]}”.{hint} The columns are: {', '.join(COLUMNS)}.")
         if names.count(name) > 1:
-            raise BadFile(f"The column “{name}” is there twice.")
+            raise BadFile(f"The column “{name}” is duplicated.")
     if missing := [name for name in NEEDED if name not in names]:
-        raise BadFile(f"The first line names the columns, and lacks: {', '.join(missing)}.")
+        raise BadFile(f"Columns missing in the first line: {', '.join(missing)}.")
     return names
 
 

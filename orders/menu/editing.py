@@ -29,7 +29,7 @@ def publish(venue: Venue, *, is_published: bool) -> None:
         menu_of(venue)
         menu = Menu.objects.select_for_update().get(venue=venue)
         if is_published and not menu.items.exists():
-            raise NothingToSell("Nothing is on the menu yet, so every order would be refused. Add a dish first.")
+            raise NothingToSell("The menu has no dishes, so every order would be rejected. Add a dish first.")
         Menu.objects.filter(pk=menu.pk).update(is_published=is_published)
 
 
@@ -40,7 +40,7 @@ def remove_category(category: MenuCategory) -> None:
     except RestrictedError as error:
         number = category.items.count()
         raise HasDishes(
-            f"{category.name} has {number} dish{'es' if number != 1 else ''}: move or remove them first."
+            f"{category.name} has {number} dish{'es' if number != 1 else ''}. Move or delete them first."
         ) from error
 
 

@@ -1,4 +1,4 @@
-"""Forms in which the people of a venue write its menu."""
+"""Dashboard forms for dishes and categories."""
 
 from decimal import Decimal
 from typing import Any
@@ -16,7 +16,7 @@ CLOCK = forms.TimeInput(format="%H:%M", attrs={"type": "time"})
 
 
 class OnMenu(ValidatesUniqueness, ToldForm):
-    """A row of one menu, which is not asked for; a new one comes last."""
+    """Base form for rows of one menu."""
 
     # Ids and names are unique on a menu.
     unique_with = frozenset({"menu"})
@@ -32,13 +32,13 @@ class CategoryForm(OnMenu):
 
     class Meta:
         model = MenuCategory
-        error_messages = {NON_FIELD_ERRORS: {"unique_together": "Another category has this name already."}}
+        error_messages = {NON_FIELD_ERRORS: {"unique_together": "A category with this name already exists."}}
         fields = ["name", "served_from", "served_until"]
         widgets = {"served_from": CLOCK, "served_until": CLOCK}
         help_texts = {
-            "name": "Pizza, desserts, lunch",
-            "served_from": "Empty: at all times",
-            "served_until": "When it is over; before the start: on the next day",
+            "name": "For example: Pizza, Desserts, Lunch",
+            "served_from": "Leave empty if always served",
+            "served_until": "End time. If it is earlier than the start, it is on the next day",
         }
 
 
@@ -47,7 +47,7 @@ class ItemForm(OnMenu):
 
     class Meta:
         model = MenuItem
-        error_messages = {NON_FIELD_ERRORS: {"unique_together": "Another dish has this id already."}}
+        error_messages = {NON_FIELD_ERRORS: {"unique_together": "A dish with this id already exists."}}
         fields = ["name", "ref", "category", "price", "tax_percent", "description", "is_available"]
         widgets = {
             "price": forms.TextInput(attrs={"inputmode": "decimal"}),
@@ -55,8 +55,8 @@ class ItemForm(OnMenu):
         }
         labels = {"ref": "Id", "tax_percent": "Tax in percent", "is_available": "Available"}
         help_texts = {
-            "ref": "By this callers order it (menu_item_id): margherita",
-            "is_available": "Off: not sold until it is switched on again",
+            "ref": "The menu_item_id that API clients use, for example margherita",
+            "is_available": "If off, the dish cannot be ordered",
         }
 
     def __init__(self, *args: Any, menu: Menu, **options: Any) -> None:
@@ -67,7 +67,7 @@ class ItemForm(OnMenu):
         categories.empty_label = None
         self.fields["price"].help_text = f"In {currency}, with at most {pricing.digits(currency)} decimals"
         if not self.instance._state.adding:
-            # Decimals, as texts would not equal what the field reads from what was shown.
+            # Decimals: strings would not equal the parsed values, and every save would count as a change.
             self.initial["price"] = pricing.rounded(self.instance.price, currency)
             self.initial["tax_percent"] = Decimal(f"{self.instance.tax_percent.normalize():f}")
         elif not self.is_bound:
@@ -75,6 +75,6 @@ class ItemForm(OnMenu):
 
 
 def last_of(rows: Any) -> int:
-    """The position behind all of these."""
+    """The next position after these rows."""
     last = rows.aggregate(last=Max("position"))["last"]
     return 0 if last is None else min(last + 1, 32_767)

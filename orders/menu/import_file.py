@@ -138,7 +138,7 @@ def compare(venue: Venue, sheet: Sheet, items: Sequence[MenuItem]) -> Plan:
                     commas += 1
         wrong = list(faults_of(venue, row.line, values))
         if (first := seen.setdefault(values["id"], row.line)) != row.line and values["id"]:
-            wrong.append(Fault(row.line, "id", f"“{values['id'][:64]}” is in line {first} already."))
+            wrong.append(Fault(row.line, "id", f"“{values['id'][:64]}” is already in line {first}."))
         if wrong:
             faults += wrong
             continue
@@ -153,7 +153,7 @@ def compare(venue: Venue, sheet: Sheet, items: Sequence[MenuItem]) -> Plan:
             changed.append(Difference(row.line, item.ref, item.name, cells))
         else:
             unchanged += 1
-    notes = [f"{commas} number(s) were written with a comma and read as decimals: 9,50 is 9.50."] if commas else []
+    notes = [f"{commas} number(s) with a decimal comma were converted: 9,50 to 9.50."] if commas else []
     return Plan(
         added=tuple(added),
         changed=tuple(changed),
@@ -182,21 +182,21 @@ def faults_of(venue: Venue, line: int, values: Mapping[str, str]) -> Iterator[Fa
     for column, text in values.items():
         if column != "description" and not text:
             is_readable = False
-            yield Fault(line, column, "It is empty.")
+            yield Fault(line, column, "The value is missing.")
         elif CONTROL.search(text) or (column != "description" and re.search(r"[\t\r\n]", text)):
             is_readable = False
-            yield Fault(line, column, "It holds a control character.")
+            yield Fault(line, column, "The value contains a control character.")
         elif column in ("price", "tax_percent") and not NUMBER.fullmatch(text):
             is_readable = False
-            yield Fault(line, column, f"“{text[:40]}” is no number that can be read for sure: write 9.50.")
+            yield Fault(line, column, f"“{text[:40]}” is not a valid number. Use the format 9.50.")
         elif column == "available" and text.lower() not in (*YES, *NO):
-            yield Fault(line, column, f"“{text[:40]}” is neither yes nor no.")
+            yield Fault(line, column, f"“{text[:40]}” is not yes or no.")
     if not is_readable:
         return
     if Decimal(values.get("tax_percent", "0")) > 100:
         yield Fault(line, "tax_percent", "A tax is 0 to 100 percent.")
     if len(values["category"]) > 100:
-        yield Fault(line, "category", "A name has at most 100 characters.")
+        yield Fault(line, "category", "A name can have at most 100 characters.")
     try:
         item = dish(Menu(venue=venue), values)
         item.clean_fields(exclude=["menu", "category"])
@@ -245,7 +245,7 @@ def apply(upload: MenuUpload, *, version: str, removes_missing: bool, now: datet
                 " do now."
             )
         if wanted.faults:
-            raise Faulty("Some lines cannot be read. Nothing was applied: mend the file and upload it again.")
+            raise Faulty("Nothing was applied: some lines have errors. Correct the file and upload it again.")
         write(menu, wanted, {item.ref: item for item in items}, removes_missing=removes_missing)
     return wanted
 

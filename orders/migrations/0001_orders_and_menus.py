@@ -49,7 +49,7 @@ class Migration(migrations.Migration):
                     "is_published",
                     models.BooleanField(
                         default=False,
-                        help_text="Orders must follow a published menu; without one they hold any id and have no prices",
+                        help_text="Orders are limited to a published menu; without one they accept any item id and have no prices",
                         verbose_name="published",
                     ),
                 ),
@@ -112,7 +112,7 @@ class Migration(migrations.Migration):
                     "is_published",
                     models.BooleanField(
                         default=False,
-                        help_text="Orders must follow a published menu; without one they hold any id and have no prices",
+                        help_text="Orders are limited to a published menu; without one they accept any item id and have no prices",
                         verbose_name="published",
                     ),
                 ),
@@ -155,13 +155,13 @@ class Migration(migrations.Migration):
                 ("position", models.PositiveSmallIntegerField(default=0)),
                 (
                     "served_from",
-                    models.TimeField(blank=True, help_text="By the venue's clock; empty: at all times", null=True),
+                    models.TimeField(blank=True, help_text="In the venue's time zone; empty: always", null=True),
                 ),
                 (
                     "served_until",
                     models.TimeField(
                         blank=True,
-                        help_text="The first moment at which it is over; before the start: on the next day",
+                        help_text="End time; if it is earlier than the start, it is on the next day",
                         null=True,
                     ),
                 ),
@@ -244,13 +244,13 @@ class Migration(migrations.Migration):
                 ("position", models.PositiveSmallIntegerField(default=0)),
                 (
                     "served_from",
-                    models.TimeField(blank=True, help_text="By the venue's clock; empty: at all times", null=True),
+                    models.TimeField(blank=True, help_text="In the venue's time zone; empty: always", null=True),
                 ),
                 (
                     "served_until",
                     models.TimeField(
                         blank=True,
-                        help_text="The first moment at which it is over; before the start: on the next day",
+                        help_text="End time; if it is earlier than the start, it is on the next day",
                         null=True,
                     ),
                 ),
@@ -296,13 +296,13 @@ class Migration(migrations.Migration):
                 (
                     "is_available",
                     models.BooleanField(
-                        default=True, help_text="Off: not sold for the time being", verbose_name="available"
+                        default=True, help_text="If off, the dish cannot be ordered", verbose_name="available"
                     ),
                 ),
                 (
                     "sold_out_on",
                     models.DateField(
-                        blank=True, help_text="Sold out on this day of the venue's, then back", null=True
+                        blank=True, help_text="Sold out on this day, in the venue's time zone", null=True
                     ),
                 ),
                 ("position", models.PositiveSmallIntegerField(default=0)),
@@ -388,13 +388,13 @@ class Migration(migrations.Migration):
                 (
                     "is_available",
                     models.BooleanField(
-                        default=True, help_text="Off: not sold for the time being", verbose_name="available"
+                        default=True, help_text="If off, the dish cannot be ordered", verbose_name="available"
                     ),
                 ),
                 (
                     "sold_out_on",
                     models.DateField(
-                        blank=True, help_text="Sold out on this day of the venue's, then back", null=True
+                        blank=True, help_text="Sold out on this day, in the venue's time zone", null=True
                     ),
                 ),
                 ("position", models.PositiveSmallIntegerField(default=0)),
@@ -444,11 +444,9 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "number",
-                    models.PositiveIntegerField(
-                        help_text="Called out at the counter; begins with 1 each business day"
-                    ),
+                    models.PositiveIntegerField(help_text="Number for the counter; starts at 1 each business day"),
                 ),
-                ("business_date", models.DateField(help_text="The day by the venue's own clock")),
+                ("business_date", models.DateField(help_text="The date in the venue's time zone")),
                 (
                     "status",
                     models.CharField(
@@ -460,7 +458,7 @@ class Migration(migrations.Migration):
                 ("customer_id", models.CharField(max_length=64)),
                 (
                     "delivery_address",
-                    models.CharField(blank=True, help_text="Empty: the customer picks up", max_length=500, null=True),
+                    models.CharField(blank=True, help_text="Empty: pick-up", max_length=500, null=True),
                 ),
                 ("payment_method", models.CharField(max_length=40)),
                 ("currency", models.CharField(max_length=3)),
@@ -485,7 +483,11 @@ class Migration(migrations.Migration):
                 (
                     "cancelled_because",
                     models.CharField(
-                        blank=True, db_default="", default="", help_text="For the venue's people alone", max_length=300
+                        blank=True,
+                        db_default="",
+                        default="",
+                        help_text="Visible to the venue's team only",
+                        max_length=300,
                     ),
                 ),
             ],

@@ -38,7 +38,7 @@ class Menu(models.Model):
     is_published = models.BooleanField(
         "published",
         default=False,
-        help_text="Orders must follow a published menu; without one they hold any id and have no prices",
+        help_text="Orders are limited to a published menu; without one they accept any item id and have no prices",
     )
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -56,9 +56,9 @@ class MenuCategory(models.Model):
     menu = models.ForeignKey(Menu, on_delete=models.CASCADE, related_name="categories", db_index=False)
     name = models.CharField(max_length=100)
     position = models.PositiveSmallIntegerField(default=0)
-    served_from = models.TimeField(null=True, blank=True, help_text="By the venue's clock; empty: at all times")
+    served_from = models.TimeField(null=True, blank=True, help_text="In the venue's time zone; empty: always")
     served_until = models.TimeField(
-        null=True, blank=True, help_text="The first moment at which it is over; before the start: on the next day"
+        null=True, blank=True, help_text="End time; if it is earlier than the start, it is on the next day"
     )
 
     class Meta:
@@ -121,8 +121,8 @@ class MenuItem(models.Model):
     # Ten million of 999 a hundred times still fit the order's columns.
     price = models.DecimalField(max_digits=10, decimal_places=3, help_text="In the venue's currency")
     tax_percent = models.DecimalField(max_digits=6, decimal_places=3, default=Decimal(0))
-    is_available = models.BooleanField("available", default=True, help_text="Off: not sold for the time being")
-    sold_out_on = models.DateField(null=True, blank=True, help_text="Sold out on this day of the venue's, then back")
+    is_available = models.BooleanField("available", default=True, help_text="If off, the dish cannot be ordered")
+    sold_out_on = models.DateField(null=True, blank=True, help_text="Sold out on this day, in the venue's time zone")
     position = models.PositiveSmallIntegerField(default=0)
 
     objects = MenuItems.as_manager()

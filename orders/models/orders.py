@@ -74,13 +74,11 @@ class Order(models.Model):
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     venue = models.ForeignKey(Venue, on_delete=models.PROTECT, related_name="orders", db_index=False)
-    number = models.PositiveIntegerField(help_text="Called out at the counter; begins with 1 each business day")
-    business_date = models.DateField(help_text="The day by the venue's own clock")
+    number = models.PositiveIntegerField(help_text="Number for the counter; starts at 1 each business day")
+    business_date = models.DateField(help_text="The date in the venue's time zone")
     status = models.CharField(max_length=10, choices=Status, default=Status.PENDING)
     customer_id = models.CharField(max_length=64)
-    delivery_address = models.CharField(
-        max_length=500, null=True, blank=True, help_text="Empty: the customer picks up"
-    )
+    delivery_address = models.CharField(max_length=500, null=True, blank=True, help_text="Empty: pick-up")
     payment_method = models.CharField(max_length=40)
     currency = models.CharField(max_length=3)
     subtotal = models.DecimalField(max_digits=18, decimal_places=3, null=True, blank=True)
@@ -93,7 +91,7 @@ class Order(models.Model):
     completed_at = models.DateTimeField(null=True, blank=True)
     cancelled_at = models.DateTimeField(null=True, blank=True)
     cancelled_because = models.CharField(
-        max_length=300, blank=True, default="", db_default="", help_text="For the venue's people alone"
+        max_length=300, blank=True, default="", db_default="", help_text="Visible to the venue's team only"
     )
 
     objects = Orders.as_manager()

@@ -1,4 +1,4 @@
-"""Where staff see what the daily comparison of ledger and chain has found."""
+"""Chain audits in the back office: the results of the daily comparison of ledger and chain."""
 
 import re
 from collections.abc import Sequence
@@ -14,15 +14,15 @@ from framework.admin.read_only import ReadOnlyAdmin
 from payments.models import Audit, Payment
 from payments.x402.receipts import PREFIX
 
-NAMED = re.compile(rf"^({PREFIX}_\w+)")
-MOST_LINKS = 100
+PAYMENT_ID = re.compile(rf"^({PREFIX}_\w+)")
+MAX_LINKS = 100
 
 
 @admin.register(Audit)
 class AuditAdmin(ReadOnlyAdmin):
-    """What has arrived at our address, block by block, against the ledger."""
+    """Audits: transfers to our address compared with the ledger, by block range."""
 
-    nothing_yet = "The first audit comes at 05:07 UTC; “manage.py audit_payments” makes one now."
+    empty_hint = "The first audit runs at 05:07 UTC. “manage.py audit_payments” runs one now."
     list_display = ["__str__", "differing", "orphans", "arrived_usdc", "booked_usdc", "transfers", "ended_at"]
     fields = [
         *("network", "pay_to", "first_block", "last_block", "ended_at"),
@@ -32,43 +32,43 @@ class AuditAdmin(ReadOnlyAdmin):
 
     @admin.display(description="differences")
     def differing(self, audit: Audit) -> int:
-        """How many lines are not what the chain shows."""
+        """The number of differences between ledger and chain."""
         return len(audit.differences)
 
-    @admin.display(description="Money that bought nothing")
+    @admin.display(description="Unmatched transfers")
     def owed_back(self, audit: Audit) -> SafeString | str:
-        """The lines that were made of it."""
-        rows = list(orphans_of(audit)[:MOST_LINKS])
+        """The payments created for unmatched transfers."""
+        rows = list(orphans_of(audit)[:MAX_LINKS])
         return links([(row.pk, f"{row}, {row.get_state_display()}") for row in rows]) or "None"
 
     @admin.display(description="Differences")
     def what_differs(self, audit: Audit) -> SafeString | str:
-        """Each with a link to its payment."""
-        told = []
-        for said in audit.differences:
-            named = NAMED.match(said)
-            told.append((public_ids.decode(PREFIX, named[1]) if named else None, said))
-        return links(told) or "None"
+        """The differences, with links to the payments."""
+        lines = []
+        for difference in audit.differences:
+            payment_id = PAYMENT_ID.match(difference)
+            lines.append((public_ids.decode(PREFIX, payment_id[1]) if payment_id else None, difference))
+        return links(lines) or "None"
 
 
 def orphans_of(audit: Audit) -> QuerySet[Payment]:
-    """The payments of these blocks that nobody had claimed."""
+    """The payments in these blocks that no request claimed."""
     blocks = (audit.first_block, audit.last_block)
     mine = Payment.objects.filter(network=audit.network, pay_to=audit.pay_to, block__range=blocks)
     return mine.filter(resource="").order_by("block", "pk")
 
 
-def links(told: Sequence[tuple[object, str]]) -> SafeString:
-    """Lines that lead to their payments, where these are known."""
+def links(lines: Sequence[tuple[object, str]]) -> SafeString:
+    """Return the lines, linked to their payments if known."""
     return format_html_join(
         "",
         "<div>{}</div>",
         (
             (
-                format_html('<a href="{}">{}</a>', reverse("admin:payments_payment_change", args=[key]), words)
+                format_html('<a href="{}">{}</a>', reverse("admin:payments_payment_change", args=[key]), text)
                 if key
-                else words,
+                else text,
             )
-            for key, words in told
+            for key, text in lines
         ),
     )

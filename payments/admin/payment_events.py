@@ -1,4 +1,4 @@
-"""Where staff see every move of every payment, also of those that were let go."""
+"""Payment events in the back office: every state change of every payment, also of released ones."""
 
 from typing import Any
 
@@ -20,64 +20,64 @@ STATES = dict(Payment.State.choices)
 
 
 def state_of(name: str, *, instead: str) -> str:
-    """A state in its words; where there is none the word that stands instead."""
+    """Return the label of a state, or `instead` if there is no state."""
     return STATES.get(name, name).partition(":")[0] or instead
 
 
-class WhatHappened:
-    """The columns of an event, in its payment's page and in the list of all."""
+class EventColumns:
+    """The columns of an event, for the page of its payment and for the list."""
 
     @admin.display(description="Before")
     def was(self, event: PaymentEvent) -> str:
-        """Empty where a line was entered."""
+        """The previous state; empty for a new payment."""
         return state_of(event.before, instead="-")
 
     @admin.display(description="After")
     def became(self, event: PaymentEvent) -> str:
-        """A line that is gone was let go: nothing was sent."""
-        return state_of(event.after, instead="Let go")
+        """The new state; a deleted payment was released because nothing was sent."""
+        return state_of(event.after, instead="Released")
 
     @admin.display(description="Transaction", empty_value="")
     def transaction(self, event: PaymentEvent) -> SafeString | None:
-        """Its hash in short; whole where the pointer rests."""
+        """The shortened hash, with the full hash as a tooltip."""
         return in_short(event.tx_hash) if event.tx_hash else None
 
 
-class EventInline(WhatHappened, ReadOnlyInline):
-    """What became of a payment, the oldest first. The database writes this, and it never changes."""
+class EventInline(EventColumns, ReadOnlyInline):
+    """The history of a payment, oldest first, written by database triggers."""
 
     model = PaymentEvent
-    verbose_name_plural = "What became of it"
+    verbose_name_plural = "State changes"
     ordering = ["pk"]
     fields = ["at", "was", "became", "attempt", "amount_usdc", "transaction", "error", "actor"]
     readonly_fields = ["was", "became", "transaction"]
 
 
 class Ends(admin.SimpleListFilter):
-    """Keeps what staff ask for when a payer says that they have paid."""
+    """Filters by the new state, for payers' enquiries."""
 
-    title = "what became of it"
+    title = "new state"
     parameter_name = "became"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        """The moves that are looked for."""
-        return [("let_go", "Let go"), ("expired", "Expired"), ("refund_due", "Owed back"), ("refunded", "Sent back")]
+        """The states."""
+        return [("let_go", "Released"), ("expired", "Expired"), ("refund_due", "Refund due"), ("refunded", "Refunded")]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """Only these moves."""
+        """Filter by the new state."""
         value = self.value()
         return queryset if value is None else queryset.filter(after="" if value == "let_go" else value)
 
 
 @admin.register(PaymentEvent)
-class PaymentEventAdmin(WhatHappened, AddressSearchAdmin):
-    """Moves of all payments. Of one that was let go because nothing was sent, these are all that is left."""
+class PaymentEventAdmin(EventColumns, AddressSearchAdmin):
+    """The events of all payments. Of a released payment, for which nothing was sent, only these events remain."""
 
-    nothing_yet = "The database writes a line here whenever a payment is entered, moves on or is let go."
-    list_display = ["moved", "amount", "wallet", "why", "by_whom", "moment", "transaction", "payment_link"]
+    empty_hint = "Each new payment and each state change adds a row."
+    list_display = ["state_change", "amount", "wallet", "why", "by_whom", "moment", "transaction", "payment_link"]
     list_filter = [Ends]
     search_fields = ["payer__exact"]
-    search_help_text = "The payer's address, a payment's id (pay_...), or a transaction's hash; whole"
+    search_help_text = "Complete payer address, payment id (pay_...) or transaction hash"
     ordering = ["-pk"]
     fields = [
         "payment_link",
@@ -93,15 +93,15 @@ class PaymentEventAdmin(WhatHappened, AddressSearchAdmin):
     ]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[PaymentEvent]:
-        """With whether the payment is still there."""
-        there = Exists(Payment.objects.filter(pk=OuterRef("payment_id")))
+        """Annotate whether the payment still exists."""
+        exists = Exists(Payment.objects.filter(pk=OuterRef("payment_id")))
         events: QuerySet[PaymentEvent] = super().get_queryset(request)
-        return events.annotate(is_there=there)
+        return events.annotate(payment_exists=exists)
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[PaymentEvent], search_term: str
     ) -> tuple[QuerySet[PaymentEvent], bool]:
-        """By what names a payment; each of these is found by an index."""
+        """Search by payment id, transaction hash or payer; each has an index."""
         term = search_term.strip().lower()
         named = public_ids.decode(PREFIX, term)
         if named is not None:
@@ -111,24 +111,24 @@ class PaymentEventAdmin(WhatHappened, AddressSearchAdmin):
             return queryset.filter(payment_id__in=list(theirs.values_list("pk", flat=True)[:100])), False
         return super().get_search_results(request, queryset, term)
 
-    @admin.display(description="Became")
-    def moved(self, event: PaymentEvent) -> str:
-        """The state, and the one before it where there was one."""
+    @admin.display(description="State")
+    def state_change(self, event: PaymentEvent) -> str:
+        """The new state, and the previous one if there was one."""
         return f"{self.became(event)}, was {self.was(event)}" if event.before else self.became(event)
 
     @admin.display(description="USDC")
     def amount(self, event: PaymentEvent) -> str:
-        """As people write it."""
+        """Without trailing zeros."""
         return told(event.amount_usdc)
 
     @admin.display(description="Error")
     def why(self, event: PaymentEvent) -> str:
-        """In words, which a narrow column breaks into lines."""
+        """The error with spaces, so that a narrow column can wrap it."""
         return in_words(event.error)
 
     @admin.display(description="Actor")
     def by_whom(self, event: PaymentEvent) -> SafeString:
-        """Who moved it; at the signs in it a narrow column breaks into lines."""
+        """The actor, with line break opportunities."""
         return breakable(event.actor)
 
     @admin.display(description="At")
@@ -138,9 +138,9 @@ class PaymentEventAdmin(WhatHappened, AddressSearchAdmin):
 
     @admin.display(description="Payment")
     def payment_link(self, event: Any) -> SafeString | str:
-        """Its id, which leads to it where it is still there."""
+        """The payment id, linked if the payment still exists."""
         name = id_in_short(public_ids.encode(PREFIX, event.payment_id))
-        if not event.is_there:
+        if not event.payment_exists:
             return name
         return format_html(
             '<a href="{}">{}</a>', reverse("admin:payments_payment_change", args=[event.payment_id]), name
@@ -148,5 +148,5 @@ class PaymentEventAdmin(WhatHappened, AddressSearchAdmin):
 
     @admin.display(description="Payer")
     def wallet(self, event: PaymentEvent) -> SafeString:
-        """The payer's address in short; whole where the pointer rests."""
+        """The shortened payer address, with the full address as a tooltip."""
         return in_short(event.payer)

@@ -1,4 +1,4 @@
-"""Where staff see what was sent back, and what the chain says of it."""
+"""Refunds in the back office."""
 
 from typing import Any
 
@@ -18,19 +18,19 @@ from payments.models import Refund
 from payments.pricing.price_changes import moment_told, told
 
 
-class SeenOnTheChain:
-    """What the chain says of a refund, as both lists tell it."""
+class RefundColumns:
+    """The columns of a refund, for the page of its payment and for the list."""
 
     @admin.display(description="On the chain")
     def seen(self, refund: Refund) -> SafeString | str:
-        """When it was seen, that it was not yet, or in red what the chain shows instead."""
+        """Confirmation time, not confirmed, or in red what the chain shows instead."""
         if refund.error:
             return format_html('<b class="wrong">{}</b>', refund.error)
-        return f"Seen {refund.confirmed_at:%Y-%m-%d %H:%M} UTC" if refund.confirmed_at else "Not seen yet"
+        return f"Confirmed {refund.confirmed_at:%Y-%m-%d %H:%M} UTC" if refund.confirmed_at else "Not confirmed yet"
 
     @admin.display(description="Sent by", empty_value="-")
     def sent_by(self, refund: Refund) -> SafeString | None:
-        """Whose money it was, in short; whole where the pointer rests."""
+        """The shortened sender addresses, with the full addresses as tooltips."""
         return (
             format_html_join(", ", "{}", ((in_short(sender),) for sender in refund.senders))
             if refund.senders
@@ -39,31 +39,31 @@ class SeenOnTheChain:
 
     @admin.display(description="Transaction")
     def transaction(self, refund: Refund) -> SafeString:
-        """Its hash in short; whole where the pointer rests."""
+        """The shortened hash, with the full hash as a tooltip."""
         return in_short(refund.tx_hash)
 
 
-class RefundInline(SeenOnTheChain, ReadOnlyInline):
-    """What was sent back for a payment."""
+class RefundInline(RefundColumns, ReadOnlyInline):
+    """The refund of a payment."""
 
     model = Refund
-    verbose_name = verbose_name_plural = "Sent back"
+    verbose_name = verbose_name_plural = "Refund"
     fields = ["amount_usdc", "transaction", "sent_by", "by", "created_at", "seen"]
     readonly_fields = ["transaction", "sent_by", "seen"]
 
 
-class OnTheChain(admin.SimpleListFilter):
-    """Keeps what somebody has to look at."""
+class ChainFilter(admin.SimpleListFilter):
+    """Filters by the confirmation on the chain."""
 
-    title = "the chain"
+    title = "confirmation"
     parameter_name = "chain"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        """What it may say."""
-        return [("otherwise", "Shows otherwise"), ("waiting", "Not seen yet"), ("seen", "Seen")]
+        """The choices."""
+        return [("otherwise", "Differs"), ("waiting", "Not confirmed yet"), ("seen", "Confirmed")]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """Only these."""
+        """Filter by confirmation."""
         match self.value():
             case "otherwise":
                 return queryset.filter(confirmed_at=None).exclude(error="")
@@ -75,56 +75,60 @@ class OnTheChain(admin.SimpleListFilter):
 
 
 @admin.register(Refund)
-class RefundAdmin(SeenOnTheChain, AddressSearchAdmin):
-    """What staff have noted as sent back. What the chain does not bear out can be taken back and noted anew."""
+class RefundAdmin(RefundColumns, AddressSearchAdmin):
+    """Recorded refunds. A record that the chain does not confirm can be deleted and recorded again."""
 
-    nothing_yet = "What the payments' action “Note as sent back” notes stands here."
-    list_display = ["amount", "seen", "wallet", "transaction", "sent_by", "whom", "noted", "payment_link"]
+    empty_hint = "The action “Record refund” of payments adds rows."
+    list_display = ["amount", "seen", "wallet", "transaction", "sent_by", "recorded_by", "recorded", "payment_link"]
     list_select_related = ["payment"]
-    list_filter = [OnTheChain]
+    list_filter = [ChainFilter]
     search_fields = ["tx_hash__exact", "payment__payer__exact"]
-    search_help_text = "A transaction's hash or the payer's address; whole"
+    search_help_text = "Complete transaction hash or payer address"
     ordering = ["-pk"]
     actions = ["take_back"]
 
     @admin.display(description="Payment")
     def payment_link(self, refund: Refund) -> SafeString:
-        """Its id, which leads to it."""
+        """The payment id with a link."""
         where = reverse("admin:payments_payment_change", args=[refund.payment_id])
         return format_html('<a href="{}">{}</a>', where, id_in_short(refund.payment.public_id))
 
     @admin.display(description="USDC")
     def amount(self, refund: Refund) -> str:
-        """As people write it."""
+        """Without trailing zeros."""
         return told(refund.amount_usdc)
 
-    @admin.display(description="By")
-    def whom(self, refund: Refund) -> SafeString:
-        """Who noted it."""
+    @admin.display(description="Recorded by")
+    def recorded_by(self, refund: Refund) -> SafeString:
+        """The user who recorded it."""
         return breakable(refund.by)
 
-    @admin.display(description="Noted")
-    def noted(self, refund: Refund) -> str:
-        """When it was noted, in UTC."""
+    @admin.display(description="Recorded")
+    def recorded(self, refund: Refund) -> str:
+        """The time of the record, in UTC."""
         return moment_told(refund.created_at)
 
     @admin.display(description="To")
     def wallet(self, refund: Refund) -> SafeString:
-        """The payer's address in short; whole where the pointer rests."""
+        """The shortened payer address, with the full address as a tooltip."""
         return in_short(refund.to)
 
-    @admin.action(description="Take the note back: the money is owed again", permissions=["change"])
+    @admin.action(description="Delete the refund record: the refund is due again", permissions=["change"])
     def take_back(self, request: HttpRequest, queryset: QuerySet[Refund]) -> HttpResponse | None:
-        """Ask, then forget what was noted; what the chain has shown stays."""
+        """Ask for confirmation, then delete unconfirmed refund records."""
         unseen = queryset.filter(confirmed_at=None)
         if "confirmed" not in request.POST:
-            told = {"count": unseen.count(), "examples": unseen.select_related("payment")[:20]}
-            title = "Take the notes back?"
-            return ask(self, request, "payments/confirm_revoke_price.html", title=title, action="take_back", **told)
+            context = {"count": unseen.count(), "examples": unseen.select_related("payment")[:20]}
+            title = "Delete refund records?"
+            return ask(
+                self, request, "payments/confirm_delete_refund_record.html", title=title, action="take_back", **context
+            )
         chosen = list(queryset.values_list("payment_id", flat=True))
-        taken = sum(transitions.withdraw_refund(payment, by=staff(request)) for payment in chosen)
-        self.message_user(request, f"{taken} owed again.", messages.SUCCESS if taken else messages.ERROR)
-        if taken < len(chosen):
-            said = f"{len(chosen) - taken} left as they are: the chain has shown them."
-            self.message_user(request, said, messages.WARNING)
+        deleted = sum(transitions.withdraw_refund(payment, by=staff(request)) for payment in chosen)
+        self.message_user(
+            request, f"{deleted} refunds are due again.", messages.SUCCESS if deleted else messages.ERROR
+        )
+        if deleted < len(chosen):
+            text = f"{len(chosen) - deleted} not changed: confirmed on the chain."
+            self.message_user(request, text, messages.WARNING)
         return None

@@ -29,7 +29,7 @@ HEADINGS = {
     "network": "Network",
 }
 COLUMNS = ("payments", "usdc", "average", "refunded", "refunded_usdc", "owed", "owed_usdc", "unknown")
-WORDS = ("Payments", "USDC", "Average", "Sent back", "USDC", "Owed back", "USDC", "Unknown")
+COLUMN_LABELS = ("Payments", "USDC", "Average", "Refunded", "USDC", "Refunds due", "USDC", "Unknown")
 LEDGER = (
     "id",
     "state",
@@ -55,62 +55,62 @@ CHART = Layout(width=960, height=260, left=70, right=10, top=14, bottom=30, max_
 
 
 class PeriodForm(forms.Form):
-    """Which days, told by which step."""
+    """The period and the step of the report."""
 
-    days = forms.ChoiceField(choices=[*LAST.items(), ("custom", "From … to …")], required=False, label="Period")
+    days = forms.ChoiceField(choices=[*LAST.items(), ("custom", "Custom range")], required=False, label="Period")
     first = forms.DateField(required=False, label="From", widget=forms.DateInput(attrs={"type": "date"}))
-    last = forms.DateField(required=False, label="to", widget=forms.DateInput(attrs={"type": "date"}))
+    last = forms.DateField(required=False, label="To", widget=forms.DateInput(attrs={"type": "date"}))
     per = forms.ChoiceField(
-        choices=[("", "what fits"), *((name, name) for name in PER)], required=False, label="each bar a"
+        choices=[("", "automatic"), *((name, name) for name in PER)], required=False, label="Bar size"
     )
 
     def clean(self) -> dict[str, Any]:
-        """Days in their order, and not more steps than can be shown."""
-        told = super().clean() or {}
-        first, last = told.get("first"), told.get("last")
-        if told.get("days") == "custom" and not self.errors:
+        """Check the order of the days, and the number of bars."""
+        values = super().clean() or {}
+        first, last = values.get("first"), values.get("last")
+        if values.get("days") == "custom" and not self.errors:
             if first is None or last is None:
-                raise forms.ValidationError("Name the first and the last day.")
+                raise forms.ValidationError("Enter the first and the last day.")
             if last < first:
-                raise forms.ValidationError("The last day is not before the first.")
+                raise forms.ValidationError("The last day must not be before the first.")
             if first < FIRST_DAY or last > LAST_DAY:
-                raise forms.ValidationError(f"Days from {FIRST_DAY} to {LAST_DAY}.")
+                raise forms.ValidationError(f"Enter days from {FIRST_DAY} to {LAST_DAY}.")
             if (last - first).days > 3660:
-                raise forms.ValidationError("Ten years at most.")
+                raise forms.ValidationError("Enter at most ten years.")
         if not self.errors and self.period(timezone.now().date()).is_too_fine:
-            raise forms.ValidationError(f"At most {MOST_STEPS} bars: choose a week or a month for each.")
-        return told
+            raise forms.ValidationError(f"At most {MOST_STEPS} bars: select week or month as the bar size.")
+        return values
 
     def period(self, today: date) -> Period:
-        """The period that was chosen; without a choice the last 30 days."""
-        told = self.cleaned_data
-        if told.get("days") == "custom":
-            first, last = told["first"], told["last"]
+        """Return the selected period; by default the last 30 days."""
+        values = self.cleaned_data
+        if values.get("days") == "custom":
+            first, last = values["first"], values["last"]
         else:
             last = today
-            first = today - timedelta(days=int(told.get("days") or 30) - 1)
+            first = today - timedelta(days=int(values.get("days") or 30) - 1)
         days = (last - first).days
-        return Period(first, last, told.get("per") or ("day" if days <= 92 else "week" if days < 360 else "month"))
+        return Period(first, last, values.get("per") or ("day" if days <= 92 else "week" if days < 360 else "month"))
 
 
 @admin.register(Revenue)
 class RevenueAdmin(ReadOnlyAdmin):
-    """One page, for who may look at payments."""
+    """The revenue page, for users who may view payments."""
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Who may look at the ledger may look at its sums."""
+        """Users who may view payments."""
         return bool(request.user.has_perm("payments.view_payment"))
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """There is nothing to change."""
+        """The report is read-only."""
         return False
 
     def has_module_permission(self, request: HttpRequest) -> bool:
-        """Shown in the index to the same people."""
+        """Listed for the same users."""
         return self.has_view_permission(request)
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
-        """The report, or what was asked for as CSV. One statement beside those of the session."""
+        """Render the report, or stream it as CSV. One SQL statement besides those of the session."""
         if not self.has_view_permission(request):
             raise PermissionDenied
         form = PeriodForm(request.GET if {"days", "first", "last", "per"} & request.GET.keys() else {"days": "30"})
@@ -127,28 +127,28 @@ class RevenueAdmin(ReadOnlyAdmin):
             request,
             form,
             report=found,
-            columns=WORDS,
+            columns=COLUMN_LABELS,
             chart=bar_chart([column_of(each, per=period.per) for each in found.tables["moment"]], CHART),
             chart_description=described(found.tables["moment"], per=period.per),
             tables=[(HEADINGS[name], _newest_first(name, found.tables[name])) for name in TABLES],
-            # Days by name, so that a file of today is the same file when it is asked for tomorrow.
+            # Explicit dates, so that a link returns the same file tomorrow.
             chosen=urlencode({"days": "custom", "first": period.first, "last": period.last, "per": period.per}),
         )
 
-    def _page(self, request: HttpRequest, form: PeriodForm, *, status: int = 200, **told: Any) -> HttpResponse:
+    def _page(self, request: HttpRequest, form: PeriodForm, *, status: int = 200, **more: Any) -> HttpResponse:
         context = {
             **self.admin_site.each_context(request),
             "title": "Revenue",
             "opts": self.opts,
             "form": form,
             "quick": LAST.items(),
-            **told,
+            **more,
         }
         return TemplateResponse(request, "payments/revenue.html", context, status=status)
 
 
 def report_rows(report: revenue.Report) -> Iterable[tuple[object, ...]]:
-    """Every table of the report below the other, with the sum of all first."""
+    """Yield all tables of the report, with the total first."""
     yield ("by", "name", *COLUMNS)
     yield ("all", f"{report.period.first} to {report.period.last}", *_cells(report.total))
     for name in TABLES:
@@ -157,20 +157,20 @@ def report_rows(report: revenue.Report) -> Iterable[tuple[object, ...]]:
 
 
 def ledger_rows(period: Period) -> Iterable[tuple[object, ...]]:
-    """The lines of the ledger whose money arrived in the period, moments in UTC."""
+    """Yield the payments whose money arrived in the period; times in UTC."""
     yield LEDGER
     for row in revenue.lines(period):
         yield tuple(_ledger_cell(row, name) for name in LEDGER)
 
 
 def as_file(rows: Iterable[tuple[object, ...]], name: str) -> HttpResponse:
-    """A file of CSV that is written while it is sent."""
+    """Return a streamed CSV file."""
     response = StreamingHttpResponse(
         csv_lines(rows),
         content_type="text/csv; charset=utf-8",
         headers={"Content-Disposition": f'attachment; filename="{name}"', "Cache-Control": "no-store"},
     )
-    # The stubs have views of the admin answer with the other kind.
+    # The type stubs expect HttpResponse.
     return cast("HttpResponse", response)
 
 

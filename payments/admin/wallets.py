@@ -1,4 +1,4 @@
-"""Where staff see wallets, what they held, and who has signed in."""
+"""Wallets and wallet sessions in the back office."""
 
 from collections.abc import Sequence
 from decimal import Decimal
@@ -23,62 +23,62 @@ SESSIONS_LISTED = 10
 
 @admin.register(Wallet)
 class WalletAdmin(AddressSearchAdmin):
-    """Addresses that have proven themselves or paid, what they hold and held, and what they paid."""
+    """Wallets that have signed in or paid, with holdings and payments."""
 
-    nothing_yet = "A wallet that signs in or pays has a line here from then on."
+    empty_hint = "Each wallet that signs in or pays adds a row."
     sortable_by = None
     list_display = ["short", "tier", "usd", "rising", "its_stake", "account", "read"]
     list_select_related = ["account"]
     list_filter = ["tier", "rising_tier"]
     search_fields = ["address__startswith", "account__name"]
-    search_help_text = "The beginning of the address, or a part of the account's name"
+    search_help_text = "Beginning of the address, or part of the account's name"
     ordering = [F("read_at").desc(nulls_last=True), "address"]
     autocomplete_fields = ["account"]
     editable_fields = ("account",)
     fieldsets = [
         (None, {"fields": ["address", "account", "tier", "rising", "created_at"]}),
         ("Holdings", {"fields": ["holdings_usd", "staked", "read_at", "snapshots"]}),
-        ("What it does", {"fields": ["paid", "plans", "sessions"]}),
+        ("Activity", {"fields": ["paid", "plans", "sessions"]}),
     ]
 
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        """One wallet; its whole address is wider than a phone, and stands among the fields."""
+        """Use the shortened address as the subtitle: the full one is wider than a phone."""
         return super().change_view(
             request, object_id, form_url, {"subtitle": shortened(object_id), **(extra_context or {})}
         )
 
     @admin.display(description="Address", ordering="address")
     def short(self, wallet: Wallet) -> SafeString:
-        """Shortened; whole where the pointer rests."""
+        """The shortened address, with the full address as a tooltip."""
         return in_short(wallet.address)
 
     @admin.display(description="Holdings, in USD", ordering="holdings_usd")
     def usd(self, wallet: Wallet) -> str:
-        """As people write it."""
+        """Without trailing zeros."""
         return told(wallet.holdings_usd)
 
     @admin.display(description="Staked", ordering="staked")
     def its_stake(self, wallet: Wallet) -> str:
-        """As people write it."""
+        """Without trailing zeros."""
         return told(wallet.staked)
 
-    @admin.display(description="Read", ordering="read_at")
+    @admin.display(description="Last read", ordering="read_at")
     def read(self, wallet: Wallet) -> str:
-        """When the chain was read, in UTC."""
+        """The time of the last chain read, in UTC."""
         return moment_told(wallet.read_at) if wallet.read_at else "-"
 
-    @admin.display(description="Rises to", ordering="rises_at")
+    @admin.display(description="Upcoming tier", ordering="rises_at")
     def rising(self, wallet: Wallet) -> str:
-        """The tier that its holding leads to, and when."""
+        """The tier that the holding qualifies for, and when."""
         if not wallet.rising_tier or wallet.rises_at is None:
             return "-"
-        return f"{wallet.rising_tier}, {moment_told(wallet.rises_at)} if it stays"
+        return f"{wallet.rising_tier}, {moment_told(wallet.rises_at)} if the holding remains"
 
-    @admin.display(description="Readings")
+    @admin.display(description="Holdings history")
     def snapshots(self, wallet: Wallet) -> SafeString | str:
-        """The newest ones, as a line and in words."""
+        """The newest readings, as a line chart and as text."""
         newest = list(wallet.snapshots.order_by("-read_at")[:SNAPSHOTS_DRAWN])
         lines = (
             (moment_told(each.read_at), told(each.holdings_usd), told(each.staked), each.tier)
@@ -89,7 +89,7 @@ class WalletAdmin(AddressSearchAdmin):
 
     @admin.display(description="Payments")
     def paid(self, wallet: Wallet) -> SafeString:
-        """What has arrived from it, and was not sent back."""
+        """The payments without refunds."""
         arrived = Payment.objects.filter(payer=wallet.pk, state__in=Payment.PAID).exclude(state=Payment.State.REFUNDED)
         total = arrived.aggregate(count=Count("pk"), usdc=Sum("amount_usdc"))
         return format_html(
@@ -102,13 +102,13 @@ class WalletAdmin(AddressSearchAdmin):
 
     @admin.display(description="Plans")
     def plans(self, wallet: Wallet) -> SafeString | str:
-        """What was agreed with its owner; that of its account stands there."""
+        """The plans of the wallet; those of its account are on the account."""
         found = (
             (
                 reverse("admin:payments_plan_change", args=[plan.pk]),
                 plan,
                 moment_told(plan.valid_from),
-                f"to {moment_told(plan.valid_until)}" if plan.valid_until else "on",
+                f"to {moment_told(plan.valid_until)}" if plan.valid_until else "with no end",
             )
             for plan in wallet.plans.order_by("-valid_from")
         )
@@ -116,57 +116,61 @@ class WalletAdmin(AddressSearchAdmin):
 
     @admin.display(description="Sessions")
     def sessions(self, wallet: Wallet) -> SafeString | str:
-        """The newest ones."""
+        """The newest sessions."""
         now = timezone.now()
         found = [
-            (moment_told(each.created_at), moment_told(each.expires_at), standing(each, over=each.expires_at <= now))
+            (
+                moment_told(each.created_at),
+                moment_told(each.expires_at),
+                session_state(each, over=each.expires_at <= now),
+            )
             for each in wallet.sessions.order_by("-created_at", "-pk")[:SESSIONS_LISTED]
         ]
         if not found:
             return "none"
         listed = format_html_join("", "{} to {}{}<br>", found)
         address = reverse("admin:payments_walletsession_changelist")
-        return format_html('{}<a href="{}?q={}">All of them</a>', listed, address, wallet.pk)
+        return format_html('{}<a href="{}?q={}">All sessions</a>', listed, address, wallet.pk)
 
 
 @admin.register(WalletSession)
 class WalletSessionAdmin(AddressSearchAdmin):
-    """Wallets that have signed in, without their tokens."""
+    """Wallet sessions without their tokens."""
 
-    nothing_yet = "Wallets that sign in with POST /v1/auth/session have a line here."
+    empty_hint = "Each POST /v1/auth/session adds a row."
     sortable_by = None
     list_display = ["short", "created_at", "expires_at", "revoked_at"]
     search_fields = ["wallet__exact"]
-    search_help_text = "The whole address of the wallet"
+    search_help_text = "Complete address of the wallet"
     ordering = ["-pk"]
     fields = ["wallet", "created_at", "expires_at", "revoked_at"]
     actions = ["revoke"]
 
     @admin.display(description="Wallet", ordering="wallet")
     def short(self, session: WalletSession) -> SafeString:
-        """Its address, shortened; whole where the pointer rests."""
+        """The shortened address, with the full address as a tooltip."""
         return in_short(session.wallet_id)
 
-    @admin.action(description="Revoke the selected sessions, at once and for good", permissions=["change"])
+    @admin.action(description="Revoke the selected sessions permanently", permissions=["change"])
     def revoke(self, request: HttpRequest, queryset: QuerySet[WalletSession]) -> None:
-        """Revoke; sessions that were revoked before keep their moment."""
+        """Revoke; sessions that were already revoked keep their time."""
         revoked = queryset.filter(revoked_at=None).update(revoked_at=timezone.now())
         self.message_user(request, f"{revoked} revoked.", messages.SUCCESS)
 
 
-def standing(session: WalletSession, *, over: bool) -> str:
-    """What became of a session, in words behind its times."""
-    return ", revoked" if session.revoked_at else ", over" if over else ""
+def session_state(session: WalletSession, *, over: bool) -> str:
+    """Return the state of an ended session, as a suffix."""
+    return ", revoked" if session.revoked_at else ", expired" if over else ""
 
 
 def sparkline(snapshots: Sequence[HoldingSnapshot]) -> SafeString | str:
-    """What a wallet held, the oldest reading first, as a line whose top is the most of it."""
+    """Return a line chart of the holdings, oldest reading first."""
     if len(snapshots) < 2:
         return ""
-    most = max(each.holdings_usd for each in snapshots)
+    highest = max(each.holdings_usd for each in snapshots)
     wide = Decimal(296) / (len(snapshots) - 1)
     points = " ".join(
-        f"{2 + place * wide:.1f},{(46 - 44 * each.holdings_usd / most) if most else 46:.1f}"
+        f"{2 + place * wide:.1f},{(46 - 44 * each.holdings_usd / highest) if highest else 46:.1f}"
         for place, each in enumerate(snapshots)
     )
     return format_html(
@@ -174,6 +178,6 @@ def sparkline(snapshots: Sequence[HoldingSnapshot]) -> SafeString | str:
         "<title>Holdings of {} readings, at most {} USD</title>"
         '<polyline points="{}" fill="none" stroke="currentColor" stroke-width="1.5"/></svg>',
         len(snapshots),
-        told(most),
+        told(highest),
         points,
     )

@@ -1,4 +1,4 @@
-"""What an account has at the data service: its wallets as they were last read, the terms that they give, its plan."""
+"""An account's data service: linked wallets as last read, the resulting terms, its plan and its prices."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,8 +17,8 @@ from payments.tiers.terms import STANDARD, Terms
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
-    """What is missing to the next tier: dollars of the token, or whole tokens staked; None: no way."""
+class NextTier:
+    """What is missing for the next tier: USD of the token, or staked tokens; None if not possible that way."""
 
     tier: Tier
     missing_usd: Decimal | None
@@ -26,17 +26,17 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
-    """One linked wallet; `address` is in small letters, `next` None on the highest tier."""
+class WalletRow:
+    """A linked wallet; `address` is in lower case, `next` is None for the highest tier."""
 
     address: str
-    held: Held
-    next: Step | None
+    holding: Held
+    next: NextTier | None
 
 
 @dataclass(frozen=True, slots=True)
-class Rung:
-    """A tier as it is promised: what leads to it, what it gives."""
+class TierRow:
+    """A tier with its terms."""
 
     tier: Tier
     promised: TierTerms
@@ -44,8 +44,8 @@ class Rung:
 
 
 @dataclass(frozen=True, slots=True)
-class Tag:
-    """The price of a product: at the standard rate, and for the account; None where it is not sold so."""
+class PriceRow:
+    """The prices of a product: standard, and for the account; None if it is not for sale."""
 
     product: Product
     standard: Decimal | None
@@ -54,7 +54,7 @@ class Tag:
 
     @property
     def percent_off(self) -> int | None:
-        """How much less than the standard price, in whole percent; None where there is nothing to compare."""
+        """The discount to the standard price in whole percent; None without both prices."""
         if self.standard is None or self.ours is None:
             return None
         return int((1 - self.ours / self.standard) * 100)
@@ -62,36 +62,36 @@ class Tag:
 
 @dataclass(frozen=True, slots=True)
 class Portfolio:
-    """All of it. `terms` are the best of the plan's and the wallets'."""
+    """The data service of an account. `terms` are the best of the plan and the wallets."""
 
-    wallets: tuple[Kept, ...]
+    wallets: tuple[WalletRow, ...]
     terms: Terms
     plan: Plan | None
     promised: TierTerms
     sla: str
-    ladder: tuple[Rung, ...]
-    tags: tuple[Tag, ...]
+    tiers: tuple[TierRow, ...]
+    prices: tuple[PriceRow, ...]
     sessions: tuple[WalletSession, ...]
 
     @property
     def addresses(self) -> tuple[str, ...]:
-        """Of the wallets, in small letters."""
-        return tuple(kept.address for kept in self.wallets)
+        """The wallet addresses in lower case."""
+        return tuple(wallet.address for wallet in self.wallets)
 
 
 def addresses_of(account: Account) -> list[str]:
-    """The wallets of an account, in small letters. One query."""
+    """The wallet addresses of an account in lower case. One query."""
     return list(Wallet.objects.filter(account=account).order_by("address").values_list("address", flat=True))
 
 
 def wallets_of(account: Account, *, now: datetime) -> list[Wallet]:
-    """The wallets of an account `with_plan`, the best first, as they were last read. One query, and no chain."""
+    """The wallets of an account `with_plan`, the best first, as last read. One query, no chain access."""
     found = Wallet.objects.with_plan(now).filter(account=account)
     return sorted(found, key=lambda wallet: (-terms.of_wallet(wallet).tier.rank, wallet.address))
 
 
 def caller_of(wallet: Wallet, account: Account) -> Caller:
-    """The account as one of its wallets, found `with_plan`, would call: on the terms of that wallet."""
+    """Return the caller for requests with one of the account's wallets (loaded `with_plan`), on its terms."""
     return Caller(
         bucket=caller.account_bucket(account.pk),
         terms=terms.of_wallet(wallet),
@@ -104,7 +104,7 @@ def caller_of(wallet: Wallet, account: Account) -> Caller:
 
 
 def terms_of(account: Account, wallets: list[Wallet], *, now: datetime) -> tuple[Terms, Plan | None]:
-    """On what terms the account's keys are served, by these wallets of `wallets_of`, and its plan.
+    """Return the terms of the account's API keys from these wallets (of `wallets_of`), and its plan.
 
     No query with wallets, one without.
     """
@@ -114,41 +114,43 @@ def terms_of(account: Account, wallets: list[Wallet], *, now: datetime) -> tuple
 
 
 def of(account: Account, *, now: datetime) -> Portfolio:
-    """What the account has now. Five queries, and no trip to the chain."""
+    """Return the account's data service. Five queries, no chain access."""
     wallets = wallets_of(account, now=now)
     agreed, plan = terms_of(account, wallets, now=now)
     promised = {row.tier: row for row in TierTerms.objects.all()}
-    ladder = tuple(
-        Rung(tier, promised.get(tier.name) or TierTerms(tier=tier.name, priority="standard"), tier == agreed.tier)
+    tier_rows = tuple(
+        TierRow(tier, promised.get(tier.name) or TierTerms(tier=tier.name, priority="standard"), tier == agreed.tier)
         for tier in TIERS.values()
     )
-    ours = next(rung.promised for rung in ladder if rung.is_ours)
+    ours = next(row.promised for row in tier_rows if row.is_ours)
     return Portfolio(
-        wallets=tuple(_kept(wallet) for wallet in wallets),
+        wallets=tuple(_wallet_row(wallet) for wallet in wallets),
         terms=agreed,
         plan=plan,
         promised=ours,
         sla=(plan.sla if plan and agreed.plan == plan.pk else "") or ours.sla,
-        ladder=ladder,
-        tags=_tags(agreed, price_list.current(now=now)),
+        tiers=tier_rows,
+        prices=_price_rows(agreed, price_list.current(now=now)),
         sessions=tuple(sessions.open_of([wallet.address for wallet in wallets], now=now)) if wallets else (),
     )
 
 
-def _kept(wallet: Wallet) -> Kept:
+def _wallet_row(wallet: Wallet) -> WalletRow:
     held = caller_profile.held(wallet)
     above = next((tier for tier in TIERS.values() if tier > held.tier), None)
     if above is None:
-        return Kept(wallet.address, held, None)
+        return WalletRow(wallet.address, held, None)
     by_usd = None if above.from_usd is None else max(Decimal(0), above.from_usd - held.holdings_usd)
     by_stake = None if above.from_stake is None else max(Decimal(0), above.from_stake - held.staked)
-    return Kept(wallet.address, held, Step(above, by_usd, by_stake))
+    return WalletRow(wallet.address, held, NextTier(above, by_usd, by_stake))
 
 
-def _tags(agreed: Terms, amounts: Mapping[str, Mapping[str, Decimal]]) -> tuple[Tag, ...]:
-    tags = []
+def _price_rows(agreed: Terms, amounts: Mapping[str, Mapping[str, Decimal]]) -> tuple[PriceRow, ...]:
+    rows = []
     for product in Product.objects.order_by("slug"):
         rates = amounts.get(product.slug, {})
         is_open = agreed.tier >= TIERS[product.from_tier]
-        tags.append(Tag(product, rates.get(FREE.rate), price_list.on(agreed, rates.get(agreed.tier.rate)), is_open))
-    return tuple(tags)
+        rows.append(
+            PriceRow(product, rates.get(FREE.rate), price_list.on(agreed, rates.get(agreed.tier.rate)), is_open)
+        )
+    return tuple(rows)

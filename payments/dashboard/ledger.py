@@ -1,4 +1,4 @@
-"""What an account's wallets have paid: the list, the file, one payment, and the spending by day."""
+"""Payments of an account's wallets: list, CSV file, detail, and spending by day."""
 
 import re
 from collections.abc import Iterator
@@ -30,14 +30,14 @@ SECTION = "data"
 A_PAGE = 25
 CHART = Layout(width=720, height=200, left=60, top=10, bottom=24, max_labels=16)
 MONTH = re.compile(r"([0-9]{4})-(0[1-9]|1[0-2])")
-# The states as a payer reads them, with the colour of their badge.
-WORDS = {
-    "pending": ("Being settled", "info"),
-    "settled": ("Paid, not fetched yet", "warn"),
-    "delivered": ("Paid and answered", "good"),
-    "refund_due": ("To be sent back to you", "warn"),
-    "refunded": ("Sent back to you", "info"),
-    "expired": ("Never moved", "soft"),
+# The labels of the states for payers, with the colour of their badge.
+STATE_LABELS = {
+    "pending": ("Pending settlement", "info"),
+    "settled": ("Paid, not delivered", "warn"),
+    "delivered": ("Delivered", "good"),
+    "refund_due": ("Refund due", "warn"),
+    "refunded": ("Refunded", "info"),
+    "expired": ("Expired", "soft"),
 }
 COLUMNS = (
     *("id", "created_at", "state", "amount_usdc", "products", "channel", "resource", "payer", "pay_to", "network"),
@@ -46,18 +46,20 @@ COLUMNS = (
 
 
 class LedgerFilter(forms.Form):
-    """Which payments are shown."""
+    """Filters of the payment list."""
 
     product = forms.ChoiceField(required=False)
     state = forms.ChoiceField(
-        required=False, choices=[("", "Any state"), *((name, words) for name, (words, _) in WORDS.items())]
+        label="Status",
+        required=False,
+        choices=[("", "Any status"), *((name, label) for name, (label, _) in STATE_LABELS.items())],
     )
     month = forms.RegexField(
         rf"^{MONTH.pattern}\Z",
         required=False,
         max_length=7,
         widget=forms.TextInput(attrs={"type": "month", "placeholder": "2026-11"}),
-        error_messages={"invalid": "Write the month as 2026-11."},
+        error_messages={"invalid": "Enter the month as 2026-11."},
     )
 
     def __init__(self, *args: Any, **options: Any) -> None:
@@ -66,7 +68,7 @@ class LedgerFilter(forms.Form):
         cast("forms.ChoiceField", self.fields["product"]).choices = [("", "Any product"), *products]
 
     def asked(self, zone: ZoneInfo) -> dict[str, Any]:
-        """What `statements.page` takes. Call it on a valid form."""
+        """Return the arguments for `statements.page`. Requires a valid form."""
         given = self.cleaned_data
         month = month_of(given["month"], zone)
         return {
@@ -78,7 +80,7 @@ class LedgerFilter(forms.Form):
 
 
 def month_of(text: str, zone: ZoneInfo) -> Month | None:
-    """The month that is written so; None for none, and for one at the ends of the calendar."""
+    """Parse a month; None if it is invalid or outside 2000 to 2999."""
     found = MONTH.fullmatch(text)
     if found is None or not 2000 <= int(found[1]) <= 2999:
         return None
@@ -87,46 +89,46 @@ def month_of(text: str, zone: ZoneInfo) -> Month | None:
 
 @page(Right.DATA, section=SECTION)
 def ledger(request: PageRequest) -> HttpResponse:
-    """The payments, newest first. Three queries beside those of the doorway, four for several wallets."""
+    """List payments, newest first. Three queries besides those of the `page` decorator, four for several wallets."""
     form = LedgerFilter(request.GET)
-    told: dict[str, Any] = {"form": form, "is_filtered": any(request.GET.get(name) for name in form.fields)}
+    context: dict[str, Any] = {"form": form, "is_filtered": any(request.GET.get(name) for name in form.fields)}
     wallets = account_summary.addresses_of(request.access.account)
-    told |= {"wallets": wallets, "base_url": public_url("")}
+    context |= {"wallets": wallets, "base_url": public_url("")}
     if not form.is_valid():
-        return render(request, "payments/dashboard/ledger.html", told, status=400)
+        return render(request, "payments/dashboard/ledger.html", context, status=400)
     asked, now = form.asked(ZoneInfo(request.access.venue.timezone)), timezone.now()
     status, cursor = 200, request.GET.get("cursor") or None
     try:
         found = payment_history.page(wallets, limit=A_PAGE, now=now, cursor=cursor, **asked)
     except BadCursor:
-        status, told["is_too_old"] = 400, True
+        status, context["is_too_old"] = 400, True
         found = payment_history.page(wallets, limit=A_PAGE, now=now, **asked)
     names = dict(cast("Any", form.fields["product"]).choices)
-    told |= {
+    context |= {
         "rows": [shown(row, names) for row in found.rows],
         "older": _query(request.GET, cursor=found.next_cursor) if found.next_cursor else None,
         "newest": _query(request.GET, cursor=None) if cursor else None,
         "csv": _query(request.GET, cursor=None),
     }
-    return render(request, "payments/dashboard/ledger.html", told, status=status)
+    return render(request, "payments/dashboard/ledger.html", context, status=status)
 
 
 def shown(row: Payment, names: dict[str, str]) -> dict[str, Any]:
-    """A payment in the words of the page."""
-    words, colour = WORDS[payment_history.NAMES[Payment.State(row.state)]]
+    """Return a payment with its labels."""
+    label, colour = STATE_LABELS[payment_history.NAMES[Payment.State(row.state)]]
     explorer = explorer_of(row.network)
     return {
         "row": row,
-        "state": words,
+        "state": label,
         "colour": colour,
-        "bought": ", ".join(str(names.get(slug, slug)) for slug in row.products),
+        "products": ", ".join(str(names.get(slug, slug)) for slug in row.products),
         "link": f"{explorer}/tx/{row.tx_hash}" if explorer and row.tx_hash else None,
     }
 
 
 @page(Right.DATA, section=SECTION)
 def file(request: PageRequest) -> HttpResponse:
-    """The same payments, all of them, as CSV that is written while it is sent; moments in UTC."""
+    """Stream all filtered payments as CSV; times in UTC."""
     form = LedgerFilter(request.GET)
     if not form.is_valid():
         return render(request, "payments/dashboard/ledger.html", {"form": form, "wallets": []}, status=400)
@@ -135,12 +137,12 @@ def file(request: PageRequest) -> HttpResponse:
     rows = cells(spending.lines(wallets, now=timezone.now(), **asked))
     headers = {"Content-Disposition": 'attachment; filename="payments.csv"', "Cache-Control": "no-store"}
     sent = StreamingHttpResponse(csv_lines(rows), content_type="text/csv; charset=utf-8", headers=headers)
-    # The stubs have pages answer with the other kind.
+    # The type stubs expect HttpResponse.
     return cast("HttpResponse", sent)
 
 
 def cells(rows: Iterator[Payment]) -> Iterator[tuple[object, ...]]:
-    """A head, and a line for each payment."""
+    """Yield the header, and a row for each payment."""
     yield COLUMNS
     for row in rows:
         refund = getattr(row, "refund", None)
@@ -155,30 +157,30 @@ def cells(rows: Iterator[Payment]) -> Iterator[tuple[object, ...]]:
 
 @page(Right.DATA, section=SECTION)
 def payment(request: PageRequest, payment: str) -> HttpResponse:
-    """One payment, what happened to it, and what was sent back. Four queries beside those of the doorway."""
+    """Show one payment with its history and refund. Four queries besides those of the `page` decorator."""
     wallets = account_summary.addresses_of(request.access.account)
     try:
         row = payment_history.find(wallets, payment)
     except Refusal as unknown:
         raise Http404 from unknown
     _, detail = payment_history.reason(row)
-    told = {
+    context = {
         "shown": shown(row, dict(Product.objects.values_list("slug", "name"))),
         "payment": row,
         "refund": getattr(row, "refund", None),
         "detail": detail,
         "steps": [
-            (event, *WORDS[payment_history.NAMES[Payment.State(event.after)]])
+            (event, *STATE_LABELS[payment_history.NAMES[Payment.State(event.after)]])
             for event in PaymentEvent.objects.filter(payment=row).order_by("pk")[:100]
             if event.after
         ],
     }
-    return render(request, "payments/dashboard/payment.html", told)
+    return render(request, "payments/dashboard/payment.html", context)
 
 
 @page(Right.DATA, section=SECTION)
 def spent(request: PageRequest) -> HttpResponse:
-    """What was spent on each day of a month, and in each of twelve months. Three queries beside the doorway's."""
+    """Show spending by day of a month, and by month. Three queries besides those of the `page` decorator."""
     zone, now = ZoneInfo(request.access.venue.timezone), timezone.now()
     asked = request.GET.get("month", "")
     month = month_of(asked, zone) if asked else Month.of(now, zone)
@@ -186,9 +188,9 @@ def spent(request: PageRequest) -> HttpResponse:
     month = month or Month.of(now, zone)
     wallets = account_summary.addresses_of(request.access.account)
     days = spending.by_day(wallets, month)
-    told = {
+    context = {
         "month": month,
-        "is_wrong": status == 400,
+        "is_invalid": status == 400,
         "days": days,
         "spent_days": [day for day in days if day.payments],
         "chart": bar_chart(
@@ -203,9 +205,9 @@ def spent(request: PageRequest) -> HttpResponse:
         "earlier": month.earlier(1),
         "later": month.earlier(-1) if month.until <= now else None,
     }
-    return render(request, "payments/dashboard/spending.html", told, status=status)
+    return render(request, "payments/dashboard/spending.html", context, status=status)
 
 
 def _query(given: QueryDict, *, cursor: str | None) -> str:
-    kept = {name: str(given[name]) for name in ("product", "state", "month") if given.get(name)}
-    return urlencode(kept | ({"cursor": cursor} if cursor else {}))
+    filters = {name: str(given[name]) for name in ("product", "state", "month") if given.get(name)}
+    return urlencode(filters | ({"cursor": cursor} if cursor else {}))

@@ -1,4 +1,4 @@
-"""The data service of an account: its wallets, its tier, and who is signed in with a wallet."""
+"""The data service page: wallets, tier and wallet sessions."""
 
 from datetime import timedelta
 from uuid import UUID
@@ -19,17 +19,17 @@ from payments.identity import sessions, siwx
 from payments.wallets import link_challenge, links
 
 SECTION = "data"
-ASKED = {"GET", "HEAD"}
-# A reading older than this was not made just now, whatever TIER_CACHE_S says.
+SAFE_METHODS = {"GET", "HEAD"}
+# A reading older than this was not made now, whatever TIER_CACHE_S is.
 STALE = timedelta(hours=1)
 
 
 class AddressForm(forms.Form):
-    """Which wallet is to be linked."""
+    """The address of the wallet to link."""
 
     address = forms.RegexField(
         evm.ADDRESS,
-        label="Address of the wallet",
+        label="Wallet address",
         max_length=42,
         strip=True,
         help_text="0x and 40 hexadecimal digits.",
@@ -40,7 +40,7 @@ class AddressForm(forms.Form):
 
 
 class SignatureForm(forms.Form):
-    """What the wallet has signed."""
+    """The signature of the wallet."""
 
     address = forms.RegexField(evm.ADDRESS, max_length=42, widget=forms.HiddenInput)
     nonce = forms.RegexField(link_challenge.NONCE.pattern + r"\Z", max_length=64, widget=forms.HiddenInput)
@@ -49,7 +49,7 @@ class SignatureForm(forms.Form):
         label="Signature",
         max_length=siwx.LONGEST_SIGNATURE + 2,
         strip=True,
-        help_text="What your wallet gives back when it has signed the message: 0x and hexadecimal digits.",
+        help_text="The signature from your wallet: 0x and hexadecimal digits.",
         error_messages={"invalid": "A signature is 0x and an even number of hexadecimal digits."},
         widget=forms.Textarea(attrs={"rows": 3, "autocomplete": "off", "spellcheck": "false"}),
     )
@@ -57,30 +57,33 @@ class SignatureForm(forms.Form):
 
 @page(Right.DATA, section=SECTION)
 def service(request: PageRequest) -> HttpResponse:
-    """Wallets, tier and sessions. Five queries beside those of the doorway."""
-    shown = account_summary.of(request.access.account, now=timezone.now())
-    told = {"shown": shown, "most": links.MOST, "base_url": public_url("")}
-    return render(request, "payments/dashboard/service.html", told)
+    """Show wallets, tier and sessions. Five queries besides those of the `page` decorator."""
+    context = {
+        "portfolio": account_summary.of(request.access.account, now=timezone.now()),
+        "max_wallets": links.MOST,
+        "base_url": public_url(""),
+    }
+    return render(request, "payments/dashboard/service.html", context)
 
 
 @page(Right.DATA, section=SECTION, methods=("GET", "HEAD", "POST"))
 def new(request: PageRequest) -> HttpResponse:
-    """Ask for the address of a wallet, and then for its signature of a message that is made for it."""
-    if request.method in ASKED:
+    """Ask for a wallet's address, then for its signature of a message."""
+    if request.method in SAFE_METHODS:
         return render(request, "payments/dashboard/link.html", {"form": AddressForm()})
     form = AddressForm(request.POST)
     if not form.is_valid():
         return render(request, "payments/dashboard/link.html", {"form": form}, status=400)
     address: str = form.cleaned_data["address"]
-    letter = link_challenge.letter(address, account=request.access.account, now=timezone.now())
-    signed = SignatureForm(initial={"address": letter.address, "nonce": letter.nonce})
-    told = {"letter": letter, "form": signed, "by_browser": form.cleaned_data["by_browser"]}
-    return render(request, "payments/dashboard/sign.html", told)
+    message = link_challenge.letter(address, account=request.access.account, now=timezone.now())
+    signature_form = SignatureForm(initial={"address": message.address, "nonce": message.nonce})
+    context = {"message": message, "form": signature_form, "by_browser": form.cleaned_data["by_browser"]}
+    return render(request, "payments/dashboard/sign.html", context)
 
 
 @page(Right.DATA, section=SECTION, methods=("POST",))
 def link(request: PageRequest) -> HttpResponse:
-    """Link the wallet whose signature this is; else show a fresh message, with what is wrong."""
+    """Verify the signature and link the wallet; otherwise show a new message with the error."""
     now, account = timezone.now(), request.access.account
     form = SignatureForm(request.POST)
     if form.is_valid():
@@ -89,44 +92,43 @@ def link(request: PageRequest) -> HttpResponse:
         except Refusal as refusal:
             form.add_error("signature", refusal.message)
         else:
-            words = "The wallet is linked." if linked.is_new else "The wallet was linked already."
-            messages.success(request, words)
+            messages.success(request, "The wallet was linked." if linked.is_new else "The wallet was already linked.")
             return redirect("data-service", venue=request.access.venue.public_id)
     if "address" in form.errors:
         return render(request, "payments/dashboard/link.html", {"form": AddressForm(request.POST)}, status=400)
-    # A fresh one beside what is wrong with the last: it may have been too old.
-    letter = link_challenge.letter(form.cleaned_data["address"], account=account, now=now)
-    form.data = {**request.POST.dict(), "nonce": letter.nonce}
-    return render(request, "payments/dashboard/sign.html", {"letter": letter, "form": form}, status=400)
+    # Show a new message with the error: the last one may have expired.
+    message = link_challenge.letter(form.cleaned_data["address"], account=account, now=now)
+    form.data = {**request.POST.dict(), "nonce": message.nonce}
+    return render(request, "payments/dashboard/sign.html", {"message": message, "form": form}, status=400)
 
 
 @page(Right.DATA, section=SECTION, methods=("GET", "HEAD", "POST"))
 def unlink(request: PageRequest, address: str) -> HttpResponse:
-    """Ask, then end the link."""
+    """Ask for confirmation, then unlink the wallet."""
     account = request.access.account
     if address not in account_summary.addresses_of(account):
         raise Http404
-    if request.method in ASKED:
+    if request.method in SAFE_METHODS:
         return render(request, "payments/dashboard/unlink.html", {"address": evm.checksummed(address)})
     try:
         links.detach(address, account=account.pk)
     except Refusal as gone:
         raise Http404 from gone
-    messages.success(request, "The wallet is not linked any more.")
+    messages.success(request, "The wallet was unlinked.")
     return redirect("data-service", venue=request.access.venue.public_id)
 
 
 @page(Right.DATA, section=SECTION, methods=("POST",))
-def look_again(request: PageRequest, address: str) -> HttpResponse:
-    """Have the chain asked what the wallet holds now."""
+def refresh(request: PageRequest, address: str) -> HttpResponse:
+    """Read the wallet's holdings from the chain."""
     if address not in account_summary.addresses_of(request.access.account):
         raise Http404
     now = timezone.now()
     read_at = links.as_read(address, now=now).read_at
     if read_at is None or read_at < now - STALE:
-        messages.warning(request, "The chain cannot be asked just now. What was read last stays; try again later.")
+        messages.warning(request, "The chain is not available. The last values are kept. Try again later.")
     else:
-        messages.success(request, "This is what the wallet holds. The chain is asked again after ten minutes.")
+        messages.success(request, "The holdings are up to date. They can be refreshed again after ten minutes.")
     return redirect("data-service", venue=request.access.venue.public_id)
 
 
@@ -138,5 +140,5 @@ def end_session(request: PageRequest, session: UUID) -> HttpResponse:
         ended = sessions.end(session, wallets=wallets, now=timezone.now())
     except Refusal as gone:
         raise Http404 from gone
-    messages.success(request, "The session is ended." if ended else "The session had ended already.")
+    messages.success(request, "The session was ended." if ended else "The session had already ended.")
     return redirect("data-service", venue=request.access.venue.public_id)

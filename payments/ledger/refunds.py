@@ -68,7 +68,7 @@ def mark_refund_due(payment: UUID, *, reason: Payment.RefundReason, words: str =
         return False
     try:
         if not is_on_chain(row, now=now):
-            raise PaymentNotOnChain("The chain does not show that this payment has arrived: no refund is due for it.")
+            raise PaymentNotOnChain("The chain does not show that this payment has arrived: no refund is due.")
     except RpcUnavailable as error:
         message = "The chain cannot be read, and has not shown that this payment has arrived."
         raise PaymentNotOnChain(message) from error
@@ -123,7 +123,7 @@ def amount_received(payment: Payment, transfer: RefundTransfer, *, offset: Decim
         asset = ours().asset_name
         others = f", and other refunds claim {offset.normalize():f} of it" if offset else ""
         raise RefundNotOnChain(
-            f"The transaction has moved {received.normalize():f} {asset} to the payer{others};"
+            f"The transaction has sent {received.normalize():f} {asset} to the payer{others};"
             f" {payment.amount_usdc.normalize():f} is due."
         )
     return received
@@ -176,11 +176,11 @@ def _try_to_confirm(payment: Payment, *, now: datetime) -> None:
 
 def _why_not_refundable(payment: Payment) -> str:
     if payment.state == Payment.State.REFUNDED:
-        return "It is noted as sent back already."
+        return "A refund is already recorded."
     if payment.state == Payment.State.REFUND_DUE and payment.block is None:
         return PAYMENT_NOT_SHOWN
     if payment.state == Payment.State.REFUND_DUE:
-        return "It may still be spent for a few minutes."
+        return "The payment may still be used for a few minutes."
     return "No refund is due."
 
 

@@ -253,7 +253,7 @@ def record_refund(
             return _insert_refund(payment, values)
         except IntegrityError as error:
             if constraint_of(error) == "refunds_claim_no_more_than_was_moved":
-                message = "This transaction has moved less to the payer than is noted for it."
+                message = "This transaction has sent less to the payer than is recorded for it."
                 raise TransferFullyClaimed(message) from error
             if constraint_of(error) != "nothing_that_was_moved_is_claimed_twice" or not tries_left:
                 raise

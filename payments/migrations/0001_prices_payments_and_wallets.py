@@ -60,7 +60,7 @@ class Migration(migrations.Migration):
                 ("last_block", models.BigIntegerField()),
                 ("started_at", models.DateTimeField()),
                 ("ended_at", models.DateTimeField(blank=True, null=True)),
-                ("transfers", models.PositiveIntegerField(default=0, help_text="That arrived in these blocks")),
+                ("transfers", models.PositiveIntegerField(default=0, help_text="Transfers in these blocks")),
                 (
                     "arrived_usdc",
                     models.DecimalField(decimal_places=6, default=0, max_digits=78, verbose_name="arrived, in USDC"),
@@ -73,9 +73,7 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "orphans",
-                    models.PositiveIntegerField(
-                        default=0, help_text="Transfers that bought nothing: owed back from now on"
-                    ),
+                    models.PositiveIntegerField(default=0, help_text="Unmatched transfers: refund due"),
                 ),
                 (
                     "differences",
@@ -83,7 +81,7 @@ class Migration(migrations.Migration):
                         base_field=models.CharField(max_length=300),
                         blank=True,
                         default=list,
-                        help_text="Lines of the ledger that the chain does not bear out",
+                        help_text="Differences between ledger and chain",
                         size=None,
                     ),
                 ),
@@ -151,7 +149,7 @@ class Migration(migrations.Migration):
                             ("premium", "Premium"),
                             ("enterprise", "Enterprise"),
                         ],
-                        help_text="The payer's tier when paying",
+                        help_text="The payer's tier at the time of payment",
                         max_length=20,
                     ),
                 ),
@@ -170,7 +168,10 @@ class Migration(migrations.Migration):
                 (
                     "signature_digest",
                     models.CharField(
-                        blank=True, help_text="SHA-256 of the signed message and its signature", max_length=64
+                        blank=True,
+                        help_text="SHA-256 of the signed message and its signature",
+                        max_length=64,
+                        verbose_name="signature hash",
                     ),
                 ),
                 (
@@ -184,13 +185,13 @@ class Migration(migrations.Migration):
                 (
                     "payment_identifier",
                     models.CharField(
-                        blank=True, help_text="The payer's own id for it (x402, payment-identifier)", max_length=128
+                        blank=True, help_text="The payer's identifier (x402 payment-identifier)", max_length=128
                     ),
                 ),
                 (
                     "method",
                     models.CharField(
-                        db_default="GET", default="GET", help_text="The method of the request", max_length=10
+                        db_default="GET", default="GET", help_text="HTTP method of the request", max_length=10
                     ),
                 ),
                 (
@@ -199,7 +200,7 @@ class Migration(migrations.Migration):
                         choices=[("rest", "REST"), ("mcp", "MCP")],
                         db_default="rest",
                         default="rest",
-                        help_text="The API through which it was requested",
+                        help_text="Channel of the request",
                         max_length=4,
                     ),
                 ),
@@ -297,7 +298,7 @@ class Migration(migrations.Migration):
                             ("enterprise", "Enterprise"),
                         ],
                         default="free",
-                        help_text="The lowest tier that it is sold to",
+                        help_text="Minimum tier",
                         max_length=20,
                     ),
                 ),
@@ -329,7 +330,7 @@ class Migration(migrations.Migration):
             fields=[
                 (
                     "address",
-                    models.CharField(help_text="In small letters", max_length=42, primary_key=True, serialize=False),
+                    models.CharField(help_text="In lower case", max_length=42, primary_key=True, serialize=False),
                 ),
                 (
                     "tier",
@@ -368,7 +369,9 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "rises_at",
-                    models.DateTimeField(blank=True, help_text="When it is old enough, if it stays", null=True),
+                    models.DateTimeField(
+                        blank=True, help_text="End of the waiting time, if the holding remains", null=True
+                    ),
                 ),
                 (
                     "rising_tier",
@@ -380,7 +383,7 @@ class Migration(migrations.Migration):
                             ("premium", "Premium"),
                             ("enterprise", "Enterprise"),
                         ],
-                        help_text="That its holding leads to once it is old enough",
+                        help_text="The tier that the holding qualifies for after the waiting time",
                         max_length=20,
                     ),
                 ),
@@ -426,7 +429,9 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "support",
-                    models.CharField(help_text="As callers read it: e-mail, answered within two days", max_length=200),
+                    models.CharField(
+                        help_text="Shown to clients, for example: email, answered within two days", max_length=200
+                    ),
                 ),
                 (
                     "priority",
@@ -437,7 +442,7 @@ class Migration(migrations.Migration):
                             ("priority", "Priority"),
                             ("dedicated", "Dedicated"),
                         ],
-                        help_text="The queue of its jobs",
+                        help_text="Queue of the tier's jobs",
                         max_length=20,
                     ),
                 ),
@@ -465,7 +470,7 @@ class Migration(migrations.Migration):
                     "rate",
                     models.CharField(
                         choices=[
-                            ("standard", "Standard (Free, and who has not proven a wallet)"),
+                            ("standard", "Standard (Free, and clients without a wallet)"),
                             ("discounted", "Discounted (Pro)"),
                             ("best", "Best (Premium)"),
                             ("committed", "Committed (Enterprise)"),
@@ -478,7 +483,7 @@ class Migration(migrations.Migration):
                     models.DecimalField(
                         blank=True,
                         decimal_places=6,
-                        help_text="Empty: not sold",
+                        help_text="Empty: not for sale",
                         max_digits=20,
                         null=True,
                         verbose_name="amount in USDC",
@@ -494,7 +499,7 @@ class Migration(migrations.Migration):
                 (
                     "by",
                     models.CharField(
-                        default="system", help_text="Who has set it", max_length=80, verbose_name="set by"
+                        default="system", help_text="User who set the price", max_length=80, verbose_name="set by"
                     ),
                 ),
                 ("created_at", models.DateTimeField(default=django.utils.timezone.now, verbose_name="set at")),
@@ -629,11 +634,11 @@ class Migration(migrations.Migration):
                 ("amount_usdc", models.DecimalField(decimal_places=6, max_digits=78, verbose_name="amount in USDC")),
                 ("to", models.CharField(help_text="The payer", max_length=42)),
                 ("tx_hash", models.CharField(max_length=66, verbose_name="transaction")),
-                ("by", models.CharField(help_text="Who recorded it", max_length=80)),
+                ("by", models.CharField(help_text="User who recorded the refund", max_length=80)),
                 ("created_at", models.DateTimeField()),
                 (
                     "confirmed_at",
-                    models.DateTimeField(blank=True, help_text="When it was seen on the chain", null=True),
+                    models.DateTimeField(blank=True, help_text="When it was confirmed on the chain", null=True),
                 ),
                 ("error", models.CharField(blank=True, help_text="What the chain shows instead", max_length=500)),
                 (
@@ -669,7 +674,7 @@ class Migration(migrations.Migration):
                         base_field=models.CharField(max_length=42),
                         blank=True,
                         default=list,
-                        help_text="The addresses that sent the USDC, as the chain shows",
+                        help_text="Senders of the USDC, as shown on the chain",
                         size=None,
                     ),
                 ),
@@ -738,7 +743,7 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "name",
-                    models.CharField(help_text="Whom it is agreed with, or the contract's number", max_length=120),
+                    models.CharField(help_text="Customer or contract number", max_length=120),
                 ),
                 (
                     "tier",
@@ -756,7 +761,7 @@ class Migration(migrations.Migration):
                 (
                     "per_minute",
                     models.PositiveIntegerField(
-                        blank=True, help_text="Empty: those of the tier", null=True, verbose_name="requests a minute"
+                        blank=True, help_text="Empty: as in the tier", null=True, verbose_name="requests a minute"
                     ),
                 ),
                 (
@@ -764,18 +769,18 @@ class Migration(migrations.Migration):
                     models.DecimalField(
                         decimal_places=4,
                         default=1,
-                        help_text="Times the prices of the tier's rate: 0.8 is a fifth off; at 0 all that the tier is sold is given",
+                        help_text="Factor on the tier's prices: 0.8 is 20 % off; 0 makes all products of the tier free",
                         max_digits=5,
                     ),
                 ),
                 (
                     "sla",
                     models.TextField(
-                        blank=True, help_text="Empty: that of the tier", verbose_name="service-level agreement"
+                        blank=True, help_text="Empty: as in the tier", verbose_name="service-level agreement"
                     ),
                 ),
                 ("valid_from", models.DateTimeField()),
-                ("valid_until", models.DateTimeField(blank=True, help_text="Empty: until further notice", null=True)),
+                ("valid_until", models.DateTimeField(blank=True, help_text="Empty: no end", null=True)),
                 ("note", models.TextField(blank=True)),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
                 (

@@ -20,15 +20,15 @@ class Audit(models.Model):
     last_block = models.BigIntegerField()
     started_at = models.DateTimeField()
     ended_at = models.DateTimeField(null=True, blank=True)
-    transfers = models.PositiveIntegerField(default=0, help_text="That arrived in these blocks")
+    transfers = models.PositiveIntegerField(default=0, help_text="Transfers in these blocks")
     arrived_usdc = models.DecimalField("arrived, in USDC", max_digits=78, decimal_places=6, default=0)
     booked_usdc = models.DecimalField("in the ledger, in USDC", max_digits=78, decimal_places=6, default=0)
-    orphans = models.PositiveIntegerField(default=0, help_text="Transfers that bought nothing: owed back from now on")
+    orphans = models.PositiveIntegerField(default=0, help_text="Unmatched transfers: refund due")
     differences = ArrayField(
         models.CharField(max_length=300),
         default=list,
         blank=True,
-        help_text="Lines of the ledger that the chain does not bear out",
+        help_text="Differences between ledger and chain",
     )
 
     class Meta:

@@ -71,8 +71,8 @@ class Payment(models.Model):
 
     class RefundReason(models.TextChoices):
         GOODWILL = "goodwill", "Goodwill"
-        FAILED_JOB = "failed_job", "A job that failed"
-        NOT_DELIVERED = "not_delivered", "An answer that was never made"
+        FAILED_JOB = "failed_job", "Failed job"
+        NOT_DELIVERED = "not_delivered", "Response not delivered"
 
     # States in which the money has arrived.
     PAID: ClassVar[tuple[str, ...]] = (State.SETTLED, State.DELIVERED, State.REFUND_DUE, State.REFUNDED)
@@ -104,23 +104,22 @@ class Payment(models.Model):
     amount_usdc = models.DecimalField("amount in USDC", max_digits=78, decimal_places=6)
     proof_key = models.CharField(max_length=200)
     signature_digest = models.CharField(
-        max_length=64, blank=True, help_text="SHA-256 of the signed message and its signature"
+        "signature hash",
+        max_length=64,
+        blank=True,
+        help_text="SHA-256 of the signed message and its signature",
     )
     payment_identifier = models.CharField(
-        max_length=128, blank=True, help_text="The payer's own id for it (x402, payment-identifier)"
+        max_length=128, blank=True, help_text="The payer's identifier (x402 payment-identifier)"
     )
     purchase = models.CharField(max_length=64)
-    method = models.CharField(max_length=10, default="GET", db_default="GET", help_text="The method of the request")
+    method = models.CharField(max_length=10, default="GET", db_default="GET", help_text="HTTP method of the request")
     channel = models.CharField(
-        max_length=4,
-        choices=Channel,
-        default=Channel.REST,
-        db_default="rest",
-        help_text="The API through which it was requested",
+        max_length=4, choices=Channel, default=Channel.REST, db_default="rest", help_text="Channel of the request"
     )
     resource = models.TextField(help_text="The address of the request")
     products = ArrayField(models.CharField(max_length=40))
-    tier = models.CharField(max_length=20, choices=TIER_CHOICES, help_text="The payer's tier when paying")
+    tier = models.CharField(max_length=20, choices=TIER_CHOICES, help_text="The payer's tier at the time of payment")
     valid_before = models.DateTimeField(null=True, blank=True)
     tx_hash = models.CharField("transaction", max_length=66, null=True, blank=True)
     log_index = models.PositiveIntegerField(null=True, blank=True)
@@ -283,11 +282,11 @@ class Refund(models.Model):
         models.CharField(max_length=42),
         default=list,
         blank=True,
-        help_text="The addresses that sent the USDC, as the chain shows",
+        help_text="Senders of the USDC, as shown on the chain",
     )
-    by = models.CharField(max_length=80, help_text="Who recorded it")
+    by = models.CharField(max_length=80, help_text="User who recorded the refund")
     created_at = models.DateTimeField()
-    confirmed_at = models.DateTimeField(null=True, blank=True, help_text="When it was seen on the chain")
+    confirmed_at = models.DateTimeField(null=True, blank=True, help_text="When it was confirmed on the chain")
     error = models.CharField(max_length=500, blank=True, help_text="What the chain shows instead")
 
     class Meta:

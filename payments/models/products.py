@@ -14,9 +14,7 @@ class Product(models.Model):
     slug = models.SlugField(primary_key=True, max_length=40)
     name = models.CharField(max_length=80)
     description = models.CharField(max_length=200)
-    from_tier = models.CharField(
-        max_length=20, choices=TIER_CHOICES, default="free", help_text="The lowest tier that it is sold to"
-    )
+    from_tier = models.CharField(max_length=20, choices=TIER_CHOICES, default="free", help_text="Minimum tier")
 
     class Meta:
         constraints = [
@@ -34,7 +32,7 @@ class Price(models.Model):
     """
 
     class Rate(models.TextChoices):
-        STANDARD = "standard", "Standard (Free, and who has not proven a wallet)"
+        STANDARD = "standard", "Standard (Free, and clients without a wallet)"
         DISCOUNTED = "discounted", "Discounted (Pro)"
         BEST = "best", "Best (Premium)"
         COMMITTED = "committed", "Committed (Enterprise)"
@@ -42,10 +40,10 @@ class Price(models.Model):
     product = models.ForeignKey(Product, on_delete=models.CASCADE, related_name="prices")
     rate = models.CharField(max_length=20, choices=Rate)
     amount_usdc = models.DecimalField(
-        "amount in USDC", max_digits=20, decimal_places=6, null=True, blank=True, help_text="Empty: not sold"
+        "amount in USDC", max_digits=20, decimal_places=6, null=True, blank=True, help_text="Empty: not for sale"
     )
     valid_from = models.DateTimeField("valid from (UTC)")
-    by = models.CharField("set by", max_length=80, default="system", help_text="Who has set it")
+    by = models.CharField("set by", max_length=80, default="system", help_text="User who set the price")
     created_at = models.DateTimeField("set at", default=timezone.now)
 
     class Meta:

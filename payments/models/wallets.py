@@ -38,16 +38,19 @@ def _holding(plans: str, now: datetime) -> FilteredRelation:
 class Wallet(models.Model):
     """An address that has proven itself or paid, and what was last read of its holdings."""
 
-    address = models.CharField(primary_key=True, max_length=42, help_text="In small letters")
+    address = models.CharField(primary_key=True, max_length=42, help_text="In lower case")
     account = models.ForeignKey(Account, on_delete=models.SET_NULL, null=True, blank=True, related_name="wallets")
     tier = models.CharField(max_length=20, choices=TIER_CHOICES, default="free")
     holdings_usd = models.DecimalField("holdings in USD", max_digits=30, decimal_places=6, default=0)
     staked = models.DecimalField("staked, in whole tokens", max_digits=60, decimal_places=18, default=0)
     read_at = models.DateTimeField("read from the chain at", null=True, blank=True)
     rising_tier = models.CharField(
-        max_length=20, choices=TIER_CHOICES, blank=True, help_text="That its holding leads to once it is old enough"
+        max_length=20,
+        choices=TIER_CHOICES,
+        blank=True,
+        help_text="The tier that the holding qualifies for after the waiting time",
     )
-    rises_at = models.DateTimeField(null=True, blank=True, help_text="When it is old enough, if it stays")
+    rises_at = models.DateTimeField(null=True, blank=True, help_text="End of the waiting time, if the holding remains")
     created_at = models.DateTimeField(auto_now_add=True)
 
     objects = Wallets.as_manager()
@@ -162,22 +165,22 @@ class Plan(models.Model):
     """Terms that staff have agreed on with the owner of a wallet, or with an account: Enterprise, by contract."""
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
-    name = models.CharField(max_length=120, help_text="Whom it is agreed with, or the contract's number")
+    name = models.CharField(max_length=120, help_text="Customer or contract number")
     wallet = models.ForeignKey(Wallet, on_delete=models.PROTECT, null=True, blank=True, related_name="plans")
     account = models.ForeignKey(Account, on_delete=models.PROTECT, null=True, blank=True, related_name="plans")
     tier = models.CharField(max_length=20, choices=TIER_CHOICES, default="enterprise")
     per_minute = models.PositiveIntegerField(
-        "requests a minute", null=True, blank=True, help_text="Empty: those of the tier"
+        "requests a minute", null=True, blank=True, help_text="Empty: as in the tier"
     )
     price_factor = models.DecimalField(
         max_digits=5,
         decimal_places=4,
         default=1,
-        help_text="Times the prices of the tier's rate: 0.8 is a fifth off; at 0 all that the tier is sold is given",
+        help_text="Factor on the tier's prices: 0.8 is 20 % off; 0 makes all products of the tier free",
     )
-    sla = models.TextField("service-level agreement", blank=True, help_text="Empty: that of the tier")
+    sla = models.TextField("service-level agreement", blank=True, help_text="Empty: as in the tier")
     valid_from = models.DateTimeField()
-    valid_until = models.DateTimeField(null=True, blank=True, help_text="Empty: until further notice")
+    valid_until = models.DateTimeField(null=True, blank=True, help_text="Empty: no end")
     note = models.TextField(blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -241,9 +244,11 @@ class TierTerms(models.Model):
     """What a tier promises beside its rate and its prices; staff word it."""
 
     tier = models.CharField(primary_key=True, max_length=20, choices=TIER_CHOICES)
-    support = models.CharField(max_length=200, help_text="As callers read it: e-mail, answered within two days")
+    support = models.CharField(
+        max_length=200, help_text="Shown to clients, for example: email, answered within two days"
+    )
     priority = models.CharField(
-        max_length=20, choices=[(name, name.capitalize()) for name in PRIORITIES], help_text="The queue of its jobs"
+        max_length=20, choices=[(name, name.capitalize()) for name in PRIORITIES], help_text="Queue of the tier's jobs"
     )
     sla = models.TextField("service-level agreement", blank=True, help_text="Empty: none")
 

@@ -106,7 +106,7 @@ class Sum:
         return (self.usdc / self.payments).quantize(Decimal("0.000001")) if self.payments else None
 
     @property
-    def told(self) -> Mapping[str, str]:
+    def formatted(self) -> Mapping[str, str]:
         """Its amounts as people read them: 1234.5, and nothing for an average of no payments."""
         amounts = {"usdc": self.usdc, "average": self.average}
         amounts |= {"owed_usdc": self.owed_usdc, "refunded_usdc": self.refunded_usdc}

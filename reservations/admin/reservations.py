@@ -1,4 +1,4 @@
-"""Where staff take, confirm and cancel reservations, offer tables to who waits, and mark who has come."""
+"""Reservations in the back office."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -28,44 +28,44 @@ from reservations.notifications import is_mailed
 from reservations.service import check_in
 
 Arrival, Status = Reservation.Arrival, Reservation.Status
-# The newest lines of the history and of the mail that its page shows.
-MOST_LINES = 50
-LATE_AGAIN = "The table was given back when they did not come: choose one for them on their page."
+# The newest lines of the history and of the emails that the page shows.
+MAX_LINES = 50
+TABLE_RELEASED = "Its table was released when it was marked as no-show: choose a new one on its page."
 
 
 class DayFilter(admin.SimpleListFilter):
-    """The days that staff look at most; the others are found by the dates above the list."""
+    """Shortcuts for the next days; the date hierarchy has the others."""
 
     title = "day"
     parameter_name = "day"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
         """The choices."""
-        return [("today", "Today"), ("tomorrow", "Tomorrow"), ("week", "The next 7 days")]
+        return [("today", "Today"), ("tomorrow", "Tomorrow"), ("week", "Next 7 days")]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Reservation]) -> QuerySet[Reservation]:
-        """Keep these days; today is what each venue's own clock says."""
+        """Filter by day; today is the current day in each venue's time zone."""
         now = timezone.now()
         first, days = {"today": (0, 1), "tomorrow": (1, 1), "week": (0, 7)}.get(self.value() or "", (0, 0))
         return queryset.filter(date__gte=day_at(now, first), date__lt=day_at(now, first + days)) if days else queryset
 
 
 def day_at(now: datetime, ahead: int) -> Func:
-    """Of reservations: the day that it will be at their venue, so many days after today."""
+    """SQL expression: the local date of the reservation's venue, `ahead` days after today."""
     there = "timezone(%(expressions)s)::date + %(ahead)s"
     return Func(F("venue__timezone"), Value(now), template=there, ahead=ahead, output_field=DateField())
 
 
 @admin.register(Reservation)
 class ReservationAdmin(OfVenues, RefusedFormAdmin, LargeTableAdmin):
-    """Reservations: all latest first, those of chosen days as they come."""
+    """Reservations: latest first; with a day filter, earliest first."""
 
     form = ReservationForm
-    list_display = ["when", "name", "guests", "its_tables", "standing", "code", "venue"]
+    list_display = ["when", "name", "guests", "its_tables", "status_shown", "code", "venue"]
     list_select_related = ["venue"]
     list_filter = ["status", "pending_reason", "arrival", DayFilter]
     search_fields = ["code", "customer_name", "customer_email", "customer_phone"]
-    search_help_text = "Code, name, mail address or phone number"
+    search_help_text = "Code, name, email address or phone number"
     ordering = ["-starts_at", "-id"]
     date_hierarchy = "date"
     autocomplete_fields = ["venue"]
@@ -92,95 +92,95 @@ class ReservationAdmin(OfVenues, RefusedFormAdmin, LargeTableAdmin):
         css: ClassVar = {"all": ["reservations/admin.css"]}
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Reservation]:
-        """Those that wait know whether mail reaches them."""
+        """Annotate whether emails to a waiting guest have failed."""
         rows: QuerySet[Reservation] = super().get_queryset(request)
         return rows.annotate(is_unreached=waitlist.unreached(now=timezone.now()))
 
     def get_ordering(self, request: HttpRequest) -> Any:
-        """Of a day or a week the soonest first."""
+        """With a day filter, earliest first."""
         return ["starts_at", "id"] if request.GET.get(DayFilter.parameter_name) else self.ordering
 
     @admin.display(description="when", ordering="starts_at")
     def when(self, reservation: Reservation) -> str:
-        """Day and time by the venue's clock."""
+        """Date and time in the venue's time zone."""
         return f"{reservation.date} {reservation.time:%H:%M}"
 
     @admin.display(description="name", ordering="customer_name")
     def name(self, reservation: Reservation) -> str:
-        """Who is coming."""
+        """The guest's name."""
         return legible(reservation.customer_name)
 
     @admin.display(description="guests", ordering="party_size")
     def guests(self, reservation: Reservation) -> int:
-        """How many are coming."""
+        """The party size."""
         return reservation.party_size
 
     @admin.display(description="tables", ordering="tables")
     def its_tables(self, reservation: Reservation) -> str:
-        """The names of its tables."""
+        """The table names."""
         return ", ".join(reservation.tables) or "-"
 
     @admin.display(description="status", ordering="status")
-    def standing(self, reservation: Reservation) -> str:
-        """Whether it is confirmed, and what was seen of the party or what it waits for."""
+    def status_shown(self, reservation: Reservation) -> str:
+        """The status with the arrival state or the pending reason."""
         more = reservation.get_arrival_display() or self.waits_for(reservation)
         return f"{reservation.get_status_display()}{'' if more == '-' else f': {more}'}"
 
     @admin.display(description="pending because", ordering="pending_reason")
     def waits_for(self, reservation: Any) -> str:
-        """What a pending reservation waits for, and who has to do something about it."""
+        """The pending reason, and whether staff have to call."""
         if until := waitlist.held_until(reservation):
             return f"offered a table until {hour_of(until, reservation.venue.timezone)}"
         if waitlist.is_waiting(reservation):
-            reads = waitlist.is_mailed_offers(reservation) and not reservation.is_unreached
-            return "waiting" if reads else "waiting, call them"
+            is_reachable = waitlist.is_mailed_offers(reservation) and not reservation.is_unreached
+            return "waiting" if is_reachable else "waiting, call the guest"
         return reservation.get_pending_reason_display() or "-"
 
     @admin.display(description="history")
     def history(self, reservation: Reservation) -> str:
-        """What has happened to it, newest first, and who did it."""
-        events = Event.objects.filter(subject=reservation.pk).order_by("-created_at", "-id")[:MOST_LINES]
+        """The history with actors, newest first."""
+        events = Event.objects.filter(subject=reservation.pk).order_by("-created_at", "-id")[:MAX_LINES]
         lines = ((f"{event.created_at:%Y-%m-%d %H:%M:%S} UTC", event.type, event.actor) for event in events)
         return format_html_join("", "<div>{} {} by {}</div>", lines) or "-"
 
-    @admin.display(description="mail to the guest")
+    @admin.display(description="emails to the guest")
     def mail(self, reservation: Reservation) -> str:
-        """What was written to the guest, newest first, and whether it was sent."""
-        notices = reservation.notices.order_by("-created_at", "-id")[:MOST_LINES]
+        """The emails with their delivery state, newest first."""
+        notices = reservation.notices.order_by("-created_at", "-id")[:MAX_LINES]
         lines = ((f"{one.created_at:%Y-%m-%d %H:%M:%S} UTC", one.kind, state_of(one)) for one in notices)
         return format_html_join("", "<div>{} {}: {}</div>", lines) or "-"
 
     def get_fields(self, request: HttpRequest, obj: Reservation | None = None) -> Any:
-        """A new one has no history, and may be confirmed at once."""
+        """A new reservation has no history, but a confirmed checkbox."""
         return self.fields if obj else ["venue", "is_confirmed", *self.fields[1:6]]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Reservation | None = None) -> list[str]:
-        """A reservation stays with its venue."""
+        """The venue of an existing reservation is fixed."""
         return [*self.readonly_fields, "venue"] if obj else []
 
     def get_form(
         self, request: HttpRequest, obj: Reservation | None = None, change: bool = False, **kwargs: Any
     ) -> Any:
-        """The form, which names the venue's tables."""
+        """Add the venue's table names to the help text."""
         form: Any = super().get_form(
             request, obj, change, form=ReservationForm if obj else NewReservationForm, **kwargs
         )
         tables = form.base_fields.get("tables")
         if tables:
-            its = Table.objects.filter(venue=obj.venue_id, is_active=True).order_by("name") if obj else []
-            names = ", ".join(table.name for table in its)
-            known = f" At this venue: {names}." if names else ""
-            tables.help_text = f"Names, separated by commas: T1, T2.{known} Empty: none."
+            rows = Table.objects.filter(venue=obj.venue_id, is_active=True).order_by("name") if obj else []
+            names = ", ".join(table.name for table in rows)
+            available = f" Tables of this venue: {names}." if names else ""
+            tables.help_text = f"Table names, separated by commas: T1, T2.{available} Leave empty for no table."
         return form
 
     def save_model(self, request: HttpRequest, obj: Reservation, form: Any, change: bool) -> None:
-        """Store what staff wrote; they may write down the past, which the API refuses."""
+        """Save the reservation; staff may enter past dates, which the API rejects."""
         now, actor = timezone.now(), staff(request)
         if not change:
             status = Status.CONFIRMED if form.cleaned_data["is_confirmed"] else Status.PENDING
             commands.write_down(obj, status=status, now=now, actor=actor)
             return
-        # What staff did not touch may have changed since they opened the page.
+        # Save changed fields only: the others may have changed since the page was opened.
         new = {name: form.cleaned_data[name] for name in form.changed_data}
         commands.change(
             obj,
@@ -199,60 +199,71 @@ class ReservationAdmin(OfVenues, RefusedFormAdmin, LargeTableAdmin):
 
     @admin.action(description="Confirm the selected reservations", permissions=["change"])
     def confirm(self, request: HttpRequest, queryset: QuerySet[Reservation]) -> None:
-        """Move to confirmed."""
+        """Confirm the reservations."""
         self.move(request, queryset, Status.CONFIRMED)
 
     @admin.action(description="Cancel the selected reservations", permissions=["change"])
     def cancel(self, request: HttpRequest, queryset: QuerySet[Reservation]) -> HttpResponse | None:
-        """Ask; then move to cancelled."""
+        """Ask for confirmation, then cancel the reservations."""
         if "confirmed" not in request.POST:
             rows = queryset.exclude(status=Status.CANCELLED).select_related("venue")
-            words = (
-                "These are cancelled for good. Their tables are free for others, and guests with an address are told."
+            message = (
+                "These reservations are cancelled permanently. Their tables become available, and guests with an email"
+                " address are notified."
             )
-            asked: dict[str, Any] = {"title": "Cancel reservations?", "words": words, "yes": "Yes, cancel them"}
-            return ask_about(self, request, rows, action="cancel", **asked)
+            question: dict[str, Any] = {
+                "title": "Cancel reservations?",
+                "message": message,
+                "confirm_label": "Cancel reservations",
+            }
+            return ask_about(self, request, rows, action="cancel", **question)
         self.move(request, queryset, Status.CANCELLED)
         return None
 
-    @admin.action(description="Offer a table to the selected parties that wait", permissions=["change"])
+    @admin.action(description="Offer a table to the selected waiting parties", permissions=["change"])
     def offer_table(self, request: HttpRequest, queryset: QuerySet[Reservation]) -> None:
-        """Hold a table for a while, whatever the order of the list."""
+        """Hold a table for each party, regardless of the order of the waiting list."""
 
         def offer(reservation: Reservation, now: datetime) -> str:
             until = hour_of(waitlist.offer(reservation, actor=staff(request), now=now), reservation.venue.timezone)
-            told = "They get a mail." if is_mailed(reservation, Notice.Kind.OFFERED, now=now) else "Call them."
-            return f"{reservation} is held {', '.join(reservation.tables)} until {until}. {told}"
+            notice = (
+                "The guest is emailed." if is_mailed(reservation, Notice.Kind.OFFERED, now=now) else "Call the guest."
+            )
+            return f"{reservation}: {', '.join(reservation.tables)} is held until {until}. {notice}"
 
         self.each(request, queryset, offer)
 
     @admin.action(description="Mark as arrived", permissions=["change"])
     def arrived(self, request: HttpRequest, queryset: QuerySet[Reservation]) -> None:
-        """They are at the door."""
+        """Mark the parties as arrived."""
         self.mark(request, queryset, Arrival.ARRIVED)
 
     @admin.action(description="Mark as seated", permissions=["change"])
     def seated(self, request: HttpRequest, queryset: QuerySet[Reservation]) -> None:
-        """They sit at their table."""
+        """Mark the parties as seated."""
         self.mark(request, queryset, Arrival.SEATED)
 
     @admin.action(description="Mark as finished", permissions=["change"])
     def finished(self, request: HttpRequest, queryset: QuerySet[Reservation]) -> None:
-        """They have left, and the table is free."""
+        """Mark the parties as finished; their tables are free."""
         self.mark(request, queryset, Arrival.FINISHED)
 
     @admin.action(description="Mark as no-show", permissions=["change"])
     def no_show(self, request: HttpRequest, queryset: QuerySet[Reservation]) -> HttpResponse | None:
-        """Ask; then: they did not come, and the table is free."""
+        """Ask for confirmation, then mark as no-show; the tables are free."""
         if "confirmed" not in request.POST:
-            words = "Their tables are free for others at once."
-            asked: dict[str, Any] = {"title": "Mark as no-show?", "words": words, "yes": "Yes, they did not come"}
-            return ask_about(self, request, queryset.select_related("venue"), action="no_show", **asked)
+            message = "The tables become available immediately."
+            question: dict[str, Any] = {
+                "title": "Mark as no-show?",
+                "message": message,
+                "confirm_label": "Mark as no-show",
+            }
+            return ask_about(self, request, queryset.select_related("venue"), action="no_show", **question)
         self.mark(request, queryset, Arrival.NO_SHOW)
         return None
 
     def pending_counts(self, request: HttpRequest) -> list[PendingCount]:
-        """What waits for a word of the staff; for members also who comes today."""
+        """Pending reservations; for members also the arrivals still expected today."""
         page = reverse("admin:reservations_reservation_changelist")
         pending = Tally.objects.filter(noun=Tally.Noun.RESERVATION, status=Status.PENDING)
         number = self.within(request, pending, "view", path="venue").aggregate(sum=Sum("total"))["sum"] or 0
@@ -264,24 +275,24 @@ class ReservationAdmin(OfVenues, RefusedFormAdmin, LargeTableAdmin):
             date__gte=day_at(now, 0), date__lt=day_at(now, 1), status=Status.CONFIRMED, arrival__isnull=True
         )
         today = count_bounded(self.within(request, coming, "view"))
-        return [waits, PendingCount("still to come today", today, f"{page}?day=today")]
+        return [waits, PendingCount("arrivals expected today", today, f"{page}?day=today")]
 
     def move(self, request: HttpRequest, queryset: QuerySet[Reservation], status: Reservation.Status) -> None:
-        """Move each reservation that may, and say which may not."""
+        """Set the status of each reservation, and report errors."""
 
         def move(reservation: Reservation, now: datetime) -> str:
             commands.move(reservation, status, now=now, actor=staff(request))
-            return f"{reservation} is {status.value}."
+            return f"{reservation} was {status.value}."
 
         self.each(request, queryset, move)
 
     def mark(self, request: HttpRequest, queryset: QuerySet[Reservation], arrival: Reservation.Arrival) -> None:
-        """Mark each party of which this can be seen, and say of which it cannot."""
+        """Set the arrival state of each party, and report errors."""
 
         def mark(reservation: Reservation, now: datetime) -> str:
             comes_late = reservation.arrival == Arrival.NO_SHOW and arrival == Arrival.ARRIVED
             check_in.mark(reservation, arrival, actor=staff(request), now=now)
-            return f"{reservation} is {arrival.value}.{f' {LATE_AGAIN}' if comes_late else ''}"
+            return f"{reservation} was marked as {arrival.label.lower()}.{f' {TABLE_RELEASED}' if comes_late else ''}"
 
         self.each(request, queryset, mark)
 
@@ -291,19 +302,19 @@ class ReservationAdmin(OfVenues, RefusedFormAdmin, LargeTableAdmin):
         queryset: QuerySet[Reservation],
         verb: Callable[[Reservation, datetime], str],
     ) -> None:
-        """Do it to each, and say what came of it or why it could not be."""
+        """Run `verb` on each reservation, and add its message or its error."""
         for reservation in queryset:
             try:
-                said, level = verb(reservation, timezone.now()), messages.SUCCESS
+                message, level = verb(reservation, timezone.now()), messages.SUCCESS
             except Refusal as refusal:
-                said, level = f"{reservation}: {refusal.message}", messages.ERROR
-            self.message_user(request, said, level)
+                message, level = f"{reservation}: {refusal.message}", messages.ERROR
+            self.message_user(request, message, level)
 
 
 def state_of(notice: Notice) -> str:
-    """What has become of a mail, in a few words: why it was given up, or when it is tried again."""
+    """Return the delivery state of an email: sent, next attempt, or why it failed."""
     if notice.state == Notice.State.SENT:
         return f"sent {notice.sent_at:%Y-%m-%d %H:%M:%S} UTC"
     if notice.state == Notice.State.PENDING and notice.last_error:
-        return f"tried {notice.tries} times, again {notice.next_try_at:%Y-%m-%d %H:%M:%S} UTC: {notice.last_error}"
+        return f"{notice.tries} attempts, next {notice.next_try_at:%Y-%m-%d %H:%M:%S} UTC: {notice.last_error}"
     return f"{notice.get_state_display().lower()} {notice.last_error}".strip()

@@ -1,4 +1,4 @@
-"""Where staff say when they take guests."""
+"""Service periods and closed days in the back office."""
 
 from django.contrib import admin
 
@@ -10,7 +10,7 @@ from reservations.models import Closure, ServicePeriod
 
 @admin.register(ServicePeriod)
 class ServicePeriodAdmin(WithinOneVenue, OfVenues, admin.ModelAdmin[ServicePeriod]):
-    """Lunch, dinner."""
+    """Service periods, such as lunch and dinner."""
 
     form = ServicePeriodForm
     list_display = ["name", "venue", "days", "first_seating", "last_seating", "slot_min", "pacing_covers"]
@@ -35,7 +35,7 @@ class ServicePeriodAdmin(WithinOneVenue, OfVenues, admin.ModelAdmin[ServicePerio
 
 @admin.register(Closure)
 class ClosureAdmin(WithinOneVenue, OfVenues, admin.ModelAdmin[Closure]):
-    """Holidays."""
+    """Closed days, such as holidays."""
 
     list_display = ["venue", "first_date", "last_date", "reason"]
     list_select_related = ["venue"]

@@ -1,4 +1,4 @@
-"""Where staff say what they seat their guests at."""
+"""Tables, areas and combinations in the back office."""
 
 from typing import Any
 
@@ -14,16 +14,16 @@ from reservations.models import Area, Combination, Table
 
 
 class WithinOneVenue:
-    """What stays with its venue once it has one."""
+    """The venue of an existing row is fixed."""
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
-        """The venue is chosen once: reservations hang on it."""
+        """The venue is read-only for existing rows, because reservations reference them."""
         return ["venue"] if obj else []
 
 
 @admin.register(Area)
 class AreaAdmin(WithinOneVenue, OfVenues, admin.ModelAdmin[Area]):
-    """The terrace, the bar."""
+    """Areas, such as the terrace or the bar."""
 
     list_display = ["name", "venue", "position"]
     list_select_related = ["venue"]
@@ -35,7 +35,7 @@ class AreaAdmin(WithinOneVenue, OfVenues, admin.ModelAdmin[Area]):
 
 @admin.register(Table)
 class TableAdmin(WithinOneVenue, OfVenues, admin.ModelAdmin[Table]):
-    """Tables, in the order in which they are given."""
+    """Tables, in the order of assignment."""
 
     form = TableForm
     list_display = ["name", "venue", "area", "seats_min", "seats_max", "priority", "is_active"]
@@ -49,13 +49,13 @@ class TableAdmin(WithinOneVenue, OfVenues, admin.ModelAdmin[Table]):
     fields = ["venue", "area", "name", ("seats_min", "seats_max"), "priority", "is_active"]
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
-        """What would go too; a table without which a combination is none is kept, by hand and in bulk."""
+        """List what would be deleted; a table that is part of a combination is protected."""
         gone, counts, forbidden, protected = super().get_deleted_objects(objs, request)
         combinations = Combination.objects.filter(tables__in=[table.pk for table in objs]).distinct().order_by("name")
         return gone, counts, forbidden, [*protected, *(f"Combination: {one.name}" for one in combinations)]
 
     def save_model(self, request: HttpRequest, obj: Table, form: Any, change: bool) -> None:
-        """Store the table; under a new name it is found in the reservations that have it."""
+        """Save the table; renaming it updates its reservations."""
         if change and "name" in form.changed_data:
             rename_table.rename(obj, now=timezone.now(), actor=staff(request))
             return
@@ -64,7 +64,7 @@ class TableAdmin(WithinOneVenue, OfVenues, admin.ModelAdmin[Table]):
 
 @admin.register(Combination)
 class CombinationAdmin(WithinOneVenue, OfVenues, admin.ModelAdmin[Combination]):
-    """Tables that are pushed together."""
+    """Combinations of tables."""
 
     form = CombinationForm
     list_display = ["name", "venue", "seats_min", "seats_max", "priority", "is_active"]

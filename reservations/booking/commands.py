@@ -181,14 +181,14 @@ def change(
     with transaction.atomic():
         table_assignment.lock(reservation)
         if version is not None and reservation.version != version:
-            raise Changed("Somebody else has changed this reservation meanwhile. Look at it again.", param="version")
+            raise Changed("Another user has changed this reservation. Check it and try again.", param="version")
         if reservation.status == CANCELLED:
             raise IllegalMove("This reservation is cancelled and cannot be changed.", param="status")
         before = {name: getattr(reservation, name) for name in REWRITTEN}
         for name, value in (guest or {}).items():
             setattr(reservation, name, value)
         if reservation.needs_contact and not (reservation.customer_email or reservation.customer_phone):
-            raise NoContact("Give an e-mail address or a phone number.", param="customer_email")
+            raise NoContact("Enter an email address or a phone number.", param="customer_email")
         held = table_assignment.held(reservation)
         is_by_the_book = table_assignment.has_tables(reservation.venue_id) or reservation.seatings.exists()
         reservation.date = reservation.date if day is None else day
@@ -243,7 +243,7 @@ def seat_as_named(reservation: Reservation, names: list[str], *, held: list[str]
     if names == its and (is_gone or (names == held and not is_moved)):
         return False
     if is_gone and names:
-        raise IllegalMove(f"This party is {reservation.arrival}, and is given no table.", param="tables")
+        raise IllegalMove(f"This party is {reservation.arrival}, so no table can be assigned.", param="tables")
     is_freed = table_assignment.free(reservation)
     reservation.tables = []
     if names:
@@ -256,12 +256,12 @@ def future_moment(venue: Venue, *, day: date, at: time, now: datetime) -> dateti
     """The moment that a guest may ask for. Raises NoSuchTime, InThePast, TooFarAhead."""
     today = today_of(venue, now=now)
     if day < today:
-        raise InThePast(f"{day} is over; at the venue it is {today}.", param="date")
+        raise InThePast(f"{day} is in the past. The current date at the restaurant is {today}.", param="date")
     if day > today + timedelta(days=venue.max_days_ahead):
         raise TooFarAhead(f"Reservations are taken at most {venue.max_days_ahead} days ahead.", param="date")
     moment = moment_of(venue, day=day, at=at)
     if moment <= now:
-        raise InThePast(f"{at:%H:%M} is over today.", param="time")
+        raise InThePast(f"{at:%H:%M} is in the past.", param="time")
     return moment
 
 

@@ -33,11 +33,11 @@ def prove(reservation: Reservation, *, now: datetime) -> None:
     with transaction.atomic():
         table_assignment.lock(reservation)
         if reservation.status == CANCELLED:
-            raise IllegalMove("This booking was given up. Please book again.", param="status")
+            raise IllegalMove("This booking was cancelled. Please book again.", param="status")
         if reservation.prove_by is None:
             return
         if reservation.prove_by <= now or reservation.starts_at <= now:
-            raise ProofTooLate("This table is not kept for you any more. Please book again.", param="status")
+            raise ProofTooLate("The table was released. Please book again.", param="status")
         if reservation.seatings.exists():
             commands.move(reservation, CONFIRMED, now=now, actor="guest")
             return

@@ -171,12 +171,12 @@ def take_named(reservation: Reservation, names: Sequence[str]) -> list[str]:
         with transaction.atomic():
             taken = [name for (name,) in execute(TAKE_NAMED, reservation, names=wanted)]
             if busy := [name for name in wanted if name not in taken]:
-                raise TableTaken(f"Taken then: {', '.join(busy)}.", param="tables")
+                raise TableTaken(f"Already booked at that time: {', '.join(busy)}.", param="tables")
     except OperationalError as error:
         # Two parties that are to change places wait for each other; one of them is told.
         if not isinstance(error.__cause__, DeadlockDetected):
             raise
-        raise TableTaken(f"Taken then: {', '.join(wanted)}.", param="tables") from error
+        raise TableTaken(f"Already booked at that time: {', '.join(wanted)}.", param="tables") from error
     reservation.tables = taken
     return taken
 

@@ -25,8 +25,8 @@ HELD_FOR = timedelta(minutes=30)
 MOST_OFFERS = 3
 # A mail that has waited for so long, or was tried in vain, may never arrive.
 PROMPT = timedelta(minutes=5)
-LAPSED = "This table is not held for you any more. You are still on the waiting list."
-WITH_STAFF = "This offer is over: the restaurant has taken your reservation in hand and will confirm it."
+LAPSED = "This table is no longer held for you. You are still on the waiting list."
+WITH_STAFF = "This offer has ended. The restaurant is processing your reservation and will confirm it."
 WAITING = Q(status=Reservation.Status.PENDING, pending_reason=Reservation.PendingReason.WAITLIST)
 
 
@@ -182,9 +182,9 @@ def offer(reservation: Reservation, *, pacing_covers: int | None = None, actor: 
     with transaction.atomic():
         table_assignment.lock(reservation)
         if not is_waiting(reservation) or reservation.starts_at <= now:
-            raise NotWaiting("This party does not wait for a table.", param="status")
+            raise NotWaiting("This party is not on the waiting list.", param="status")
         if reservation.offered_until is not None:
-            raise NotWaiting("This party has an offer already.", param="status")
+            raise NotWaiting("This party already has an offer.", param="status")
         names = table_assignment.seat(reservation, pacing_covers=pacing_covers)
         if names is None:
             raise NoRoom("No table is free for this party.", param="time")

@@ -146,7 +146,7 @@ def told(day: Day, party_size: int) -> OpenDay:
         choices = tuple(Choice(slot.time, "request", slot.period.name) for slot in slots)
         return OpenDay(its.day, "free" if choices else "asked", choices=choices)
     if not its.slots:
-        return OpenDay(its.day, "closed", "No guests are seated on this day.")
+        return OpenDay(its.day, "closed", "There are no seating times on this day.")
     if not its.open_slots():
         return OpenDay(its.day, "closed", its.why_not(its.slots[0].time))
     otherwise = "full"
@@ -160,9 +160,9 @@ def told(day: Day, party_size: int) -> OpenDay:
         for slot in slots
     )
     if not found:
-        return OpenDay(its.day, "closed", "No more guests are seated today.")
+        return OpenDay(its.day, "closed", "There are no more seating times today.")
     if not any(choice.answer in ("free", "request") for choice in found):
-        return OpenDay(its.day, "full", f"There is no table for {party_size} left on this day.", found)
+        return OpenDay(its.day, "full", f"No table for {party_size} is available on this day.", found)
     return OpenDay(its.day, "free", choices=found)
 
 
@@ -180,13 +180,11 @@ def book(venue: Venue, wish: Wish, *, form: str, address: str, now: datetime) ->
         earlier = OnlineBooking.objects.select_related("reservation__venue").filter(form=key).first()
         if earlier:
             if earlier.content != wish.content:
-                raise StaleBookingForm(
-                    "With this form a table is booked already. To book another one press the button once more."
-                )
+                raise StaleBookingForm("This form has already booked a table. To book another one, submit it again.")
             return earlier.reservation
         if venue.proves_guests and not wish.customer_email:
             raise commands.NoContact(
-                "This restaurant confirms bookings by mail: give an e-mail address.", param="customer_email"
+                "This restaurant confirms bookings by email. Enter an email address.", param="customer_email"
             )
         CONTACT_LOCK.acquire(contact)
         check_contact(venue, contact, now=now)
@@ -223,7 +221,7 @@ def check_contact(venue: Venue, contact: str, *, now: datetime) -> None:
     ).exclude(reservation__status=Reservation.Status.CANCELLED)
     if upcoming.count() >= MOST_UPCOMING:
         raise TooManyBookings(
-            f"You have {MOST_UPCOMING} bookings here that are still to come, and no more can be made on this page."
+            f"You already have {MOST_UPCOMING} upcoming bookings, the maximum for online booking."
             " Please call the restaurant."
         )
 
@@ -233,7 +231,7 @@ def check_address(venue: Venue, sender: str, *, now: datetime) -> None:
     lately = OnlineBooking.objects.filter(address=sender, created_at__gt=now - A_DAY, reservation__venue=venue)
     if lately.count() >= MOST_A_DAY:
         raise TooManyBookings(
-            f"{MOST_A_DAY} bookings were made from your connection within a day, and no more can be made on this page."
+            f"{MOST_A_DAY} bookings were made from your connection within a day, the maximum for online booking."
             " Please call the restaurant."
         )
 
@@ -246,7 +244,7 @@ def new_form(venue: Venue, *, now: datetime) -> str:
 
 def opened(form: str, *, venue: Venue, now: datetime) -> UUID:
     """The key of a form. Raises StaleBookingForm, TooQuick."""
-    stale = "This page was open for long. Please check your booking and press the button once more."
+    stale = "This page has expired. Please check your booking and submit it again."
     try:
         its, key, made_s = FORM_SIGNER.load(form)
     except BadSignature as error:
@@ -255,7 +253,7 @@ def opened(form: str, *, venue: Venue, now: datetime) -> UUID:
     if its != venue.public_id or age_s > FORM_GOOD_FOR.total_seconds():
         raise StaleBookingForm(stale)
     if age_s < LEAST_S:
-        raise TooQuick("That was very quick. Please check your booking and press the button once more.")
+        raise TooQuick("The form was submitted too quickly. Please check your booking and submit it again.")
     return UUID(hex=key)
 
 

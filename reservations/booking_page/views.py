@@ -1,8 +1,8 @@
-"""The page on which guests book a table, at its own address or in a frame on the restaurant's site.
+"""The booking page for guests, stand-alone or embedded in a frame on the restaurant's website.
 
-It knows nobody: it sets no cookie and reads none, so it works in a frame where browsers keep cookies from it. What
-another site has a browser send here could be sent by that site as well, so its forms need no CSRF token; what limits
-bookings is in reservations.booking_page.online_booking.
+The page is anonymous: it sets and reads no cookies, so it works in a frame where browsers block third-party cookies.
+Without a session there is nothing for CSRF to abuse, so its forms need no CSRF token. The limits on bookings are in
+reservations.booking_page.online_booking.
 """
 
 import logging
@@ -39,34 +39,34 @@ logger = logging.getLogger("tablewire.guests")
 
 HEADERS = {
     "Cache-Control": "no-store, private",
-    # Restaurants' own pages are to be found, and a page for each venue and day is not.
+    # Search engines should index the restaurant's website, not one page for each venue and day.
     "X-Robots-Tag": "noindex",
     "Referrer-Policy": "same-origin",
-    # Any site may show it in a frame: that is what it is for.
+    # Any site may embed the page.
     "Content-Security-Policy": (
         "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none';"
         " frame-ancestors *"
     ),
 }
-USUAL_PARTY, MOST_GUESTS = 2, 500
-# So many days before the chosen one are shown with it.
+DEFAULT_PARTY_SIZE, MAX_PARTY_SIZE = 2, 500
+# Days shown before the chosen one.
 DAYS_BEFORE = 2
 
 BookView = Callable[..., HttpResponse]
 
 
 class BookingForm(forms.Form):
-    """Who is coming, when, and how many; judged as the API judges it."""
+    """The booking form, validated like the API."""
 
     form = forms.CharField(required=False, max_length=400, widget=forms.HiddenInput)
-    party = forms.IntegerField(min_value=1, max_value=MOST_GUESTS, widget=forms.HiddenInput)
+    party = forms.IntegerField(min_value=1, max_value=MAX_PARTY_SIZE, widget=forms.HiddenInput)
     day = forms.CharField(max_length=10, widget=forms.HiddenInput)
     time = forms.CharField(max_length=5, widget=forms.HiddenInput)
     customer_name = forms.CharField(
         label="Your name", max_length=200, widget=forms.TextInput({"autocomplete": "name"})
     )
     customer_email = forms.CharField(
-        label="E-mail",
+        label="Email",
         required=False,
         max_length=254,
         widget=forms.EmailInput({"autocomplete": "email", "inputmode": "email"}),
@@ -75,17 +75,17 @@ class BookingForm(forms.Form):
         label="Phone",
         required=False,
         max_length=40,
-        help_text="With the country's number: +39 333 555 0100.",
+        help_text="With the country code, for example +39 333 555 0100.",
         widget=forms.TextInput({"type": "tel", "autocomplete": "tel", "inputmode": "tel"}),
     )
     special_requests = forms.CharField(
-        label="Wishes",
+        label="Special requests",
         required=False,
         max_length=2000,
-        help_text="Allergies, a high chair, a birthday.",
+        help_text="For example allergies, a high chair or a birthday.",
         widget=forms.Textarea({"rows": 3}),
     )
-    # People do not see it; programs that fill in whatever they find do.
+    # A honeypot: hidden from people, filled in by bots.
     website = forms.CharField(
         label="Leave this empty",
         required=False,
@@ -94,62 +94,62 @@ class BookingForm(forms.Form):
     )
 
     def clean_day(self) -> date:
-        """A day of the calendar."""
+        """Parse the date."""
         found = day_of(self.cleaned_data["day"])
         if found is None:
-            raise forms.ValidationError("Choose a day.")
+            raise forms.ValidationError("Choose a date.")
         return found
 
     def clean_time(self) -> clock_time:
-        """A time of the clock."""
+        """Parse the time."""
         found = time_of(self.cleaned_data["time"])
         if found is None:
             raise forms.ValidationError("Choose a time.")
         return found
 
     def clean_customer_name(self) -> str:
-        """One line of text."""
+        """Validate the name: one line of text."""
         return judged(Text(min_length=1, max_length=200), self.cleaned_data["customer_name"])
 
     def clean_customer_email(self) -> str | None:
-        """An address that mail can be sent to."""
+        """Validate the email address."""
         address = self.cleaned_data["customer_email"]
         return judged(Email(), address) if address else None
 
     def clean_customer_phone(self) -> str | None:
-        """The number without what people write between its digits."""
+        """Validate and normalise the phone number."""
         number = self.cleaned_data["customer_phone"]
         return judged(Phone(), number) if number else None
 
     def clean_special_requests(self) -> str:
-        """Lines of text."""
+        """Validate the text and normalise its line endings."""
         text = self.cleaned_data["special_requests"].replace("\r\n", "\n")
         return judged(Text(max_length=2000, allow_blank=True, lines=True), text)
 
     def clean_website(self) -> str:
-        """Nothing."""
+        """Reject bots."""
         if self.cleaned_data["website"]:
-            raise forms.ValidationError("Leave this field empty: it tells programs from people.")
+            raise forms.ValidationError("Leave this field empty. It protects the form against bots.")
         return ""
 
     def clean(self) -> dict[str, Any]:
-        """Ask for a way to reach the guest."""
-        wanted = super().clean() or self.cleaned_data
-        reached = wanted.get("customer_email") or wanted.get("customer_phone")
-        if not reached and not {"customer_email", "customer_phone"} & set(self.errors):
-            self.add_error("customer_email", "Give an e-mail address or a phone number.")
-        return wanted
+        """Require an email address or a phone number."""
+        values = super().clean() or self.cleaned_data
+        has_contact = values.get("customer_email") or values.get("customer_phone")
+        if not has_contact and not {"customer_email", "customer_phone"} & set(self.errors):
+            self.add_error("customer_email", "Enter an email address or a phone number.")
+        return values
 
     def wish(self) -> online_booking.Wish:
-        """What a form that is right asks for."""
+        """Return the booking request of a valid form."""
         names = ("customer_name", "customer_email", "customer_phone", "special_requests")
-        told = {name: self.cleaned_data[name] for name in names}
+        guest = {name: self.cleaned_data[name] for name in names}
         day, at, party = (self.cleaned_data[name] for name in ("day", "time", "party"))
-        return online_booking.Wish(day=day, at=at, party_size=party, **told)
+        return online_booking.Wish(day=day, at=at, party_size=party, **guest)
 
 
 def at_venue(*methods: str) -> Callable[[BookView], BookView]:
-    """Hand the view the venue of the address, if guests may book there, and make its answer one for frames."""
+    """Call the view with the venue in the URL if it has online booking; the response may be embedded in frames."""
 
     def decorate(view: BookView) -> BookView:
         @csrf_exempt
@@ -157,7 +157,7 @@ def at_venue(*methods: str) -> Callable[[BookView], BookView]:
         @wraps(view)
         def answer(request: HttpRequest, *, venue: str, **named: str) -> HttpResponse:
             try:
-                response = see(request, venue, named)
+                response = respond(request, venue, named)
             except (OperationalError, InterfaceError) as error:
                 logger.warning("database away: %s", error)
                 response = render(request, "reservations/booking_page/unavailable.html", status=503)
@@ -166,17 +166,17 @@ def at_venue(*methods: str) -> Callable[[BookView], BookView]:
                 response[name] = value
             return response
 
-        def see(request: HttpRequest, public_id: str, named: dict[str, str]) -> HttpResponse:
+        def respond(request: HttpRequest, public_id: str, named: dict[str, str]) -> HttpResponse:
             key = decode(PREFIX, public_id)
-            its = Venue.objects.select_related("account").filter(pk=key).first() if key else None
-            if its is None or not online_booking.is_open(its):
+            found = Venue.objects.select_related("account").filter(pk=key).first() if key else None
+            if found is None or not online_booking.is_open(found):
                 return render(request, "reservations/booking_page/closed.html", status=404)
             if request.method not in methods:
-                refused = render(request, "reservations/booking_page/closed.html", status=405)
-                refused["Allow"] = ", ".join(methods)
-                return refused
+                response = render(request, "reservations/booking_page/closed.html", status=405)
+                response["Allow"] = ", ".join(methods)
+                return response
             try:
-                return view(request, its, **named)
+                return view(request, found, **named)
             except links.NoSuchLink:
                 return render(request, "reservations/booking_page/closed.html", status=404)
 
@@ -187,13 +187,13 @@ def at_venue(*methods: str) -> Callable[[BookView], BookView]:
 
 @at_venue("GET", "HEAD", "POST")
 def book(request: HttpRequest, venue: Venue) -> HttpResponse:
-    """Choose a day and a time, say who is coming, and book."""
+    """Choose a date and a time, enter the guest's data, and book."""
     now = timezone.now()
     if request.method != "POST":
         return shown(request, venue, asked=request.GET, form=None)
     sent = request.POST.copy()
     if instead := request.POST.get("instead"):
-        # One of the other times that were offered when the first was gone.
+        # One of the alternatives that were offered when the first time was not available.
         sent["time"] = instead
     form = BookingForm(sent, label_suffix="")
     if not form.is_valid():
@@ -214,12 +214,12 @@ def book(request: HttpRequest, venue: Venue) -> HttpResponse:
 
 @at_venue("GET", "HEAD")
 def done(request: HttpRequest, venue: Venue, *, receipt: str) -> HttpResponse:
-    """What is booked, and what happens next."""
+    """Show the booking and what happens next."""
     found = online_booking.booked(receipt, venue=venue)
     context = {
         "venue": venue,
         "reservation": found,
-        "standing": permissions.standing(found, now=timezone.now()),
+        "state": permissions.standing(found, now=timezone.now()),
         "day": templates.day_in_words(found.date),
         "until": templates.hour_of(found.prove_by, venue.timezone) if found.prove_by else "",
         "manage": online_booking.manage_link(found),
@@ -237,29 +237,31 @@ def shown(
     refusal: Refusal | None = None,
     status: int = 200,
 ) -> HttpResponse:
-    """The page for what is asked; what cannot be read is told, and the usual shown instead."""
+    """Render the page for the query; invalid values are replaced by defaults, with a note."""
     now = timezone.now()
     today = today_of(venue, now=now)
     last = today + timedelta(days=venue.max_days_ahead)
     notes = []
     party = party_of(asked.get("party", ""))
     if party is None:
-        party = USUAL_PARTY
+        party = DEFAULT_PARTY_SIZE
         if asked.get("party"):
-            notes.append(f"The number of guests is 1 to {MOST_GUESTS}. These are the times for {party}.")
+            notes.append(
+                f"The number of guests must be 1 to {MAX_PARTY_SIZE}. These are the times for {party} guests."
+            )
     day = day_of(asked.get("day", ""))
     if asked.get("day") and (day is None or not today <= day <= last):
-        notes.append(f"Choose a day from {templates.day_in_words(today)} to {templates.day_in_words(last)}.")
+        notes.append(f"Choose a date from {templates.day_in_words(today)} to {templates.day_in_words(last)}.")
         day = None
     first = today if day is None else max(today, min(day - timedelta(days=DAYS_BEFORE), last))
     week = online_booking.days(venue, first, party_size=party, now=now)
-    chosen = next((its for its in week if its.day == day), None) or next(
-        (its for its in week if its.state in ("free", "asked")), week[0]
+    chosen = next((option for option in week if option.day == day), None) or next(
+        (option for option in week if option.state in ("free", "asked")), week[0]
     )
     at = time_of(asked.get("time", ""))
     if at and form is None and day is not None:
         form = BookingForm(label_suffix="")
-    choice = next((its for its in chosen.choices if its.time == at), None)
+    choice = next((option for option in chosen.choices if option.time == at), None)
     context = {
         "venue": venue,
         "party": party,
@@ -277,9 +279,9 @@ def shown(
         "at": at,
         "answer": choice.answer if choice else "",
         "form": form if at and chosen.day == day else None,
-        # A form that was refused books nothing any more under its own key.
+        # A rejected form gets a new key if its key was the problem.
         "form_key": fresh_key(venue, form, refusal),
-        "refusal": refusal,
+        "error": refusal,
         "alternatives": (refusal.extra or {}).get("alternatives", []) if refusal else [],
         "notes": notes,
     }
@@ -287,27 +289,27 @@ def shown(
 
 
 def fresh_key(venue: Venue, form: BookingForm | None, refusal: Refusal | None) -> str:
-    """The key of the form that is shown: that which it came with, unless that is what was wrong."""
-    kept = str(form.data.get("form", "")) if form is not None and form.is_bound else ""
-    if kept and len(kept) <= 400 and not isinstance(refusal, online_booking.StaleBookingForm):
-        return kept
+    """Return the key for the form: the submitted one, unless it was rejected."""
+    submitted = str(form.data.get("form", "")) if form is not None and form.is_bound else ""
+    if submitted and len(submitted) <= 400 and not isinstance(refusal, online_booking.StaleBookingForm):
+        return submitted
     return online_booking.new_form(venue, now=timezone.now())
 
 
 def is_mailed(reservation: Reservation) -> bool:
-    """Whether this guest is sent mail."""
+    """Whether the guest gets emails."""
     return bool(reservation.customer_email and reservation.venue.mails_guests)
 
 
-# What stands in addresses
+# Query parameters
 def party_of(text: str) -> int | None:
-    """How many guests, or None."""
-    is_a_number = text.isascii() and text.isdigit() and len(text) <= len(str(MOST_GUESTS))
-    return int(text) if is_a_number and 1 <= int(text) <= MOST_GUESTS else None
+    """Parse the party size; None if it is invalid."""
+    is_a_number = text.isascii() and text.isdigit() and len(text) <= len(str(MAX_PARTY_SIZE))
+    return int(text) if is_a_number and 1 <= int(text) <= MAX_PARTY_SIZE else None
 
 
 def day_of(text: str) -> date | None:
-    """A day as 2026-11-28, or None."""
+    """Parse a date such as 2026-11-28; None if it is invalid."""
     try:
         return parse_date(text) if len(text) == len("2026-11-28") and text.isascii() else None
     except ValueError:
@@ -315,7 +317,7 @@ def day_of(text: str) -> date | None:
 
 
 def time_of(text: str) -> clock_time | None:
-    """A time as 19:30, or None."""
+    """Parse a time such as 19:30; None if it is invalid."""
     try:
         return parse_time(text) if len(text) == len("19:30") and text.isascii() else None
     except ValueError:

@@ -1,4 +1,4 @@
-"""The day of a venue: its tables and who sits there when, drawn on the server and fetched anew when it has changed."""
+"""The day view: tables and reservations, rendered on the server and refreshed when they change."""
 
 from datetime import datetime
 from typing import Any
@@ -20,28 +20,33 @@ VIEWS = ("auto", "grid", "list")
 
 @page(Right.RESERVATIONS, section="day")
 def day(request: PageRequest) -> HttpResponse:
-    """One day: the grid at a desk, the list on a phone and on paper."""
+    """Show one day: a grid on large screens, a list on phones and in print."""
     now = timezone.now()
     work, today = at_work(request.access.venue, day_of(request.GET.get("day")), now=now)
-    known = drawn(request, work, now=now)
-    known |= {"today": today, "before": work.day - A_DAY, "after": work.day + A_DAY, "undo": undo_of(request)}
-    return render(request, "reservations/day.html", known)
+    context = context_of(request, work, now=now)
+    context |= {
+        "today": today,
+        "previous_day": work.day - A_DAY,
+        "next_day": work.day + A_DAY,
+        "undo": undo_of(request),
+    }
+    return render(request, "reservations/day.html", context)
 
 
 @page(Right.RESERVATIONS, section="day")
 def live(request: PageRequest) -> HttpResponse:
-    """What has changed on a day since `seen`: 204 for nothing, or the day anew."""
+    """Return the updated day, or 204 if it has not changed since the digest `seen`."""
     now = timezone.now()
     work, _ = at_work(request.access.venue, day_of(request.GET.get("day")), now=now)
     if request.GET.get("seen") == seen(work, now=now):
         return HttpResponse(status=204)
-    return render(request, "reservations/day_fragment.html", drawn(request, work, now=now))
+    return render(request, "reservations/day_fragment.html", context_of(request, work, now=now))
 
 
-def drawn(request: PageRequest, work: Work, *, now: datetime) -> dict[str, Any]:
-    """What the day's templates show."""
+def context_of(request: PageRequest, work: Work, *, now: datetime) -> dict[str, Any]:
+    """Return the context of the day's templates."""
     view = request.GET.get("view", "")
-    # Read before the rows: it may be older than what is shown, and then the page is fetched once more.
+    # Computed before the rows are read: an older digest only causes one more refresh.
     digest = seen(work, now=now)
     sheet = Sheet.of(work, now=now)
     return {
@@ -51,5 +56,5 @@ def drawn(request: PageRequest, work: Work, *, now: datetime) -> dict[str, Any]:
         "view": view if view in VIEWS else "auto",
         "venue": request.access.venue,
         "is_cut": len(sheet.visits) >= MOST,
-        "most": MOST,
+        "max_shown": MOST,
     }

@@ -1,4 +1,4 @@
-"""The guests of a venue: found, looked at, noted, joined, and erased where they ask for it."""
+"""Guest pages: search, profile with notes, merging, erasing and download."""
 
 from typing import Any
 
@@ -20,33 +20,33 @@ from reservations.guests.profiles import Guest, guest_of
 from reservations.models import Reservation
 from reservations.service.display_status import LOOKS, stage_of
 
-LONGEST_SEARCH = 100
-# Of one guest's reservations the newest.
-MOST_VISITS = 100
+MAX_QUERY_LENGTH = 100
+# The newest visits that a guest's page lists.
+MAX_VISITS = 100
 
 
 @page(Right.GUESTS, section="guests")
 def guests(request: PageRequest) -> HttpResponse:
-    """Guests whose name, address or number holds the text, or those of these days."""
+    """Search guests by name, email or phone; without a query, list those with a recent or upcoming reservation."""
     now, venue = timezone.now(), request.access.venue
-    asked, hint, found = text_of(request), "", []
-    if len(asked) >= search.SHORTEST:
-        found = search.search(venue, asked, now=now)
-    elif asked:
-        hint = f"Type at least {search.SHORTEST} letters or digits."
+    query, hint, found = query_of(request), "", []
+    if len(query) >= search.SHORTEST:
+        found = search.search(venue, query, now=now)
+    elif query:
+        hint = f"Enter at least {search.SHORTEST} letters or digits."
     else:
         found = search.around(venue, now=now)
-    known = {"found": found, "asked": asked, "hint": hint, "most": search.MOST_GUESTS, "venue": venue}
-    return render(request, "reservations/guests.html", known | {"is_cut": len(found) >= search.MOST_GUESTS})
+    context = {"found": found, "query": query, "hint": hint, "max_shown": search.MOST_GUESTS, "venue": venue}
+    return render(request, "reservations/guests.html", context | {"is_cut": len(found) >= search.MOST_GUESTS})
 
 
-def text_of(request: PageRequest) -> str:
-    """What is searched for; no database keeps a NUL."""
-    return " ".join(request.GET.get("q", "").replace("\x00", " ").split())[:LONGEST_SEARCH]
+def query_of(request: PageRequest) -> str:
+    """Return the search query with normalised spaces and without NUL, which PostgreSQL cannot store."""
+    return " ".join(request.GET.get("q", "").replace("\x00", " ").split())[:MAX_QUERY_LENGTH]
 
 
 def found_of(request: PageRequest, public_id: str) -> tuple[Reservation, Guest]:
-    """A guest, and the reservation by which the page names them. Raises Http404 where nobody is known by it."""
+    """Return the reservation in the URL and its guest. Raises Http404 if it has no contact data."""
     reservation = reservation_of(request, public_id)
     try:
         return reservation, guest_of(reservation)
@@ -55,143 +55,144 @@ def found_of(request: PageRequest, public_id: str) -> tuple[Reservation, Guest]:
 
 
 class NoteForm(forms.Form):
-    """What staff know of a guest."""
+    """Staff notes and tags of a guest."""
 
     note = forms.CharField(
         required=False,
         max_length=2000,
         widget=forms.Textarea({"rows": 4}),
-        help_text="For the staff alone. The guest can ask to read it.",
+        help_text="Visible to staff only. Guests have the right to request a copy.",
     )
     tags = forms.CharField(required=False, max_length=300, help_text="Separated by commas: regular, nut allergy")
     seen = forms.CharField(required=False, max_length=40, widget=forms.HiddenInput)
 
     def clean_note(self) -> str:
-        """The text with plain ends of lines."""
+        """Normalise line endings."""
         return str(self.cleaned_data["note"]).replace("\r\n", "\n")
 
     def clean_tags(self) -> list[str]:
-        """Each once, of at most 30 letters."""
+        """Split the tags, remove duplicates, and check their length and number."""
         tags = list(dict.fromkeys(tag.strip() for tag in self.cleaned_data["tags"].split(",") if tag.strip()))
         if any(len(tag) > 30 for tag in tags):
-            raise forms.ValidationError("A tag has at most 30 letters.")
+            raise forms.ValidationError("A tag can have at most 30 characters.")
         if len(tags) > profiles.MOST_TAGS:
-            raise forms.ValidationError(f"A guest has at most {profiles.MOST_TAGS} tags.")
+            raise forms.ValidationError(f"A guest can have at most {profiles.MOST_TAGS} tags.")
         return tags
 
     def clean_seen(self) -> Any:
-        """When the note that was shown was written."""
+        """Parse the time of the note that the form showed."""
         try:
             return parse_datetime(self.cleaned_data["seen"]) if self.cleaned_data["seen"] else None
         except ValueError as error:
-            raise forms.ValidationError("Open the page again.") from error
+            raise forms.ValidationError("Reload the page and try again.") from error
 
 
 @page(Right.GUESTS, section="guests", methods=("GET", "HEAD", "POST"))
 def guest(request: PageRequest, *, reservation: str) -> HttpResponse:
-    """One guest: numbers, notes, visits. POST writes the note."""
+    """Show a guest's statistics, notes and visits; a POST saves the note."""
     now = timezone.now()
     its, found = found_of(request, reservation)
-    noted = found.visitor
-    shown = {
-        "note": noted.note if noted else "",
-        "tags": ", ".join(noted.tags) if noted else "",
-        "seen": noted.updated_at.isoformat() if noted else "",
+    visitor = found.visitor
+    initial = {
+        "note": visitor.note if visitor else "",
+        "tags": ", ".join(visitor.tags) if visitor else "",
+        "seen": visitor.updated_at.isoformat() if visitor else "",
     }
-    form = NoteForm(request.POST or None, initial=shown)
+    form = NoteForm(request.POST or None, initial=initial)
     if request.method == "POST" and form.is_valid():
-        wrote = form.cleaned_data
+        values = form.cleaned_data
         try:
-            profiles.note(found, text=wrote["note"], tags=wrote["tags"], seen=wrote["seen"], now=now)
+            profiles.note(found, text=values["note"], tags=values["tags"], seen=values["seen"], now=now)
         except Refusal as refusal:
             form.add_error("note", refusal.message)
         else:
-            messages.success(request, "The note is kept.")
+            messages.success(request, "Note saved.")
             return redirect(address_of(request, its))
-    rows = list(found.reservations.order_by("-starts_at", "-id")[: MOST_VISITS + 1])
-    known = {
-        "its": its,
+    rows = list(found.reservations.order_by("-starts_at", "-id")[: MAX_VISITS + 1])
+    context = {
+        "reservation": its,
         "guest": found,
         "name": rows[0].customer_name if rows else its.customer_name,
         "form": form,
-        "noted": noted,
+        "visitor": visitor,
         "merged": list(found.visitors[1:]),
         "tally": found.tally(now=now),
         "forgotten_at": retention.forgotten_at(found),
-        "visits": [{"reservation": row, "look": LOOKS[stage_of(row, now=now)]} for row in rows[:MOST_VISITS]],
-        "is_cut": len(rows) > MOST_VISITS,
-        "most": MOST_VISITS,
+        "visits": [{"reservation": row, "look": LOOKS[stage_of(row, now=now)]} for row in rows[:MAX_VISITS]],
+        "is_cut": len(rows) > MAX_VISITS,
+        "max_shown": MAX_VISITS,
         "venue": its.venue,
         "sees_day": request.access.may(Right.RESERVATIONS),
     }
-    return render(request, "reservations/guest_profile.html", known, status=400 if form.errors else 200)
+    return render(request, "reservations/guest_profile.html", context, status=400 if form.errors else 200)
 
 
 def address_of(request: PageRequest, reservation: Reservation) -> str:
-    """The page of the guest who made it."""
+    """Return the URL of the reservation's guest."""
     named = {"venue": request.access.venue.public_id, "reservation": reservation.public_id}
     return reverse("guest-of-venue", kwargs=named)
 
 
 @page(Right.GUESTS, section="guests", methods=("GET", "HEAD", "POST"))
 def merge(request: PageRequest, *, reservation: str) -> HttpResponse:
-    """Look for the other (GET), see both beside each other, and make them one (POST)."""
+    """Search the other guest and compare both (GET), then merge them (POST)."""
     now = timezone.now()
     its, found = found_of(request, reservation)
     other_id = request.POST.get("other") or request.GET.get("other")
-    known: dict[str, Any] = {"its": its, "guest": found, "name": its.customer_name, "asked": text_of(request)}
+    query = query_of(request)
+    context: dict[str, Any] = {"reservation": its, "guest": found, "name": its.customer_name, "query": query}
     if other_id:
         other, second = found_of(request, other_id)
         if request.method == "POST":
-            say(request, lambda: profiles.merge(found, second, now=now), "They are one guest now.")
+            say(request, lambda: profiles.merge(found, second, now=now), "The guests were merged.")
             return redirect(address_of(request, its))
-        known |= {"other": other, "tally": found.tally(now=now), "second": second, "others": second.tally(now=now)}
-    elif len(known["asked"]) >= search.SHORTEST:
-        hits = search.search(its.venue, known["asked"], now=now)
-        known["found"] = [one for one in hits if not one.contacts & found.contacts]
-    return render(request, "reservations/guests_merge.html", known)
+        context |= {"other": other, "tally": found.tally(now=now), "second": second, "others": second.tally(now=now)}
+    elif len(query) >= search.SHORTEST:
+        hits = search.search(its.venue, query, now=now)
+        context["found"] = [hit for hit in hits if not hit.contacts & found.contacts]
+    return render(request, "reservations/guests_merge.html", context)
 
 
 @page(Right.GUESTS, section="guests", methods=("POST",))
 def split(request: PageRequest, *, reservation: str) -> HttpResponse:
-    """Take a merged guest out again."""
+    """Separate a merged guest."""
     its, found = found_of(request, reservation)
     key = decode("gst", request.POST.get("visitor", ""))
     away = next((visitor for visitor in found.visitors[1:] if visitor.pk == key), None)
     if away is None:
         raise Http404("There is no such guest.")
     away.venue = its.venue
-    say(request, lambda: profiles.split(away, now=timezone.now()), "They are two guests again.")
+    say(request, lambda: profiles.split(away, now=timezone.now()), "The guests were separated.")
     return redirect(address_of(request, its))
 
 
 @page(Right.GUESTS, section="guests", methods=("GET", "HEAD", "POST"))
 def erase(request: PageRequest, *, reservation: str) -> HttpResponse:
-    """Ask for the name (GET), then forget who the guest was (POST)."""
+    """Ask for the name as confirmation (GET), then erase the guest's data (POST)."""
     its, found = found_of(request, reservation)
-    known: dict[str, Any] = {"its": its, "guest": found, "name": its.customer_name}
+    context: dict[str, Any] = {"reservation": its, "guest": found, "name": its.customer_name}
     if request.method == "POST":
-        known["typed"] = request.POST.get("typed", "")[:300]
+        context["typed"] = request.POST.get("typed", "")[:300]
         try:
             count = erasure.erase(
                 found,
                 name=its.customer_name,
-                typed=known["typed"],
+                typed=context["typed"],
                 now=timezone.now(),
                 actor=request.access.actor,
             )
         except Refusal as refusal:
-            known["refused"] = refusal
-            return render(request, "reservations/guests_erase.html", known, status=400)
-        visits = "1 reservation is" if count == 1 else f"{count} reservations are"
-        messages.success(request, f"The guest is erased. {visits} nobody's now.")
+            context["error"] = refusal
+            return render(request, "reservations/guests_erase.html", context, status=400)
+        reservations = "1 reservation was" if count == 1 else f"{count} reservations were"
+        messages.success(request, f"The guest was erased. {reservations} anonymised.")
         return redirect("guests", venue=its.venue.public_id)
-    return render(request, "reservations/guests_erase.html", known | {"tally": found.tally(now=timezone.now())})
+    return render(request, "reservations/guests_erase.html", context | {"tally": found.tally(now=timezone.now())})
 
 
 @page(Right.GUESTS, section="guests")
 def download(request: PageRequest, *, reservation: str) -> HttpResponse:
-    """All that is known of a guest, as a file for the guest."""
+    """Download all data of a guest as JSON."""
     its, found = found_of(request, reservation)
     answer = JsonResponse(erasure.kept(found, now=timezone.now()), json_dumps_params={"indent": 2})
     answer["Content-Disposition"] = f'attachment; filename="guest-{its.code}.json"'

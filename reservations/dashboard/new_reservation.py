@@ -1,4 +1,4 @@
-"""Where staff take reservations on the phone, and parties at the door."""
+"""New reservations by staff, and walk-ins."""
 
 from django import forms
 from django.contrib import messages
@@ -22,7 +22,7 @@ Status = Reservation.Status
 
 @page(Right.RESERVATIONS, section="day", methods=("GET", "HEAD", "POST"))
 def new(request: PageRequest) -> HttpResponse:
-    """Write a reservation down: at any time, at the tables that are named or the best that is free."""
+    """Create a reservation: at any time, at the selected tables or the best free one."""
     venue, now = request.access.venue, timezone.now()
     names = list(Table.objects.filter(venue=venue, is_active=True).order_by("name").values_list("name", flat=True))
     shown = day_of(request.GET.get("day")) or working_day_of(venue, at=now)
@@ -37,36 +37,38 @@ def new(request: PageRequest) -> HttpResponse:
         except Refusal as refusal:
             form.blame(refusal)
         else:
-            tell_of(request, made, has_tables=bool(names))
+            add_created_message(request, made, has_tables=bool(names))
             return redirect(address_of(request, made))
-    known = {"form": form, "day": shown, "slots": Work.of(venue, shown).slots}
-    return render(request, "reservations/reservation_new.html", known, status=400 if form.errors else 200)
+    context = {"form": form, "day": shown, "slots": Work.of(venue, shown).slots}
+    return render(request, "reservations/reservation_new.html", context, status=400 if form.errors else 200)
 
 
-def tell_of(request: PageRequest, made: Reservation, *, has_tables: bool) -> None:
-    """What was written down."""
+def add_created_message(request: PageRequest, made: Reservation, *, has_tables: bool) -> None:
+    """Add a message about the new reservation."""
     if made.status == Status.PENDING:
-        messages.success(request, f"{made.customer_name} is written down, and waits for your word.")
+        messages.success(request, f"The reservation of {made.customer_name} was created and awaits your approval.")
     elif made.tables or not has_tables:
         where = f" at {', '.join(made.tables)}" if made.tables else ""
-        messages.success(request, f"{made.customer_name} is confirmed{where}.")
+        messages.success(request, f"The reservation of {made.customer_name} was confirmed{where}.")
     else:
-        messages.warning(request, f"{made.customer_name} is confirmed, and no table is free: choose one for them.")
+        messages.warning(
+            request, f"The reservation of {made.customer_name} was confirmed, but no table is free: choose one."
+        )
 
 
 class WalkInForm(forms.Form):
-    """How many stand at the door."""
+    """The number of walk-in guests."""
 
     party_size = forms.IntegerField(label="Guests", min_value=1, max_value=walk_ins.MOST)
 
 
 @page(Right.RESERVATIONS, section="day", methods=("POST",))
 def walk_in(request: PageRequest) -> HttpResponse:
-    """Seat a party that stands at the door, now, at the best table that is free."""
+    """Seat a walk-in party now at the best free table."""
     venue, now = request.access.venue, timezone.now()
     form = WalkInForm(request.POST)
     if not form.is_valid():
-        messages.error(request, f"Say how many guests there are: 1 to {walk_ins.MOST}.")
+        messages.error(request, f"Enter the number of guests, 1 to {walk_ins.MOST}.")
     else:
         try:
             party_size = form.cleaned_data["party_size"]

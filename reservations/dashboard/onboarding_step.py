@@ -9,4 +9,8 @@ def tables(mine: Access) -> Step | None:
     """A table; what is for trying out needs none. One query."""
     if mine.venue.is_sandbox or not mine.may(Right.VENUE) or Table.objects.filter(venue=mine.venue).exists():
         return None
-    return Step("Add your tables", "Reservations are then confirmed by what is free.", url_of("setup-tables", mine))
+    return Step(
+        "Add your tables",
+        "Reservations are then confirmed automatically if a table is free.",
+        url_of("setup-tables", mine),
+    )

@@ -1,4 +1,4 @@
-"""The tiles of today's reservations, for the first page of the venue."""
+"""Today's reservation totals for the overview."""
 
 from django.http import HttpResponse
 from django.shortcuts import render
@@ -14,9 +14,9 @@ NEXT = 3
 
 @page(Right.RESERVATIONS)
 def covers_today(request: PageRequest) -> HttpResponse:
-    """Covers of today, who comes next, and who waits: a part of a page."""
+    """Render tiles with today's covers, the next arrivals and pending requests."""
     venue, now = request.access.venue, timezone.now()
     work, _ = at_work(venue, None, now=now)
     sheet = Sheet.of(work, now=now)
-    known = {"sheet": sheet, "soon": sheet.next_to_come[:NEXT], "venue": venue}
-    return render(request, "reservations/overview_tile.html", known)
+    context = {"sheet": sheet, "soon": sheet.next_to_come[:NEXT], "venue": venue}
+    return render(request, "reservations/overview_tile.html", context)

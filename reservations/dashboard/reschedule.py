@@ -1,4 +1,4 @@
-"""Moves a reservation to another time or table, by a form or by dragging: both end in the booking rule."""
+"""Move a reservation to another time or table, by a form or by drag and drop."""
 
 import json
 from datetime import UTC, date, datetime, time
@@ -20,39 +20,39 @@ from reservations.booking.service_day import Work, working_day_of
 from reservations.dashboard.url_params import FIRST_YEAR, LAST_YEAR, address_of_day, reservation_of
 from reservations.models import Reservation
 
-# Seconds of the epoch, to the end of the last year that pages know.
+# Unix time of the end of the last year that the pages support.
 LAST_MOMENT = int(datetime(LAST_YEAR + 1, 1, 1, tzinfo=UTC).timestamp()) - 1
-MOST_TABLES = 50
+MAX_TABLES = 50
 MOVED = "reservation_moved"
-# Within the forms `time` is a field.
+# In the forms, `time` is a field.
 Clock = time
 
 
 class WhenForm(forms.Form):
-    """A day and a time by the venue's clock."""
+    """A date and a time in the venue's time zone."""
 
     day = forms.DateField(input_formats=["%Y-%m-%d"], widget=forms.DateInput({"type": "date"}, format="%Y-%m-%d"))
     time = forms.TimeField(
         input_formats=["%H:%M", "%H:%M:%S"],
         widget=forms.TimeInput({"type": "time", "list": "slots"}, format="%H:%M"),
-        help_text="By the clock of the venue",
+        help_text="In the restaurant's time zone",
     )
 
     def clean_day(self) -> date:
-        """A day that pages know."""
+        """Check that the pages support the day."""
         day: date = self.cleaned_data["day"]
         if not FIRST_YEAR <= day.year <= LAST_YEAR:
-            raise forms.ValidationError(f"Give a day of the years {FIRST_YEAR} to {LAST_YEAR}.")
+            raise forms.ValidationError(f"Enter a date from {FIRST_YEAR} to {LAST_YEAR}.")
         return day
 
     def clean_time(self) -> Clock:
-        """Hours and minutes."""
+        """Drop the seconds."""
         at: Clock = self.cleaned_data["time"]
         return at.replace(second=0, microsecond=0)
 
 
 class MoveForm(WhenForm):
-    """Where it goes: a day and a time, or the moment onto which it was dragged; and to which tables."""
+    """The new date and time, or the Unix time from drag and drop, and the tables."""
 
     version = forms.IntegerField(min_value=1, max_value=2**31 - 1, widget=forms.HiddenInput)
     tables = forms.CharField(required=False, max_length=2000)
@@ -65,16 +65,16 @@ class MoveForm(WhenForm):
             self.fields["day"].required = self.fields["time"].required = False
 
     def clean_day(self) -> date:
-        """A day that pages know; none where the moment says it."""
+        """Check the day; not needed if `moment` is given."""
         day: date | None = self.cleaned_data["day"]
         return super().clean_day() if day else date.min
 
     def clean_time(self) -> Clock:
-        """Hours and minutes; midnight where the moment says it."""
+        """Drop the seconds; midnight if `moment` is given."""
         return super().clean_time() if self.cleaned_data["time"] else time()
 
     def clean_tables(self) -> list[str] | None:
-        """Names in a JSON array; None where it keeps its own or gets the best that is free."""
+        """Parse the JSON array of table names; None keeps the current tables or assigns the best free one."""
         written = self.cleaned_data["tables"]
         if not written:
             return None
@@ -82,12 +82,12 @@ class MoveForm(WhenForm):
             names = json.loads(written)
         except (ValueError, RecursionError):
             names = None
-        if not isinstance(names, list) or len(names) > MOST_TABLES or not all(isinstance(one, str) for one in names):
-            raise forms.ValidationError("Choose from the list.")
+        if not isinstance(names, list) or len(names) > MAX_TABLES or not all(isinstance(name, str) for name in names):
+            raise forms.ValidationError("Select tables from the list.")
         return names
 
     def clean(self) -> dict[str, Any]:
-        """Read the moment by the clock of the venue."""
+        """Convert `moment` to date and time in the venue's time zone."""
         wanted: dict[str, Any] = super().clean() or self.cleaned_data
         moment = wanted.get("moment")
         if moment is not None:
@@ -98,7 +98,7 @@ class MoveForm(WhenForm):
 
 @page(Right.RESERVATIONS, section="day", methods=("GET", "HEAD", "POST"))
 def move(request: PageRequest, *, reservation: str) -> HttpResponse:
-    """Choose a time and see what is free then (GET); move (POST), unless somebody else has changed it meanwhile."""
+    """Choose a time and show the free tables (GET); move (POST), unless the reservation was changed since."""
     found = reservation_of(request, reservation)
     if request.method == "POST":
         return moved(request, found)
@@ -107,9 +107,9 @@ def move(request: PageRequest, *, reservation: str) -> HttpResponse:
 
 
 def choose(
-    request: PageRequest, found: Reservation, *, when: forms.Form | None, refused: str = "", status: int = 200
+    request: PageRequest, found: Reservation, *, when: forms.Form | None, error: str = "", status: int = 200
 ) -> HttpResponse:
-    """The form, with what is free at the time that is chosen."""
+    """Render the form with the free tables at the chosen time."""
     free = None
     day, at = found.date, found.time
     if when is None:
@@ -119,31 +119,31 @@ def choose(
     else:
         status = 400
     try:
-        free = openings(found, day=day, at=at) if status == 200 or refused else None
+        free = openings(found, day=day, at=at) if status == 200 or error else None
     except Refusal as refusal:
-        status, refused = 400, refusal.message
-    offered = [{"its": place, "value": json.dumps(place.names)} for place in free.places] if free else []
-    known = {
+        status, error = 400, refusal.message
+    offered = [{"table": place, "value": json.dumps(place.names)} for place in free.places] if free else []
+    context = {
         "reservation": found,
         "when": when,
         "free": free,
-        "places": [place for place in offered if place["its"].fits],  # type: ignore[attr-defined]
-        "others": [place for place in offered if not place["its"].fits],  # type: ignore[attr-defined]
+        "places": [place for place in offered if place["table"].fits],  # type: ignore[attr-defined]
+        "others": [place for place in offered if not place["table"].fits],  # type: ignore[attr-defined]
         "day": day,
         "at": at,
         "slots": Work.of(found.venue, day).slots,
         "has_tables": table_assignment.has_tables(found.venue_id),
-        "refused": refused,
+        "error": error,
         "version": found.version,
     }
-    return render(request, "reservations/reservation_move.html", known, status=status)
+    return render(request, "reservations/reservation_move.html", context, status=status)
 
 
 def moved(request: PageRequest, found: Reservation) -> HttpResponse:
-    """Move it, say so, and offer to take that back; or say why not."""
+    """Move the reservation, and show a message with Undo, or the error."""
     form = MoveForm(request.POST, zone=found.venue.timezone)
     if not form.is_valid():
-        return refuse(request, found, " ".join(str(message) for errors in form.errors.values() for message in errors))
+        return reject(request, found, " ".join(str(message) for errors in form.errors.values() for message in errors))
     wanted, now = form.cleaned_data, timezone.now()
     before = {
         "day": f"{found.date}",
@@ -161,47 +161,47 @@ def moved(request: PageRequest, found: Reservation) -> HttpResponse:
             actor=request.access.actor,
         )
     except Refusal as refusal:
-        return refuse(request, found, refusal.message)
+        return reject(request, found, refusal.message)
     undo = None
     if found.version != wanted["version"]:
         undo = before | {"reservation": found.public_id, "version": found.version}
-    said = words_of(found, is_undone="undo" in request.POST, is_same=undo is None)
+    message = message_of(found, is_undone="undo" in request.POST, is_same=undo is None)
     if request.htmx:  # type: ignore[attr-defined]
-        known = {"said": said, "undo": undo and undo | {"said": said}, "venue": found.venue}
-        response = render(request, "reservations/day_flash.html", known)
+        context = {"message": message, "undo": undo and undo | {"message": message}, "venue": found.venue}
+        response = render(request, "reservations/day_flash.html", context)
         response["HX-Trigger"] = "sheet-changed"
         return response
     if undo and "undo" not in request.POST:
-        request.session[MOVED] = undo | {"said": said}
+        request.session[MOVED] = undo | {"message": message}
     else:
-        messages.success(request, said)
+        messages.success(request, message)
     return redirect(address_of_day(request, working_day_of(found.venue, at=found.starts_at)))
 
 
-def refuse(request: PageRequest, found: Reservation, why: str) -> HttpResponse:
-    """Say why it stays where it is."""
+def reject(request: PageRequest, found: Reservation, error: str) -> HttpResponse:
+    """Show why the reservation was not moved."""
     if request.htmx:  # type: ignore[attr-defined]
-        response = render(request, "reservations/day_flash.html", {"refused": why}, status=400)
+        response = render(request, "reservations/day_flash.html", {"error": error}, status=400)
         response["HX-Trigger"] = "sheet-changed"
         return response
     found.refresh_from_db()
     found.venue = request.access.venue
     if "undo" in request.POST:
-        messages.error(request, why)
+        messages.error(request, error)
         return redirect(address_of_day(request, working_day_of(found.venue, at=found.starts_at)))
-    return choose(request, found, when=WhenForm(request.POST), refused=why, status=400)
+    return choose(request, found, when=WhenForm(request.POST), error=error, status=400)
 
 
-def words_of(found: Reservation, *, is_undone: bool, is_same: bool) -> str:
-    """What came of it."""
+def message_of(found: Reservation, *, is_undone: bool, is_same: bool) -> str:
+    """Return the message about the move."""
     tables = f" at {', '.join(found.tables)}" if found.tables else ", without a table"
     where = f"{found.time:%H:%M} on {found.date:%A %d %B}{tables}"
     if is_same:
-        return f"{found.customer_name} stays at {where}."
-    return f"{found.customer_name} is {'back' if is_undone else 'moved to'} {'at ' if is_undone else ''}{where}."
+        return f"{found.customer_name} was not moved: {where}."
+    return f"{found.customer_name} was moved {'back ' if is_undone else ''}to {where}."
 
 
 def undo_of(request: PageRequest) -> dict[str, Any] | None:
-    """The move that was made a moment ago, told once."""
+    """Return the last move once, for the Undo button."""
     undo: dict[str, Any] | None = request.session.pop(MOVED, None) if MOVED in request.session else None
     return undo

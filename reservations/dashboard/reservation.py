@@ -1,4 +1,4 @@
-"""The page of a reservation: what is known of it, and every step that may follow."""
+"""The page of a reservation: details, status steps, history and editing."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -23,9 +23,9 @@ from reservations.service import check_in
 from reservations.service.display_status import LOOKS, Stage, stage_of, steps_of
 
 Arrival, Status = Reservation.Arrival, Reservation.Status
-# The newest lines of the history and of the mail.
-MOST_LINES = 50
-WORDS = {
+# The newest lines of the history and of the emails.
+MAX_LINES = 50
+EVENT_LABELS = {
     "reservation.created": "Booked",
     "reservation.updated": "Changed",
     "reservation.confirmed": "Confirmed",
@@ -34,27 +34,27 @@ WORDS = {
 DONE = {
     "arrived": "{name} has arrived.",
     "seated": "{name} is seated.",
-    "finished": "{name} has left; the table is free.",
-    "no-show": "{name} did not come; the table is free.",
-    "confirm": "{name} is confirmed.",
-    "cancel": "The reservation of {name} is cancelled.",
-    "offer": "{name} is offered a table.",
-    "accept": "{name} is confirmed.",
-    "decline": "{name} is off the list.",
+    "finished": "{name} has left. The table is free.",
+    "no-show": "{name} is marked as no-show. The table is free.",
+    "confirm": "The reservation of {name} was confirmed.",
+    "cancel": "The reservation of {name} was cancelled.",
+    "offer": "A table was offered to {name}.",
+    "accept": "The reservation of {name} was confirmed.",
+    "decline": "{name} was removed from the waiting list.",
 }
 
 
 @page(Right.RESERVATIONS, section="day")
 def reservation(request: PageRequest, *, reservation: str) -> HttpResponse:
-    """What is known of it; within the page of the day it is asked for by itself."""
+    """Show the reservation; an htmx request of the day view gets the card only."""
     found = reservation_of(request, reservation)
-    is_part = bool(request.htmx)  # type: ignore[attr-defined]
-    template = "reservations/reservation_card.html" if is_part else "reservations/reservation.html"
-    return render(request, template, known_of(request, found, now=timezone.now()) | {"is_part": is_part})
+    is_partial = bool(request.htmx)  # type: ignore[attr-defined]
+    template = "reservations/reservation_card.html" if is_partial else "reservations/reservation.html"
+    return render(request, template, context_of(request, found, now=timezone.now()) | {"is_partial": is_partial})
 
 
-def known_of(request: PageRequest, found: Reservation, *, now: datetime) -> dict[str, Any]:
-    """What its templates show. Four queries."""
+def context_of(request: PageRequest, found: Reservation, *, now: datetime) -> dict[str, Any]:
+    """Return the context of the templates. Four queries."""
     stage = stage_of(found, now=now)
     return {
         "reservation": found,
@@ -64,7 +64,7 @@ def known_of(request: PageRequest, found: Reservation, *, now: datetime) -> dict
         "steps": steps_of(found, now=now),
         "held_until": {Stage.OFFERED: waitlist.held_until(found), Stage.UNPROVEN: found.prove_by}.get(stage),
         "events": lines_of(found),
-        "notices": list(found.notices.order_by("-created_at", "-id")[:MOST_LINES]),
+        "notices": list(found.notices.order_by("-created_at", "-id")[:MAX_LINES]),
         "work_day": working_day_of(found.venue, at=found.starts_at),
         "may_change": found.status != Status.CANCELLED,
         "sees_guests": request.access.may(Right.GUESTS) and found.erased_at is None,
@@ -72,12 +72,12 @@ def known_of(request: PageRequest, found: Reservation, *, now: datetime) -> dict
 
 
 def lines_of(found: Reservation) -> list[dict[str, Any]]:
-    """What has happened to it, newest first, and who did it. One query."""
-    events = list(Event.objects.filter(subject=found.pk).order_by("-created_at", "-id")[:MOST_LINES])
+    """Return the history with actors, newest first. One query."""
+    events = list(Event.objects.filter(subject=found.pk).order_by("-created_at", "-id")[:MAX_LINES])
     return [
         {
             "at": event.created_at,
-            "word": WORDS.get(event.type, event.type),
+            "label": EVENT_LABELS.get(event.type, event.type),
             "actor": event.actor.removeprefix("staff:").replace("key:", "API key "),
         }
         for event in events
@@ -86,30 +86,30 @@ def lines_of(found: Reservation) -> list[dict[str, Any]]:
 
 @page(Right.RESERVATIONS, section="day", methods=("GET", "HEAD", "POST"))
 def step(request: PageRequest, *, reservation: str, name: str) -> HttpResponse:
-    """Take a step (POST); before one that hurts a page asks (GET)."""
+    """Run a status step (POST); show the confirmation page of a destructive one (GET)."""
     found = reservation_of(request, reservation)
     verb = VERBS.get(name)
     if verb is None:
         raise Http404
     if request.method != "POST":
-        known = {"reservation": found, "name": name, "back": request.GET.get("back", "")}
-        return render(request, "reservations/confirm_action.html", known)
+        context = {"reservation": found, "name": name, "back": request.GET.get("back", "")}
+        return render(request, "reservations/confirm_action.html", context)
     now, actor = timezone.now(), request.access.actor
     done = DONE[name].format(name=found.customer_name)
     if say(request, lambda: verb(found, now=now, actor=actor), done) and name == "offer":
-        tell_of_offer(request, found)
+        add_offer_message(request, found)
     return back(request, found)
 
 
-def tell_of_offer(request: PageRequest, found: Reservation) -> None:
-    """Until when it is held, and who tells the guest."""
+def add_offer_message(request: PageRequest, found: Reservation) -> None:
+    """Add a message: how long the table is held, and whether the guest gets an email."""
     until = hour_of(found.offered_until or found.starts_at, found.venue.timezone)
-    told = "They get a mail." if waitlist.is_mailed_offers(found) else "Call them: no mail is sent."
-    messages.info(request, f"{', '.join(found.tables)} is held until {until}. {told}")
+    notice = "We email the guest." if waitlist.is_mailed_offers(found) else "Call the guest: no email is sent."
+    messages.info(request, f"{', '.join(found.tables)} is held until {until}. {notice}")
 
 
 def marks(arrival: Reservation.Arrival) -> Callable[..., Any]:
-    """The verb that writes this down."""
+    """Return the action that records this arrival state."""
 
     def mark(found: Reservation, *, now: datetime, actor: str) -> None:
         check_in.mark(found, arrival, now=now, actor=actor)
@@ -118,7 +118,7 @@ def marks(arrival: Reservation.Arrival) -> Callable[..., Any]:
 
 
 def moves(status: Reservation.Status) -> Callable[..., Any]:
-    """The verb that moves it there."""
+    """Return the action that sets this status."""
 
     def move(found: Reservation, *, now: datetime, actor: str) -> None:
         commands.move(found, status, now=now, actor=actor)
@@ -141,7 +141,7 @@ VERBS: dict[str, Callable[..., Any]] = {
 
 @page(Right.RESERVATIONS, section="day", methods=("GET", "HEAD", "POST"))
 def edit(request: PageRequest, *, reservation: str) -> HttpResponse:
-    """Change who comes, when, with how many, and where they sit."""
+    """Edit guest, time, party size and tables."""
     found = reservation_of(request, reservation)
     names = list(
         Table.objects.filter(venue=found.venue_id, is_active=True).order_by("name").values_list("name", flat=True)
@@ -149,7 +149,7 @@ def edit(request: PageRequest, *, reservation: str) -> HttpResponse:
     form = StaffReservationForm(request.POST or None, instance=found, tables=names)
     if request.method == "POST" and form.is_valid():
         new = {name: form.cleaned_data[name] for name in form.changed_data}
-        # The form has written onto the row that it holds; the rule reads what is stored.
+        # The form has changed its own instance; the command needs the stored row.
         fresh = reservation_of(request, reservation)
         try:
             commands.change(
@@ -165,7 +165,7 @@ def edit(request: PageRequest, *, reservation: str) -> HttpResponse:
         except Refusal as refusal:
             form.blame(refusal)
         else:
-            messages.success(request, f"The reservation of {fresh.customer_name} is changed.")
+            messages.success(request, f"The reservation of {fresh.customer_name} was changed.")
             return redirect(address_of(request, fresh))
-    known = {"form": form, "reservation": reservation_of(request, reservation)}
-    return render(request, "reservations/reservation_edit.html", known, status=400 if form.errors else 200)
+    context = {"form": form, "reservation": reservation_of(request, reservation)}
+    return render(request, "reservations/reservation_edit.html", context, status=400 if form.errors else 200)

@@ -1,4 +1,4 @@
-"""What an address or a form of these pages names: a day, a reservation of the venue; and where an answer leads."""
+"""URL parameters of the reservation pages, and redirects."""
 
 import re
 from datetime import date
@@ -16,12 +16,12 @@ from reservations.booking.service_day import working_day_of
 from reservations.models import Reservation
 from reservations.models.reservations import PREFIX
 
-# Days beyond are on no page: the calendar's ends have no evening before and no day after.
+# The pages show no days outside this range: the first and the last day of the calendar have no adjacent day.
 FIRST_YEAR, LAST_YEAR = 1970, 2200
 
 
 def day_of(text: str | None) -> date | None:
-    """The day that is written so; None where none is named. Raises Http404 for what is no day."""
+    """Parse a day; None for an empty text. Raises Http404 for an invalid day."""
     if not text:
         return None
     try:
@@ -34,7 +34,7 @@ def day_of(text: str | None) -> date | None:
 
 
 def reservation_of(request: PageRequest, public_id: str) -> Reservation:
-    """The reservation of this venue, which stays loaded. One query. Raises Http404, also for another venue's."""
+    """Return the venue's reservation, with its venue. One query. Raises Http404, also for one of another venue."""
     key = decode(PREFIX, public_id)
     found = Reservation.objects.filter(venue=request.access.venue, pk=key).first() if key else None
     if found is None:
@@ -44,18 +44,18 @@ def reservation_of(request: PageRequest, public_id: str) -> Reservation:
 
 
 def address_of_day(request: PageRequest, day: date) -> str:
-    """The page of a day."""
+    """Return the URL of a day."""
     return f"{reverse('reservation-day', kwargs={'venue': request.access.venue.public_id})}?day={day}"
 
 
 def address_of(request: PageRequest, reservation: Reservation) -> str:
-    """The page of a reservation."""
+    """Return the URL of a reservation."""
     named = {"venue": request.access.venue.public_id, "reservation": reservation.public_id}
     return reverse("reservation", kwargs=named)
 
 
 def back(request: PageRequest, reservation: Reservation) -> HttpResponse:
-    """Go to where the form stood: on the day, on the waiting list, or on the page of the reservation."""
+    """Redirect to the page of the form: the day, the waiting list, or the reservation."""
     place = request.POST.get("back")
     if place == "day":
         day = working_day_of(request.access.venue, at=reservation.starts_at)
@@ -66,7 +66,7 @@ def back(request: PageRequest, reservation: Reservation) -> HttpResponse:
 
 
 def say(request: HttpRequest, verb: Any, done: str) -> bool:
-    """Do it, and say what came of it or why it could not be; whether it was done."""
+    """Run `verb`, add the message `done` or its error, and return whether it succeeded."""
     try:
         verb()
     except Refusal as refusal:

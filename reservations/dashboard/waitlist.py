@@ -1,4 +1,4 @@
-"""The waiting list of a venue: who waits for which evening, since when, and what staff may do for them."""
+"""The waiting list of a venue."""
 
 from typing import Any
 
@@ -12,18 +12,18 @@ from reservations.booking import waitlist as booking_waitlist
 from reservations.models import Reservation
 from reservations.service.display_status import LOOKS, Stage, stage_of, steps_of
 
-# More are not shown; who waits for so many is helped by none.
-MOST = 200
+# The page lists at most so many parties.
+MAX_SHOWN = 200
 
 
 @page(Right.RESERVATIONS, section="day")
 def waitlist(request: PageRequest) -> HttpResponse:
-    """Who waits, evening by evening, in the order of their turns."""
+    """List the waiting parties by date, in order of priority."""
     venue, now = request.access.venue, timezone.now()
     rows: Any = (
         Reservation.objects.filter(booking_waitlist.WAITING, venue=venue, ends_at__gt=now)
         .annotate(is_unreached=booking_waitlist.unreached(now=now))
-        .order_by("date", "offers", "created_at", "id")[: MOST + 1]
+        .order_by("date", "offers", "created_at", "id")[: MAX_SHOWN + 1]
     )
     parties = []
     for reservation in rows:
@@ -38,5 +38,10 @@ def waitlist(request: PageRequest) -> HttpResponse:
                 "is_to_be_called": reservation.is_unreached or not booking_waitlist.is_mailed_offers(reservation),
             }
         )
-    known = {"parties": parties[:MOST], "is_cut": len(parties) > MOST, "most": MOST, "venue": venue}
-    return render(request, "reservations/waitlist.html", known)
+    context = {
+        "parties": parties[:MAX_SHOWN],
+        "is_cut": len(parties) > MAX_SHOWN,
+        "max_shown": MAX_SHOWN,
+        "venue": venue,
+    }
+    return render(request, "reservations/waitlist.html", context)

@@ -37,15 +37,15 @@ def names_of(text: str) -> list[str]:
             continue
         first, last, kind = int(row["first"]), int(row["last"]), row["kind"]
         if row["again"].strip() not in ("", kind.strip()) or last < first or last - first >= MOST_AT_ONCE:
-            raise BadRow(f"“{part}” is no row of at most {MOST_AT_ONCE} tables: write T1-T12.")
+            raise BadRow(f"“{part}” is not a valid range of at most {MOST_AT_ONCE} tables. Example: T1-T12.")
         width = len(row["first"]) if row["first"].startswith("0") else 0
         names.extend(f"{kind}{number:0{width}d}" for number in range(first, last + 1))
     if not 1 <= len(names) <= MOST_AT_ONCE:
-        raise BadRow(f"Name 1 to {MOST_AT_ONCE} tables at once.")
+        raise BadRow(f"Enter 1 to {MOST_AT_ONCE} tables.")
     if long := next((name for name in names if len(name) > LONGEST_NAME), None):
-        raise BadRow(f"A name has at most {LONGEST_NAME} characters: “{long}” has more.")
+        raise BadRow(f"A name can have at most {LONGEST_NAME} characters: “{long}” has more.")
     if twice := next((name for name in names if names.count(name) > 1), None):
-        raise BadRow(f"“{twice}” is there twice.")
+        raise BadRow(f"“{twice}” is duplicated.")
     return names
 
 
@@ -54,7 +54,7 @@ def add_row(venue: Venue, *, names: str, seats_min: int, seats_max: int, area: A
     wanted = names_of(names)
     known = Table.objects.filter(venue=venue, name__in=wanted).order_by("name").values_list("name", flat=True)
     if known:
-        raise BadRow(f"There already: {', '.join(known)}. Nothing was added.")
+        raise BadRow(f"These tables already exist: {', '.join(known)}. Nothing was added.")
     rows = [
         Table(venue=venue, area=area, name=name, seats_min=seats_min, seats_max=seats_max, priority=0)
         for name in wanted
@@ -63,7 +63,7 @@ def add_row(venue: Venue, *, names: str, seats_min: int, seats_max: int, area: A
         with transaction.atomic():
             Table.objects.bulk_create(rows)
     except IntegrityError as error:
-        raise BadRow("Somebody else has added one of these just now. Nothing was added.") from error
+        raise BadRow("Another user has just added one of these tables. Nothing was added.") from error
     return len(rows)
 
 
@@ -75,13 +75,13 @@ def remove(row: Any) -> None:
                 # Whoever puts it into a combination meanwhile waits, and then finds it gone.
                 Table.objects.select_for_update().filter(pk=row.pk).first()
                 if pushed := list(row.combinations.order_by("name").values_list("name", flat=True)):
-                    raise InUse(f"{row.name} is part of {', '.join(pushed)}: take it out of there first.")
+                    raise InUse(f"{row.name} is part of {', '.join(pushed)}. Remove it from there first.")
             row.delete()
     except ProtectedError as error:
         if isinstance(row, Area):
             names = row.tables.order_by("name").values_list("name", flat=True)
-            raise InUse(f"Tables stand in {row.name}: {', '.join(names)}. Move them first.") from error
+            raise InUse(f"{row.name} contains tables: {', '.join(names)}. Move them first.") from error
         raise InUse(
-            f"{row.name} has had guests, and their reservations name it. Switch it off instead:"
-            " it is then given to nobody."
+            f"{row.name} has past or upcoming reservations. Make it inactive instead:"
+            " it is then not assigned to new reservations."
         ) from error

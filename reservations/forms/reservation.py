@@ -1,4 +1,4 @@
-"""The form in which staff write a reservation down."""
+"""Reservation forms for staff."""
 
 from collections.abc import Sequence
 from datetime import time
@@ -14,51 +14,53 @@ from framework.forms.optimistic_concurrency import StaleForm
 from reservations.booking.venue_time import moment_of
 from reservations.models import Reservation
 
-ASKED = ["customer_name", "customer_email", "customer_phone", "date", "time", "party_size", "special_requests"]
+EDITABLE = ["customer_name", "customer_email", "customer_phone", "date", "time", "party_size", "special_requests"]
 
 
 class ReservationForm(RefusedForm, StaleForm):
-    """A reservation as staff write it down: the rules of time are those of the API."""
+    """A reservation entered by staff, validated like in the API."""
 
-    customer_phone = forms.CharField(required=False, max_length=40, help_text="International, with a plus")
+    customer_phone = forms.CharField(
+        required=False, max_length=40, help_text="In international format, for example +39 06 1234567"
+    )
 
     class Meta:
         model = Reservation
-        fields = ["venue", *ASKED, "tables"]
+        fields = ["venue", *EDITABLE, "tables"]
 
     def clean_customer_name(self) -> str:
-        """One line of text, as the API asks for it."""
+        """Validate like the API: one line of text."""
         return judged(Text(min_length=1, max_length=200), self.cleaned_data["customer_name"])
 
     def clean_customer_email(self) -> str | None:
-        """An address that mail can be sent to, as the API asks for it."""
+        """Validate like the API: an email address."""
         address = self.cleaned_data["customer_email"]
         return judged(Email(), address) if address else None
 
     def clean_customer_phone(self) -> str | None:
-        """The number without what people write between its digits, as the API keeps it."""
+        """Validate and normalise like the API: a phone number."""
         number = self.cleaned_data["customer_phone"]
         return judged(Phone(), number) if number else None
 
     def clean_time(self) -> time:
-        """Hours and minutes, as the API tells them."""
+        """Drop the seconds."""
         at: time = self.cleaned_data["time"]
         return at.replace(second=0, microsecond=0)
 
     def clean_special_requests(self) -> str:
-        """The text with the ends of lines that the API keeps."""
+        """Normalise line endings like the API."""
         text: str = self.cleaned_data["special_requests"]
         return text.replace("\r\n", "\n")
 
     def clean(self) -> dict[str, Any]:
-        """Ask for a contact, and for a moment that the venue's clock knows."""
+        """Require a contact, and a time that exists in the venue's time zone."""
         wanted = super().clean()
         wanted["customer_email"] = wanted.get("customer_email") or None
         wanted["customer_phone"] = wanted.get("customer_phone") or None
         has_contact = wanted["customer_email"] or wanted["customer_phone"]
         if self.instance.needs_contact and not (has_contact or self.errors):
-            self.add_error("customer_email", "Give an e-mail address or a phone number.")
-        # Chosen for a new reservation, unless the choice was wrong; fixed for an old one.
+            self.add_error("customer_email", "Enter an email address or a phone number.")
+        # A new reservation has the selected venue, unless the selection was invalid; an existing one keeps its venue.
         venue = wanted.get("venue") if self.instance._state.adding else self.instance.venue
         if venue and wanted.get("date") and wanted.get("time"):
             try:
@@ -69,18 +71,20 @@ class ReservationForm(RefusedForm, StaleForm):
 
 
 class NewReservationForm(ReservationForm):
-    """A reservation that is taken on the phone or at the door."""
+    """A new reservation entered in the back office."""
 
     is_confirmed = forms.BooleanField(
-        required=False, label="Confirmed", help_text="The guest gets a mail. Otherwise it is pending."
+        required=False,
+        label="Confirmed",
+        help_text="The guest is notified by email. If off, the reservation is pending.",
     )
 
 
 class StaffReservationForm(ReservationForm):
-    """A reservation on the pages of its venue, which names its tables to choose from."""
+    """A reservation on the dashboard, with a choice of tables."""
 
     class Meta(ReservationForm.Meta):
-        fields = [*ASKED, "tables"]
+        fields = [*EDITABLE, "tables"]
         widgets: ClassVar = {
             "date": forms.DateInput({"type": "date"}, format="%Y-%m-%d"),
             "time": forms.TimeInput({"type": "time"}, format="%H:%M"),
@@ -90,20 +94,20 @@ class StaffReservationForm(ReservationForm):
         labels: ClassVar = {
             "customer_name": "Name",
             "customer_email": "Email",
-            "date": "Day",
+            "date": "Date",
             "party_size": "Guests",
             "special_requests": "Notes",
         }
-        help_texts: ClassVar = {"date": "", "time": "By the clock of the venue", "tables": ""}
+        help_texts: ClassVar = {"date": "", "time": "In the restaurant's time zone", "tables": ""}
 
     customer_phone = forms.CharField(
-        label="Phone", required=False, max_length=40, help_text="International, with a plus: +39 06 1234567"
+        label="Phone", required=False, max_length=40, help_text="In international format, for example +39 06 1234567"
     )
-    tables_help = "None ticked: it has no table."
+    tables_help = "If none is selected, the reservation has no table."
 
     def __init__(self, *args: Any, tables: Sequence[str], **options: Any) -> None:
         super().__init__(*args, **options)
-        its = self.fields["tables"]
+        tables_field = self.fields["tables"]
         if tables:
             known = sorted({*tables, *self.instance.tables})
             chosen = forms.MultipleChoiceField(
@@ -112,23 +116,25 @@ class StaffReservationForm(ReservationForm):
                 widget=forms.CheckboxSelectMultiple,
                 help_text=self.tables_help,
             )
-            chosen.show_hidden_initial = its.show_hidden_initial
+            chosen.show_hidden_initial = tables_field.show_hidden_initial
             self.fields["tables"] = chosen
         else:
-            its.help_text = "In your own words, separated by commas"
+            tables_field.help_text = "Free text, separated by commas"
 
 
 class NewStaffReservationForm(StaffReservationForm):
-    """A reservation that is taken on the phone or at the door of the venue."""
+    """A new reservation entered on the dashboard."""
 
-    tables_help = "None ticked: the best that is free."
+    tables_help = "If none is selected, the best free table is assigned."
     is_confirmed = forms.BooleanField(
-        required=False, label="Confirmed", help_text="The guest gets a mail. Otherwise it waits for your word."
+        required=False,
+        label="Confirmed",
+        help_text="The guest is notified by email. If off, the reservation awaits your approval.",
     )
 
 
 def judged(field: serializers.Field[Any, Any, Any, Any], value: str) -> str:
-    """The value as a field of the API reads it. Raises ValidationError of forms."""
+    """Validate a value with a serializer field. Raises ValidationError of django.forms."""
     try:
         return str(field.to_internal_value(value))
     except serializers.ValidationError as error:

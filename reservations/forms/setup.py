@@ -1,4 +1,4 @@
-"""Forms in which a venue's tables and hours are written down, in the back office and on the dashboard."""
+"""Forms for tables and hours, of the back office and of the dashboard."""
 
 from typing import Any
 
@@ -14,56 +14,56 @@ WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", 
 
 
 def venue_of(form: forms.ModelForm[Any], wanted: dict[str, Any]) -> Any:
-    """Key of the venue: the one that is chosen, or the row's own; None where neither is there yet."""
+    """Return the id of the selected venue or of the row's venue; None if neither is set."""
     chosen = wanted.get("venue")
     return chosen.pk if chosen else form.instance.venue_id
 
 
 class TableForm(forms.ModelForm[Table]):
-    """A table and the part of the same venue that it stands in."""
+    """A table with an area of the same venue."""
 
     def clean(self) -> dict[str, Any]:
-        """Refuse an area of another venue."""
+        """Reject an area of another venue."""
         wanted: dict[str, Any] = super().clean() or self.cleaned_data
         venue, area = venue_of(self, wanted), wanted.get("area")
         if venue and area and area.venue_id != venue:
-            self.add_error("area", "This area is of another venue.")
+            self.add_error("area", "This area belongs to another venue.")
         return wanted
 
 
 class CombinationForm(forms.ModelForm[Combination]):
-    """Two tables or more of one venue."""
+    """Two or more tables of one venue."""
 
     def clean(self) -> dict[str, Any]:
-        """Refuse a table of another venue, and one alone."""
+        """Reject tables of another venue, and a single table."""
         wanted: dict[str, Any] = super().clean() or self.cleaned_data
         venue, tables = venue_of(self, wanted), wanted.get("tables")
         if venue and tables:
             strangers = [table.name for table in tables if table.venue_id != venue]
             if strangers:
-                self.add_error("tables", f"Of another venue: {', '.join(strangers)}.")
+                self.add_error("tables", f"These tables belong to another venue: {', '.join(strangers)}.")
             elif len(tables) == 1:
-                self.add_error("tables", "A combination has two tables or more.")
+                self.add_error("tables", "Select at least two tables.")
         return wanted
 
 
 class ServicePeriodForm(forms.ModelForm[ServicePeriod]):
-    """A service period, its weekdays ticked."""
+    """A service period, with checkboxes for the weekdays."""
 
     weekdays = forms.TypedMultipleChoiceField(
         choices=list(enumerate(WEEKDAYS)),
         coerce=int,
         widget=forms.CheckboxSelectMultiple,
-        help_text="The days on which it begins",
+        help_text="The days on which the period starts",
     )
 
 
-# Said where two of a venue would have one name.
-TAKEN: dict[str, dict[str, str]] = {NON_FIELD_ERRORS: {"unique_together": "Another one has this name already."}}
+# The error for a duplicate name within a venue.
+DUPLICATE_NAME: dict[str, dict[str, str]] = {NON_FIELD_ERRORS: {"unique_together": "This name is already used."}}
 
 
 class OfVenue(ValidatesUniqueness, forms.ModelForm[Any]):
-    """A row of one venue, which is not asked for."""
+    """Base form for rows of one venue, without a venue field."""
 
     # Names are unique at a venue.
     unique_with = frozenset({"venue"})
@@ -81,39 +81,39 @@ class OfVenue(ValidatesUniqueness, forms.ModelForm[Any]):
 
 
 class OwnTableForm(OfVenue, TableForm, ToldForm):
-    """A table, as the people of the venue write it."""
+    """A table, on the dashboard."""
 
     class Meta:
         model = Table
-        error_messages = TAKEN
+        error_messages = DUPLICATE_NAME
         fields = ["name", "area", "seats_min", "seats_max", "priority", "is_active"]
-        labels = {"seats_min": "Smallest party", "seats_max": "Largest party", "is_active": "Given to guests"}
-        help_texts = {"name": "What is on the plan: T4"}
+        labels = {"seats_min": "Smallest party", "seats_max": "Largest party", "is_active": "Active"}
+        help_texts = {"name": "As on your floor plan, for example T4"}
 
 
 class OwnAreaForm(OfVenue, ToldForm):
-    """A part of the venue."""
+    """An area, on the dashboard."""
 
     class Meta:
         model = Area
-        error_messages = TAKEN
+        error_messages = DUPLICATE_NAME
         fields = ["name", "position"]
-        help_texts = {"name": "Terrace, bar", "position": "The lowest comes first"}
+        help_texts = {"name": "For example: Terrace, Bar", "position": "Areas are sorted by this number"}
 
 
 class OwnCombinationForm(OfVenue, CombinationForm):
-    """Tables that are pushed together. Its tables are many rows, so the whole of it is written."""
+    """A combination, on the dashboard. It has many related tables, so all fields are always saved."""
 
     class Meta:
         model = Combination
-        error_messages = TAKEN
+        error_messages = DUPLICATE_NAME
         fields = ["name", "tables", "seats_min", "seats_max", "priority", "is_active"]
         widgets = {"tables": forms.CheckboxSelectMultiple}
-        labels = {"seats_min": "Smallest party", "seats_max": "Largest party", "is_active": "Given to guests"}
+        labels = {"seats_min": "Smallest party", "seats_max": "Largest party", "is_active": "Active"}
         help_texts = {
             "name": "T3+T4",
-            "tables": "Two or more that can be pushed together",
-            "priority": "Of combinations of one size, the lowest is given first",
+            "tables": "Select two or more tables",
+            "priority": "Among combinations of the same size, the lowest is assigned first",
         }
 
 
@@ -122,7 +122,7 @@ DAY = forms.DateInput(format="%Y-%m-%d", attrs={"type": "date"})
 
 
 class OwnPeriodForm(OfVenue, ServicePeriodForm, ToldForm):
-    """Lunch, dinner."""
+    """A service period, on the dashboard."""
 
     class Meta:
         model = ServicePeriod
@@ -133,17 +133,17 @@ class OwnPeriodForm(OfVenue, ServicePeriodForm, ToldForm):
         widgets = {"first_seating": CLOCK, "last_seating": CLOCK}
         labels = {
             "slot_min": "Minutes between seatings",
-            "pacing_covers": "Most guests at one time",
-            "turn_2_min": "1 or 2 guests stay, minutes",
-            "turn_4_min": "3 or 4 guests stay, minutes",
-            "turn_6_min": "5 or 6 guests stay, minutes",
-            "turn_more_min": "More guests stay, minutes",
+            "pacing_covers": "Guests per slot, maximum",
+            "turn_2_min": "Seating duration for 1 or 2 guests, minutes",
+            "turn_4_min": "Seating duration for 3 or 4 guests, minutes",
+            "turn_6_min": "Seating duration for 5 or 6 guests, minutes",
+            "turn_more_min": "Seating duration for larger parties, minutes",
         }
         help_texts = dict.fromkeys(("slot_min", "turn_2_min", "turn_4_min", "turn_6_min", "turn_more_min"), "")
 
 
 class OwnClosureForm(OfVenue, ToldForm):
-    """Days on which nobody is seated."""
+    """Closed days, on the dashboard."""
 
     class Meta:
         model = Closure
@@ -153,7 +153,7 @@ class OwnClosureForm(OfVenue, ToldForm):
 
 
 class RowForm(forms.Form):
-    """Several tables of one size at once."""
+    """Several tables of one size."""
 
     names = forms.CharField(max_length=300, label="Tables", help_text="T1-T12, or T1, T2, E1-E4")
     seats_min = forms.IntegerField(label="Smallest party", min_value=1, max_value=500, initial=1)
@@ -166,8 +166,8 @@ class RowForm(forms.Form):
         field.queryset = Area.objects.filter(venue=venue).order_by("position", "name")
 
     def clean(self) -> dict[str, Any]:
-        """Ask for sizes in their order."""
+        """Check that the smallest party is not larger than the largest."""
         wanted: dict[str, Any] = super().clean() or self.cleaned_data
         if wanted.get("seats_min", 1) > wanted.get("seats_max", 500):
-            self.add_error("seats_max", "The most is below the least.")
+            self.add_error("seats_max", "The largest party must not be smaller than the smallest party.")
         return wanted

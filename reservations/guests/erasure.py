@@ -50,14 +50,14 @@ def erase(guest: Guest, *, name: str, typed: str, now: datetime, actor: str) -> 
     Raises NotTheName, StillExpected; then nothing is changed.
     """
     if " ".join(typed.split()).casefold() != " ".join(name.split()).casefold():
-        raise NotTheName("Type the name as it stands above.", param="typed")
+        raise NotTheName("Type the exact name shown above.", param="typed")
     with transaction.atomic():
         GUESTS_LOCK.acquire(guest.venue.pk)
         rows = list(guest.reservations.order_by("pk").select_for_update(no_key=True))
         ahead = [row for row in rows if row.status != Reservation.Status.CANCELLED and row.ends_at > now]
         if ahead:
             when = f"{ahead[0].time:%H:%M} on {ahead[0].date}"
-            raise StillExpected(f"They are expected at {when}. Cancel that first, or wait until it is over.")
+            raise StillExpected(f"The guest has a reservation at {when}. Cancel it first, or wait until it is over.")
         blank_all(rows, guest=guest, now=now, actor=actor)
     return len(rows)
 

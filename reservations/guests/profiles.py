@@ -115,7 +115,7 @@ def guest_of(reservation: Reservation) -> Guest:
     """
     contacts = contacts_of(reservation.customer_email, reservation.customer_phone)
     if not contacts:
-        raise NoContactKnown("Nothing is known of this guest but this reservation.")
+        raise NoContactKnown("This reservation has no contact data.")
     return known_by(reservation.venue, contacts)
 
 
@@ -152,7 +152,7 @@ def note(guest: Guest, *, text: str, tags: Sequence[str], seen: datetime | None,
     with transaction.atomic():
         visitor = row_of(guest, now=now)
         if visitor.updated_at not in (seen, now) or (seen is None and visitor.updated_at != now):
-            raise NoteChanged("Somebody else has written here meanwhile. Look at it, then write yours.", param="note")
+            raise NoteChanged("Another user has changed this note. Check it and try again.", param="note")
         visitor.note, visitor.tags, visitor.updated_at = text, list(tags)[:MOST_TAGS], now
         visitor.save()
     return visitor
@@ -183,7 +183,7 @@ def merge(guest: Guest, other: Guest, *, now: datetime) -> Visitor:
     with transaction.atomic():
         into, away = row_of(guest, now=now), row_of(other, now=now)
         if into.pk == away.pk:
-            raise AlreadyOne("These are one guest already.")
+            raise AlreadyOne("These guests are already merged.")
         Visitor.objects.filter(Q(pk=away.pk) | Q(merged_into=away)).update(merged_into=into)
         into.note = "\n".join(text for text in (into.note, away.note) if text)[:2000]
         into.tags = list(dict.fromkeys([*into.tags, *away.tags]))[:MOST_TAGS]
@@ -202,4 +202,4 @@ def split(visitor: Visitor, *, now: datetime) -> None:
         Visitor.objects.filter(pk=visitor.pk).update(merged_into=None, updated_at=now)
         its = list(visitor.contacts.values_list("address", flat=True))
         if len(known_by(visitor.venue, its).visitors) > 1:
-            raise StillOne("They share a mail address or a phone number, so they are one guest.")
+            raise StillOne("These guests share an email address or phone number, so they cannot be separated.")

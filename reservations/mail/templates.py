@@ -1,4 +1,4 @@
-"""What the mail to guests says."""
+"""The texts of emails to guests."""
 
 import re
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ Kind = Notice.Kind
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """The words of one kind of mail; `{venue}` and `{until}` are filled in."""
+    """The texts of one kind of email, with the placeholders `{venue}` and `{until}`."""
 
     subject: str
     opening: str
@@ -30,59 +30,60 @@ WORDS = {
     Kind.CONFIRMED: Words(
         subject="Your table at {venue} is reserved",
         opening="Your table is reserved.",
-        closing="See the reservation, or cancel it if you cannot come:",
+        closing="View the reservation, or cancel it if you cannot come:",
     ),
     Kind.REQUESTED: Words(
-        subject="{venue} has your request",
-        opening="We have your request. The restaurant will confirm it, and we will write to you then.",
-        closing="See the request, or take it back:",
+        subject="{venue} has received your request",
+        opening="We have received your request. It is not confirmed yet. We will email you when the restaurant has"
+        " answered.",
+        closing="View or withdraw the request:",
     ),
     Kind.WAITLISTED: Words(
         subject="You are on the waiting list of {venue}",
-        opening="No table is free at this time, so you are on the waiting list. When a table becomes free for you, we"
-        " will write to you and hold it for a while.",
-        closing="See where you stand, or leave the list:",
+        opening="No table is free at this time, so you are on the waiting list. When a table becomes free, we will"
+        " email you and hold it for a while.",
+        closing="View your status, or leave the waiting list:",
     ),
     Kind.PROOF: Words(
         subject="Confirm your booking at {venue}",
-        opening="Somebody asked for this table with your mail address. It is kept until {until}; then it is given to"
-        " others unless you confirm.",
-        closing="If it was you, confirm on this page. If not, there is nothing to do:",
+        opening="This table was booked with your email address. Please confirm the booking by {until}. After that the"
+        " table is released.",
+        closing="If you did not book, you can ignore this email. To confirm your booking:",
     ),
     Kind.OFFERED: Words(
-        subject="A table at {venue} is free for you",
-        opening="A table has become free. It is held for you until {until}.",
+        subject="A table at {venue} is available",
+        opening="A table has become available. It is held for you until {until}.",
         closing="Accept or decline it on this page:",
     ),
     Kind.CANCELLED: Words(
         subject="Your reservation at {venue} is cancelled",
-        opening="This reservation is cancelled. There is nothing left to do.",
-        closing="What was booked:",
+        opening="Your reservation was cancelled.",
+        closing="View the cancelled reservation:",
     ),
     Kind.MOVED: Words(
         subject="Your reservation at {venue} has changed",
-        opening="Your reservation has changed. This is how it stands now.",
-        closing="See the reservation, or cancel it if this does not suit you:",
+        opening="Your reservation has changed. These are the new details.",
+        closing="View the reservation, or cancel it if the change does not suit you:",
     ),
     Kind.REMINDER: Words(
-        subject="Your table at {venue}, soon",
-        opening="You are expected soon.",
-        closing="If you cannot come, please cancel on this page, so that others get the table:",
+        subject="Reminder: your table at {venue}",
+        opening="This is a reminder of your reservation.",
+        closing="If you cannot come, please cancel on this page:",
     ),
 }
-# The staff have moved what they have not confirmed.
+# Staff have moved a request that is not confirmed yet.
 MOVED_UNCONFIRMED = Words(
     subject="Your request at {venue} has changed",
-    opening="Your request has changed. This is how it stands now. It is not confirmed yet;"
-    " we will write to you when it is.",
-    closing="See where it stands, or take it back:",
+    opening="Your request has changed. These are the new details. It is not confirmed yet;"
+    " we will email you when it is.",
+    closing="View or withdraw the request:",
 )
-# What mail programs turn into a link. A name that holds one is not a name, and we do not mail it to anybody.
+# Text that email clients turn into a link. A guest name that contains one is left out of the email.
 LINKED = re.compile(r"[/@:]|\w\.[a-z]{2,}")
 
 
 def write(notice: Notice) -> EmailMultiAlternatives:
-    """The mail of this notice, by what the reservation says now. Needs its reservation and venue; no query."""
+    """Build the email of a notice from the current reservation. Needs its reservation and venue loaded; no query."""
     reservation = notice.reservation
     words, venue = words_of(notice), one_line(reservation.venue.name)
     until = reservation.prove_by or waitlist.held_until(reservation)
@@ -103,7 +104,7 @@ def write(notice: Notice) -> EmailMultiAlternatives:
         body=render_to_string("reservations/mail/notice.txt", context),
         to=[str(reservation.customer_email)],
         headers={
-            # The same each time that it is sent: mail programs show a mail that came twice once.
+            # The same for each attempt: email clients show duplicates only once.
             "Message-ID": f"<{notice.pk.hex}@{sender_domain()}>",
             "Auto-Submitted": "auto-generated",
         },
@@ -113,7 +114,7 @@ def write(notice: Notice) -> EmailMultiAlternatives:
 
 
 def words_of(notice: Notice) -> Words:
-    """The words that are true of the reservation now."""
+    """Return the texts that match the current state of the reservation."""
     reservation = notice.reservation
     if notice.kind != Kind.MOVED or reservation.status != Reservation.Status.PENDING:
         return WORDS[Kind(notice.kind)]
@@ -121,27 +122,27 @@ def words_of(notice: Notice) -> Words:
 
 
 def one_line(text: str) -> str:
-    """The text without line ends and other control characters."""
+    """Replace line breaks and other control characters with spaces."""
     return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
 
 
 def greeting(name: str) -> str:
-    """How the mail begins. Who booked may have written an advertisement where the name belongs."""
+    """Return the greeting. The name is left out if it looks like spam: too long, or with a link."""
     name = one_line(name)
     return "Hello," if not name or len(name) > 60 or LINKED.search(name) else f"Hello {name},"
 
 
 def day_in_words(day: date) -> str:
-    """A day that nobody reads as another: Saturday 28 November 2026."""
+    """Format a date unambiguously: Saturday 28 November 2026."""
     return f"{day:%A} {day.day} {day:%B} {day.year}"
 
 
 def hour_of(moment: datetime, zone: str) -> str:
-    """What the clock in this zone shows then, with the day: 18:30 on Saturday 28 November 2026."""
+    """Format local time and date: 18:30 on Saturday 28 November 2026."""
     there = moment.astimezone(ZoneInfo(zone))
     return f"{there:%H:%M} on {day_in_words(there.date())}"
 
 
 def sender_domain() -> str:
-    """The domain that our mail comes from."""
+    """The domain of the sender address."""
     return parseaddr(settings.DEFAULT_FROM_EMAIL)[1].rpartition("@")[2] or "localhost"

@@ -67,10 +67,10 @@ class Migration(migrations.Migration):
                     models.CharField(
                         blank=True,
                         choices=[
-                            ("manual", "staff confirm each one"),
-                            ("large_party", "the party is large"),
+                            ("manual", "staff confirm each reservation"),
+                            ("large_party", "large party"),
                             ("waitlist", "no table is free"),
-                            ("proof", "the guest has not followed the mailed link yet"),
+                            ("proof", "not confirmed by email yet"),
                         ],
                         max_length=20,
                         null=True,
@@ -80,10 +80,12 @@ class Migration(migrations.Migration):
                 ("customer_email", models.EmailField(blank=True, max_length=254, null=True)),
                 (
                     "customer_phone",
-                    models.CharField(blank=True, help_text="International, with a plus", max_length=16, null=True),
+                    models.CharField(
+                        blank=True, help_text="In international format, with a plus", max_length=16, null=True
+                    ),
                 ),
-                ("date", models.DateField(help_text="By the venue's own clock")),
-                ("time", models.TimeField(help_text="By the venue's own clock")),
+                ("date", models.DateField(help_text="In the venue's time zone")),
+                ("time", models.TimeField(help_text="In the venue's time zone")),
                 ("starts_at", models.DateTimeField()),
                 ("ends_at", models.DateTimeField()),
                 ("party_size", models.PositiveSmallIntegerField()),
@@ -93,7 +95,7 @@ class Migration(migrations.Migration):
                         base_field=models.CharField(max_length=20),
                         blank=True,
                         default=list,
-                        help_text="Names of its tables; where the venue has tables in the books, its seatings say the same",
+                        help_text="Table names; if the venue has tables, the seatings contain the same tables",
                         size=None,
                     ),
                 ),
@@ -120,9 +122,9 @@ class Migration(migrations.Migration):
                             ("arrived", "Arrived"),
                             ("seated", "Seated"),
                             ("finished", "Finished"),
-                            ("no_show", "did not come"),
+                            ("no_show", "no-show"),
                         ],
-                        help_text="What staff have seen of the guests",
+                        help_text="Arrival state recorded by staff",
                         max_length=10,
                         null=True,
                     ),
@@ -132,22 +134,20 @@ class Migration(migrations.Migration):
                     models.DateTimeField(
                         blank=True,
                         editable=False,
-                        help_text="A table is held for this party of the waiting list until then",
+                        help_text="Until when a table is held for this party on the waiting list",
                         null=True,
                     ),
                 ),
                 (
                     "offers",
-                    models.PositiveSmallIntegerField(
-                        default=0, editable=False, help_text="How often it was offered a table"
-                    ),
+                    models.PositiveSmallIntegerField(default=0, editable=False, help_text="Number of offers"),
                 ),
                 (
                     "prove_by",
                     models.DateTimeField(
                         blank=True,
                         editable=False,
-                        help_text="It is kept until then for a guest who is to follow a mailed link",
+                        help_text="Until when the table is held for a guest who has to confirm by email",
                         null=True,
                     ),
                 ),
@@ -156,7 +156,7 @@ class Migration(migrations.Migration):
                     models.DateTimeField(
                         blank=True,
                         editable=False,
-                        help_text="Since then nothing here says who the guest was",
+                        help_text="When the guest's data was erased",
                         null=True,
                     ),
                 ),
@@ -166,7 +166,7 @@ class Migration(migrations.Migration):
                         db_default=False,
                         default=False,
                         editable=False,
-                        help_text="Came in without a reservation",
+                        help_text="Came without a reservation",
                         verbose_name="walk-in",
                     ),
                 ),
@@ -287,14 +287,14 @@ class Migration(migrations.Migration):
                     "kind",
                     models.CharField(
                         choices=[
-                            ("confirmed", "the table is yours"),
-                            ("requested", "we have your request"),
-                            ("waitlisted", "you are on the waiting list"),
-                            ("offered", "a table has become free"),
-                            ("cancelled", "the reservation is cancelled"),
-                            ("proof", "is it you?"),
-                            ("moved", "the reservation has changed"),
-                            ("reminder", "see you tomorrow"),
+                            ("confirmed", "confirmed"),
+                            ("requested", "request received"),
+                            ("waitlisted", "added to the waiting list"),
+                            ("offered", "table offered"),
+                            ("cancelled", "cancelled"),
+                            ("proof", "confirm the booking"),
+                            ("moved", "changed"),
+                            ("reminder", "reminder"),
                         ],
                         max_length=12,
                     ),
@@ -306,7 +306,7 @@ class Migration(migrations.Migration):
                             ("pending", "Pending"),
                             ("sent", "Sent"),
                             ("failed", "Failed"),
-                            ("dropped", "no longer true"),
+                            ("dropped", "outdated"),
                         ],
                         default="pending",
                         max_length=10,
@@ -393,10 +393,10 @@ class Migration(migrations.Migration):
                         base_field=models.PositiveSmallIntegerField(), help_text="0 is Monday, 6 is Sunday", size=None
                     ),
                 ),
-                ("first_seating", models.TimeField(help_text="By the venue's clock")),
+                ("first_seating", models.TimeField(help_text="In the venue's time zone")),
                 (
                     "last_seating",
-                    models.TimeField(help_text="By the venue's clock; before the first: on the next day"),
+                    models.TimeField(help_text="In the venue's time zone; if earlier than the first, on the next day"),
                 ),
                 (
                     "slot_min",
@@ -406,13 +406,15 @@ class Migration(migrations.Migration):
                     "pacing_covers",
                     models.PositiveSmallIntegerField(
                         blank=True,
-                        help_text="So many guests may begin at one time; empty: as many as have room",
+                        help_text="Maximum guests per slot; empty: no limit",
                         null=True,
                     ),
                 ),
                 (
                     "turn_2_min",
-                    models.PositiveSmallIntegerField(default=90, help_text="Minutes that up to 2 guests stay"),
+                    models.PositiveSmallIntegerField(
+                        default=90, help_text="Seating duration in minutes for up to 2 guests"
+                    ),
                 ),
                 ("turn_4_min", models.PositiveSmallIntegerField(default=105, help_text="Up to 4")),
                 ("turn_6_min", models.PositiveSmallIntegerField(default=120, help_text="Up to 6")),
@@ -509,10 +511,10 @@ class Migration(migrations.Migration):
                         base_field=models.PositiveSmallIntegerField(), help_text="0 is Monday, 6 is Sunday", size=None
                     ),
                 ),
-                ("first_seating", models.TimeField(help_text="By the venue's clock")),
+                ("first_seating", models.TimeField(help_text="In the venue's time zone")),
                 (
                     "last_seating",
-                    models.TimeField(help_text="By the venue's clock; before the first: on the next day"),
+                    models.TimeField(help_text="In the venue's time zone; if earlier than the first, on the next day"),
                 ),
                 (
                     "slot_min",
@@ -522,13 +524,15 @@ class Migration(migrations.Migration):
                     "pacing_covers",
                     models.PositiveSmallIntegerField(
                         blank=True,
-                        help_text="So many guests may begin at one time; empty: as many as have room",
+                        help_text="Maximum guests per slot; empty: no limit",
                         null=True,
                     ),
                 ),
                 (
                     "turn_2_min",
-                    models.PositiveSmallIntegerField(default=90, help_text="Minutes that up to 2 guests stay"),
+                    models.PositiveSmallIntegerField(
+                        default=90, help_text="Seating duration in minutes for up to 2 guests"
+                    ),
                 ),
                 ("turn_4_min", models.PositiveSmallIntegerField(default=105, help_text="Up to 4")),
                 ("turn_6_min", models.PositiveSmallIntegerField(default=120, help_text="Up to 6")),
@@ -567,12 +571,15 @@ class Migration(migrations.Migration):
                         default=framework.public_ids.new_id, editable=False, primary_key=True, serialize=False
                     ),
                 ),
-                ("first_date", models.DateField(help_text="By the venue's clock")),
+                ("first_date", models.DateField(help_text="In the venue's time zone")),
                 ("last_date", models.DateField(help_text="Included")),
                 (
                     "reason",
                     models.CharField(
-                        blank=True, default="", help_text="Told to guests: Closed for Easter", max_length=200
+                        blank=True,
+                        default="",
+                        help_text="Shown to guests, for example: Closed for Easter",
+                        max_length=200,
                     ),
                 ),
                 (
@@ -636,12 +643,15 @@ class Migration(migrations.Migration):
                 ("pgh_label", models.TextField(help_text="The event label.")),
                 ("pgh_context", pghistory.utils.JSONField(null=True)),
                 ("id", models.UUIDField(default=framework.public_ids.new_id, editable=False, serialize=False)),
-                ("first_date", models.DateField(help_text="By the venue's clock")),
+                ("first_date", models.DateField(help_text="In the venue's time zone")),
                 ("last_date", models.DateField(help_text="Included")),
                 (
                     "reason",
                     models.CharField(
-                        blank=True, default="", help_text="Told to guests: Closed for Easter", max_length=200
+                        blank=True,
+                        default="",
+                        help_text="Shown to guests, for example: Closed for Easter",
+                        max_length=200,
                     ),
                 ),
                 (
@@ -706,19 +716,21 @@ class Migration(migrations.Migration):
                 ("name", models.CharField(max_length=20)),
                 (
                     "seats_min",
-                    models.PositiveSmallIntegerField(default=1, help_text="The smallest party that it is given to"),
+                    models.PositiveSmallIntegerField(default=1, help_text="Smallest party"),
                 ),
-                ("seats_max", models.PositiveSmallIntegerField(help_text="The largest")),
+                ("seats_max", models.PositiveSmallIntegerField(help_text="Largest party")),
                 (
                     "priority",
                     models.PositiveSmallIntegerField(
-                        default=0, help_text="Of tables of one size, the lowest is given first"
+                        default=0, help_text="Among tables of the same size, the lowest is assigned first"
                     ),
                 ),
                 (
                     "is_active",
                     models.BooleanField(
-                        default=True, help_text="Off: not given to new reservations", verbose_name="active"
+                        default=True,
+                        help_text="If off, the table is not assigned to new reservations",
+                        verbose_name="active",
                     ),
                 ),
                 (
@@ -801,19 +813,21 @@ class Migration(migrations.Migration):
                 ("name", models.CharField(max_length=20)),
                 (
                     "seats_min",
-                    models.PositiveSmallIntegerField(default=1, help_text="The smallest party that it is given to"),
+                    models.PositiveSmallIntegerField(default=1, help_text="Smallest party"),
                 ),
-                ("seats_max", models.PositiveSmallIntegerField(help_text="The largest")),
+                ("seats_max", models.PositiveSmallIntegerField(help_text="Largest party")),
                 (
                     "priority",
                     models.PositiveSmallIntegerField(
-                        default=0, help_text="Of tables of one size, the lowest is given first"
+                        default=0, help_text="Among tables of the same size, the lowest is assigned first"
                     ),
                 ),
                 (
                     "is_active",
                     models.BooleanField(
-                        default=True, help_text="Off: not given to new reservations", verbose_name="active"
+                        default=True,
+                        help_text="If off, the table is not assigned to new reservations",
+                        verbose_name="active",
                     ),
                 ),
                 (

@@ -11,20 +11,20 @@ class Notice(models.Model):
     """One mail to one guest. Claimed through `leased_until`, tried until it is sent or given up."""
 
     class Kind(models.TextChoices):
-        CONFIRMED = "confirmed", "the table is yours"
-        REQUESTED = "requested", "we have your request"
-        WAITLISTED = "waitlisted", "you are on the waiting list"
-        OFFERED = "offered", "a table has become free"
-        CANCELLED = "cancelled", "the reservation is cancelled"
-        PROOF = "proof", "is it you?"
-        MOVED = "moved", "the reservation has changed"
-        REMINDER = "reminder", "see you tomorrow"
+        CONFIRMED = "confirmed", "confirmed"
+        REQUESTED = "requested", "request received"
+        WAITLISTED = "waitlisted", "added to the waiting list"
+        OFFERED = "offered", "table offered"
+        CANCELLED = "cancelled", "cancelled"
+        PROOF = "proof", "confirm the booking"
+        MOVED = "moved", "changed"
+        REMINDER = "reminder", "reminder"
 
     class State(models.TextChoices):
         PENDING = "pending"
         SENT = "sent"
         FAILED = "failed"
-        DROPPED = "dropped", "no longer true"
+        DROPPED = "dropped", "outdated"
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     reservation = models.ForeignKey(Reservation, on_delete=models.CASCADE, related_name="notices")

@@ -70,16 +70,16 @@ class Reservation(models.Model):
         CANCELLED = "cancelled"
 
     class PendingReason(models.TextChoices):
-        MANUAL = "manual", "staff confirm each one"
-        LARGE_PARTY = "large_party", "the party is large"
+        MANUAL = "manual", "staff confirm each reservation"
+        LARGE_PARTY = "large_party", "large party"
         WAITLIST = "waitlist", "no table is free"
-        PROOF = "proof", "the guest has not followed the mailed link yet"
+        PROOF = "proof", "not confirmed by email yet"
 
     class Arrival(models.TextChoices):
         ARRIVED = "arrived"
         SEATED = "seated"
         FINISHED = "finished"
-        NO_SHOW = "no_show", "did not come"
+        NO_SHOW = "no_show", "no-show"
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     venue = models.ForeignKey(Venue, on_delete=models.PROTECT, related_name="reservations", db_index=False)
@@ -88,9 +88,11 @@ class Reservation(models.Model):
     pending_reason = models.CharField(max_length=20, choices=PendingReason, null=True, blank=True)
     customer_name = models.CharField(max_length=200)
     customer_email = models.EmailField(null=True, blank=True)
-    customer_phone = models.CharField(max_length=16, null=True, blank=True, help_text="International, with a plus")
-    date = models.DateField(help_text="By the venue's own clock")
-    time = models.TimeField(help_text="By the venue's own clock")
+    customer_phone = models.CharField(
+        max_length=16, null=True, blank=True, help_text="In international format, with a plus"
+    )
+    date = models.DateField(help_text="In the venue's time zone")
+    time = models.TimeField(help_text="In the venue's time zone")
     starts_at = models.DateTimeField()
     ends_at = models.DateTimeField()
     party_size = models.PositiveSmallIntegerField()
@@ -98,7 +100,7 @@ class Reservation(models.Model):
         models.CharField(max_length=20),
         default=list,
         blank=True,
-        help_text="Names of its tables; where the venue has tables in the books, its seatings say the same",
+        help_text="Table names; if the venue has tables, the seatings contain the same tables",
     )
     special_requests = models.TextField(max_length=2000, blank=True, default="")
     metadata = models.JSONField(default=dict, blank=True)
@@ -107,27 +109,27 @@ class Reservation(models.Model):
     updated_at = models.DateTimeField()
     cancelled_at = models.DateTimeField(null=True, blank=True)
     arrival = models.CharField(
-        max_length=10, choices=Arrival, null=True, blank=True, help_text="What staff have seen of the guests"
+        max_length=10, choices=Arrival, null=True, blank=True, help_text="Arrival state recorded by staff"
     )
     offered_until = models.DateTimeField(
         null=True,
         blank=True,
         editable=False,
-        help_text="A table is held for this party of the waiting list until then",
+        help_text="Until when a table is held for this party on the waiting list",
     )
     prove_by = models.DateTimeField(
         null=True,
         blank=True,
         editable=False,
-        help_text="It is kept until then for a guest who is to follow a mailed link",
+        help_text="Until when the table is held for a guest who has to confirm by email",
     )
-    offers = models.PositiveSmallIntegerField(default=0, editable=False, help_text="How often it was offered a table")
+    offers = models.PositiveSmallIntegerField(default=0, editable=False, help_text="Number of offers")
 
     is_walk_in = models.BooleanField(
-        "walk-in", default=False, db_default=False, editable=False, help_text="Came in without a reservation"
+        "walk-in", default=False, db_default=False, editable=False, help_text="Came without a reservation"
     )
     erased_at = models.DateTimeField(
-        null=True, blank=True, editable=False, help_text="Since then nothing here says who the guest was"
+        null=True, blank=True, editable=False, help_text="When the guest's data was erased"
     )
 
     objects = Reservations.as_manager()

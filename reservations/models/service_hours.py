@@ -22,13 +22,15 @@ class ServicePeriod(models.Model):
     venue = models.ForeignKey(Venue, on_delete=models.CASCADE, related_name="service_periods")
     name = models.CharField(max_length=100)
     weekdays = ArrayField(models.PositiveSmallIntegerField(), help_text="0 is Monday, 6 is Sunday")
-    first_seating = models.TimeField(help_text="By the venue's clock")
-    last_seating = models.TimeField(help_text="By the venue's clock; before the first: on the next day")
+    first_seating = models.TimeField(help_text="In the venue's time zone")
+    last_seating = models.TimeField(help_text="In the venue's time zone; if earlier than the first, on the next day")
     slot_min = models.PositiveSmallIntegerField(default=15, help_text="Minutes from one seating to the next")
     pacing_covers = models.PositiveSmallIntegerField(
-        null=True, blank=True, help_text="So many guests may begin at one time; empty: as many as have room"
+        null=True, blank=True, help_text="Maximum guests per slot; empty: no limit"
     )
-    turn_2_min = models.PositiveSmallIntegerField(default=90, help_text="Minutes that up to 2 guests stay")
+    turn_2_min = models.PositiveSmallIntegerField(
+        default=90, help_text="Seating duration in minutes for up to 2 guests"
+    )
     turn_4_min = models.PositiveSmallIntegerField(default=105, help_text="Up to 4")
     turn_6_min = models.PositiveSmallIntegerField(default=120, help_text="Up to 6")
     turn_more_min = models.PositiveSmallIntegerField(default=150, help_text="More than 6")
@@ -87,9 +89,11 @@ class Closure(models.Model):
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     venue = models.ForeignKey(Venue, on_delete=models.CASCADE, related_name="closures")
-    first_date = models.DateField(help_text="By the venue's clock")
+    first_date = models.DateField(help_text="In the venue's time zone")
     last_date = models.DateField(help_text="Included")
-    reason = models.CharField(max_length=200, blank=True, default="", help_text="Told to guests: Closed for Easter")
+    reason = models.CharField(
+        max_length=200, blank=True, default="", help_text="Shown to guests, for example: Closed for Easter"
+    )
 
     class Meta:
         constraints = [

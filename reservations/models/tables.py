@@ -34,12 +34,14 @@ class Table(models.Model):
     venue = models.ForeignKey(Venue, on_delete=models.CASCADE, related_name="tables", db_index=False)
     area = models.ForeignKey(Area, on_delete=models.PROTECT, related_name="tables", null=True, blank=True)
     name = models.CharField(max_length=20)
-    seats_min = models.PositiveSmallIntegerField(default=1, help_text="The smallest party that it is given to")
-    seats_max = models.PositiveSmallIntegerField(help_text="The largest")
+    seats_min = models.PositiveSmallIntegerField(default=1, help_text="Smallest party")
+    seats_max = models.PositiveSmallIntegerField(help_text="Largest party")
     priority = models.PositiveSmallIntegerField(
-        default=0, help_text="Of tables of one size, the lowest is given first"
+        default=0, help_text="Among tables of the same size, the lowest is assigned first"
     )
-    is_active = models.BooleanField("active", default=True, help_text="Off: not given to new reservations")
+    is_active = models.BooleanField(
+        "active", default=True, help_text="If off, the table is not assigned to new reservations"
+    )
 
     class Meta:
         constraints = [

@@ -58,5 +58,5 @@ def cancel(reservation: Reservation, *, now: datetime) -> None:
         # What stands is what it says once nobody else writes it: the staff may have seen them arrive meanwhile.
         table_assignment.lock(reservation)
         if standing(reservation, now=now) in (Standing.OVER, Standing.BEGUN):
-            raise TooLate("It is too late to cancel here. Please call the restaurant.", param="status")
+            raise TooLate("It is too late to cancel online. Please call the restaurant.", param="status")
         commands.move(reservation, Status.CANCELLED, now=now, actor="guest")

@@ -131,11 +131,11 @@ def show(
     context = {
         "reservation": found,
         "token": links.token_of(found),
-        "standing": standing,
+        "state": standing,
         "may_cancel": standing in permissions.CANCELLABLE,
         "day": templates.day_in_words(found.date),
         "until": templates.hour_of(until, found.venue.timezone) if until else "",
-        "refusal": refusal,
+        "error": refusal,
     }
     status = 409 if refusal else 410 if is_over else 200
     if is_over:

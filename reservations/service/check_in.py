@@ -66,14 +66,14 @@ def mark(reservation: Reservation, arrival: Reservation.Arrival, *, actor: str, 
 def why_not(reservation: Reservation, arrival: Reservation.Arrival, *, now: datetime) -> str:
     """Why this cannot be seen of the party now."""
     if reservation.status != Status.CONFIRMED:
-        return f"This reservation is {reservation.status}: only confirmed guests are awaited."
+        return f"This reservation is {reservation.status}. Arrivals are recorded for confirmed reservations only."
     if arrival == Arrival.NO_SHOW and not reservation.arrival and reservation.starts_at > now:
-        return "They are not late: their time has not come."
+        return "The reservation time has not been reached yet."
     if reservation.starts_at > now + EARLY:
-        return "This party is seen from 12 hours before its time on."
+        return "Arrivals can be recorded from 12 hours before the reservation time."
     if reservation.arrival is None:
-        return f"Nobody has been seen of this party yet, so it cannot be {arrival}."
-    return f"This party is {reservation.arrival}, which {arrival} does not follow."
+        return f"This party has not arrived yet, so it cannot be {arrival}."
+    return f"This party is {reservation.arrival} and cannot become {arrival}."
 
 
 def reread(reservation: Reservation) -> None:

@@ -1,4 +1,4 @@
-"""Where a reservation stands for the staff of its venue, and what they may do with it next."""
+"""The stage of a reservation as staff see it, and the next steps."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -9,12 +9,12 @@ from reservations.models import Reservation
 from reservations.service.check_in import EARLY
 
 Arrival, Status, PendingReason = Reservation.Arrival, Reservation.Status, Reservation.PendingReason
-# Whoever has not come so long after their time is called.
+# A party that has not arrived so long after its time is late.
 LATE_AFTER = timedelta(minutes=15)
 
 
 class Stage(StrEnum):
-    """What staff see of a reservation at one glance."""
+    """The stage of a reservation."""
 
     REQUESTED = "requested"
     UNPROVEN = "unproven"
@@ -31,7 +31,7 @@ class Stage(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """How a stage is shown: never by colour alone."""
+    """How a stage is displayed: label and icon, not only colour."""
 
     word: str
     icon: str
@@ -40,7 +40,7 @@ class Look:
 
 LOOKS = {
     Stage.REQUESTED: Look("Request", "bell", "warn"),
-    Stage.UNPROVEN: Look("Not proven yet", "clock", "warn"),
+    Stage.UNPROVEN: Look("Awaiting email confirmation", "clock", "warn"),
     Stage.WAITING: Look("Waiting", "clock", "warn"),
     Stage.OFFERED: Look("Offered", "clock", "info"),
     Stage.CONFIRMED: Look("Confirmed", "check", "soft"),
@@ -79,18 +79,21 @@ def stage_of(reservation: Reservation, *, now: datetime) -> Stage:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """Something that staff may do next; `asks` where it is confirmed on a page of its own."""
+    """A next step; `needs_confirmation` if it has a confirmation page."""
 
     name: str
     label: str
-    asks: bool = False
+    needs_confirmation: bool = False
 
 
 ARRIVE, SEAT, FINISH = Step("arrived", "Arrived"), Step("seated", "Seat"), Step("finished", "Finish")
-CAME_AFTER_ALL = Step("arrived", "They came after all")
-NO_SHOW, CANCEL = Step("no-show", "No-show", asks=True), Step("cancel", "Cancel", asks=True)
+CAME_AFTER_ALL = Step("arrived", "Arrived after all")
+NO_SHOW, CANCEL = (
+    Step("no-show", "No-show", needs_confirmation=True),
+    Step("cancel", "Cancel", needs_confirmation=True),
+)
 CONFIRM, OFFER = Step("confirm", "Confirm"), Step("offer", "Offer a table")
-ACCEPT, DECLINE = Step("accept", "They take it"), Step("decline", "They decline", asks=True)
+ACCEPT, DECLINE = Step("accept", "Guest accepts"), Step("decline", "Guest declines", needs_confirmation=True)
 STEPS: dict[Stage, tuple[Step, ...]] = {
     Stage.REQUESTED: (CONFIRM, CANCEL),
     Stage.UNPROVEN: (CONFIRM, CANCEL),
@@ -107,7 +110,7 @@ STEPS: dict[Stage, tuple[Step, ...]] = {
 
 
 def steps_of(reservation: Reservation, *, now: datetime) -> list[Step]:
-    """What may be done next, the most likely first. Guests are seen from 12 hours before their time on."""
+    """Return the next steps, the most likely first. Arrivals can be recorded from 12 hours before the time."""
     stage = stage_of(reservation, now=now)
     steps = list(STEPS[stage])
     if stage == Stage.CONFIRMED and reservation.starts_at <= now:

@@ -36,6 +36,6 @@ def seat(venue: Venue, *, party_size: int, name: str = "", now: datetime, actor:
     with transaction.atomic():
         commands.write_down(reservation, status=Reservation.Status.CONFIRMED, now=now, actor=actor)
         if not reservation.tables and table_assignment.has_tables(venue.pk):
-            raise NoRoom(f"No table is free for {party_size} now.", param="party_size")
+            raise NoRoom(f"No table for {party_size} is free now.", param="party_size")
         check_in.mark(reservation, Reservation.Arrival.SEATED, actor=actor, now=now)
     return reservation

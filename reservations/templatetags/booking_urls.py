@@ -1,4 +1,4 @@
-"""Tells templates where guests book at a venue."""
+"""Template tags with the URLs of a venue's booking page."""
 
 from django import template
 from django.conf import settings
@@ -11,11 +11,11 @@ register = template.Library()
 
 @register.simple_tag
 def booking_page(venue: Venue) -> str:
-    """The whole address of the page on which guests book."""
+    """The absolute URL of the booking page."""
     return settings.PUBLIC_BASE_URL.rstrip("/") + reverse("book", kwargs={"venue": venue.public_id})
 
 
 @register.simple_tag
 def public_base() -> str:
-    """Where we are, without a slash at the end."""
+    """The base URL of the installation, without a trailing slash."""
     return settings.PUBLIC_BASE_URL.rstrip("/")

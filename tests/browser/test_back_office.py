@@ -117,8 +117,8 @@ def test_a_host_sees_the_guests_of_their_restaurant_and_of_no_other(
     assert "Guest of Belladonna" not in page.locator("#changelist").inner_text()
     assert page.get_by_role("link", name="Payments").count() == 0
     for path, heading in (
-        (f"/dashboard/{prepared.belladonna}/reservations", "Not here"),
-        (f"/dashboard/{prepared.belladonna}", "Not here"),
+        (f"/dashboard/{prepared.belladonna}/reservations", "Page not found"),
+        (f"/dashboard/{prepared.belladonna}", "Page not found"),
     ):
         answer = page.goto(path)
         assert answer is not None

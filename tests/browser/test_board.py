@@ -38,8 +38,8 @@ def place(site: Up, key: str, **changes: Any) -> None:
 
 def open_sandbox(page: "Page") -> None:
     """The board of the venue that the first key is of."""
-    page.locator(".switch summary").click()
-    page.locator(".switch .sheet a").first.click()
+    page.locator(".venue-switcher summary").click()
+    page.locator(".venue-switcher .dropdown a").first.click()
     page.get_by_role("link", name="Order board").first.click()
     page.get_by_role("heading", name="Order board").wait_for()
 
@@ -62,15 +62,15 @@ def test_an_order_comes_by_itself_is_heard_completed_taken_back_and_completed(
     assert monotonic() - start < 5
     assert page.evaluate("window.tones") > before
     assert page.title().startswith("(1) Orders")
-    assert page.locator("#heard").inner_text() == "New order: 1, pick-up"
+    assert page.locator("#new-orders").inner_text() == "New order: 1, pick-up"
     page.get_by_role("button", name="Complete order 1").click()
-    page.get_by_text("Order 1 is completed.").wait_for()
+    page.get_by_text("Order 1 was completed.").wait_for()
     assert not page.title().startswith("(")
     page.get_by_role("button", name="Undo of order 1").click()
-    page.get_by_text("Order 1 is to do again.").wait_for()
+    page.get_by_text("Order 1 was reopened.").wait_for()
     assert page.evaluate("document.activeElement.textContent").strip() == "Complete order 1"
     page.keyboard.press("Enter")
-    page.get_by_text("Order 1 is completed.").wait_for()
+    page.get_by_text("Order 1 was completed.").wait_for()
     for size in (DESK, PHONE):
         page.set_viewport_size(size)
         assert offences(page) == []
@@ -85,17 +85,17 @@ def test_a_dialog_stays_open_with_its_words_while_orders_come(visit: "Callable[.
     open_sandbox(page)
     page.get_by_role("link", name="Cancel order 1").click()
     page.get_by_label("Other").check()
-    page.get_by_label("In your words").fill("the oven is out")
+    page.get_by_label("Details").fill("the oven is out")
     place(site, key)
     page.locator("#todo-cards .ticket").nth(1).wait_for(state="attached")
-    assert page.locator("#cancelling").is_visible()
-    assert page.get_by_label("In your words").input_value() == "the oven is out"
-    assert page.evaluate("document.activeElement.name") == "words"
+    assert page.locator("#cancel-dialog").is_visible()
+    assert page.get_by_label("Details").input_value() == "the oven is out"
+    assert page.evaluate("document.activeElement.name") == "details"
     assert offences(page) == []
-    page.get_by_role("button", name="Cancel the order").click()
-    page.get_by_text("Order 1 is cancelled.").wait_for()
+    page.get_by_role("button", name="Cancel order").click()
+    page.get_by_text("Order 1 was cancelled.").wait_for()
     page.locator("#gone + ul").get_by_text("the oven is out").wait_for()
-    assert not page.locator("#cancelling").is_visible()
+    assert not page.locator("#cancel-dialog").is_visible()
     assert page.evaluate("document.activeElement.textContent").strip() == "Complete order 2"
 
 
@@ -108,10 +108,10 @@ def test_a_board_that_has_lost_its_connection_or_its_person_says_so(chromium: "B
     open_sandbox(page)
     page.locator("#poll").wait_for(state="attached")
     context.set_offline(True)
-    page.get_by_text("Not connected, last update ").wait_for()
+    page.get_by_text("Not connected. Last update: ").wait_for()
     context.set_offline(False)
-    page.locator("#away").wait_for(state="hidden")
+    page.locator("#connection").wait_for(state="hidden")
     context.clear_cookies()
-    page.get_by_text("You are signed out, and this page stands still.").wait_for()
+    page.get_by_text("You are signed out. This page no longer updates.").wait_for()
     assert page.get_by_role("link", name="Sign in again").get_attribute("href").startswith("/account/login/")  # type: ignore[union-attr]
     context.close()

@@ -67,22 +67,22 @@ def test_a_wallet_is_linked_and_its_export_is_followed_and_fetched(
     page.goto("/dashboard")
     page.get_by_role("link", name="Data service").first.click()
     page.get_by_role("link", name="Link a wallet").first.click()
-    page.get_by_role("button", name="Use the wallet of this browser").click()
-    page.get_by_text("The wallet is linked.").wait_for()
+    page.get_by_role("button", name="Use browser wallet").click()
+    page.get_by_text("The wallet was linked.").wait_for()
     assert page.locator(".tile").first.inner_text().split("\n")[:2] == ["Your tier", "Enterprise"]
 
     # What nobody has paid for yet is shown with its price and the request.
     page.get_by_role("link", name="Exports").first.click()
     page.get_by_role("link", name="New export").first.click()
     page.get_by_label("Dataset").select_option("restaurants")
-    page.get_by_role("button", name="Show price and rows").click()
+    page.get_by_role("button", name="Show price").click()
     assert "0.5 USDC" in page.locator(".tile").first.inner_text()
     session = session_of(page, key_of(site, "enterprise"))
     ordered = paid_export(site, session, key_of(site, "enterprise"))
 
     page.goto(page.url.split("/exports")[0] + f"/exports/{ordered}")
     page.locator("table a", has_text="jsonl.gz").first.wait_for(timeout=60_000)
-    assert page.locator("#say").inner_text() in ("", "Export of restaurants: Done.")
+    assert page.locator("#status-message").inner_text() in ("", "Export of restaurants: Done.")
     with page.expect_download() as fetched:
         page.locator("table a", has_text="jsonl.gz").first.click()
     fetched.value.save_as(tmp_path / "file.jsonl.gz")

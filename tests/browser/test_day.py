@@ -30,7 +30,7 @@ def open_day(page: "Page", *, name: str, hour: int, zone: str) -> str:
     home = page.url
     page.goto(f"{home}/settings/tables")
     page.get_by_role("textbox", name="Tables").fill("T1-T4")
-    page.get_by_role("button", name="Add them").click()
+    page.get_by_role("button", name="Add tables").click()
     page.get_by_text("4 tables added.").wait_for()
     for guest, table in (("Ada", "T1"), ("Grace", "T2")):
         page.goto(f"{home}/reservations/new")
@@ -39,8 +39,8 @@ def open_day(page: "Page", *, name: str, hour: int, zone: str) -> str:
         page.get_by_label("Time").fill(f"{hour:02}:00")
         page.get_by_label("Guests").fill("2")
         page.get_by_label(table, exact=True).check()
-        page.get_by_role("button", name="Write it down").click()
-        page.get_by_text(f"{guest} is confirmed at {table}.").wait_for()
+        page.get_by_role("button", name="Create reservation").click()
+        page.get_by_text(f"The reservation of {guest} was confirmed at {table}.").wait_for()
     page.goto(f"{home}/reservations")
     return page.url
 
@@ -69,7 +69,7 @@ def test_a_party_is_dragged_refused_and_moved_by_keyboard(visit: Visit) -> None:
     page = visit()
     open_day(page, name="drag", hour=hour, zone=zone)
     drag(page, "Ada", table="T1", to="T3")
-    page.get_by_text(f"Ada is moved to {hour:02}:00").wait_for()
+    page.get_by_text(f"Ada was moved to {hour:02}:00").wait_for()
     block(page, "Ada", "T3").wait_for()
     page.reload()
     block(page, "Ada", "T3").wait_for()
@@ -77,7 +77,7 @@ def test_a_party_is_dragged_refused_and_moved_by_keyboard(visit: Visit) -> None:
     # What a rule refuses goes back to where it was, and says why.
     before = block(page, "Ada", "T3").bounding_box()
     drag(page, "Ada", table="T3", to="T2")
-    page.get_by_role("alert").get_by_text("Taken then: T2.").wait_for()
+    page.get_by_role("alert").get_by_text("Already booked at that time: T2.").wait_for()
     page.wait_for_timeout(500)
     after = block(page, "Ada", "T3").bounding_box()
     assert before
@@ -113,7 +113,7 @@ def test_a_party_arrives_is_seated_and_leaves_and_the_other_desk_sees_it(visit: 
     for step, said, stage in (
         ("Arrived", "Ada has arrived.", "arrived"),
         ("Seat", "Ada is seated.", "seated"),
-        ("Finish", "Ada has left; the table is free.", "finished"),
+        ("Finish", "Ada has left. The table is free.", "finished"),
     ):
         block(page, "Ada", "T1").get_by_role("link").click()
         page.get_by_role("dialog").get_by_role("button", name=step, exact=True).click()

@@ -22,11 +22,11 @@ def test_a_key_is_made_copied_replaced_and_revoked(visit: Callable[..., "Page"],
     page.goto("/dashboard")
     page.get_by_role("link", name="API keys").click()
     assert offences(page) == []
-    page.get_by_role("link", name="Create a key").first.click()
+    page.get_by_role("link", name="Create API key").first.click()
     page.get_by_label("Name").fill("<b>Till</b>")
-    page.get_by_label("It ends").select_option("In 90 days")
+    page.get_by_label("Expires").select_option("In 90 days")
     assert offences(page) == []
-    page.get_by_role("button", name="Create the key").click()
+    page.get_by_role("button", name="Create API key").click()
     first = page.locator("#new-key").inner_text().strip()
     page.get_by_role("button", name="Copy").first.click()
     assert page.evaluate("navigator.clipboard.readText()") == first
@@ -38,22 +38,22 @@ def test_a_key_is_made_copied_replaced_and_revoked(visit: Callable[..., "Page"],
 
     assert status(first) == 200
     page.reload()
-    assert page.get_by_role("heading", name="This key was shown before").is_visible()
+    assert page.get_by_role("heading", name="This key was already shown").is_visible()
     assert first not in page.content()
 
-    page.get_by_role("link", name="To all keys").click()
+    page.get_by_role("link", name="All API keys").click()
     page.get_by_role("link", name="Rotate <b>Till</b>").click()
-    page.get_by_label("Not at all: it ends now").check()
-    page.get_by_role("button", name="Make the new key").click()
+    page.get_by_label("No longer: it stops working now").check()
+    page.get_by_role("button", name="Create new key").click()
     second = page.locator("#new-key").inner_text().strip()
     page.wait_for_timeout(1000)
     assert (status(first), status(second)) == (401, 200)
 
-    page.get_by_role("link", name="To all keys").click()
+    page.get_by_role("link", name="All API keys").click()
     page.get_by_role("link", name="Revoke <b>Till</b>").click()
     assert offences(page) == []
-    page.get_by_role("button", name="Revoke the key").click()
-    assert page.get_by_text("is revoked. Calls with it are answered 401 from now on.").is_visible()
+    page.get_by_role("button", name="Revoke key").click()
+    assert page.get_by_text("was revoked. Requests with it now fail with 401.").is_visible()
     page.wait_for_timeout(1000)
     assert status(second) == 401
 
@@ -74,7 +74,7 @@ def test_a_call_shows_in_the_log_by_itself_within_two_seconds(
     key = sign_up(page, email="log@example.com", restaurant="Log Book")
     caller = calling(key)
     page.goto(page.url.rsplit("/", 1)[0] + "/requests" if page.url.endswith("/welcome") else page.url + "/requests")
-    assert page.get_by_role("heading", name="No request yet").is_visible()
+    assert page.get_by_role("heading", name="No requests yet").is_visible()
     assert offences(page) == []
     made = caller.post("/api/v1/orders", json={"customer_id": "<i>Lovelace</i>"})
     page.locator(f"#{made.headers['X-Request-Id']}").wait_for(timeout=2000)
@@ -109,7 +109,7 @@ def test_the_overview_tells_of_calls_and_orders_on_a_phone_too(
     page.reload()
     assert page.get_by_text("Order 1 was placed").is_visible()
     assert page.get_by_text("1 of 1000").is_visible()
-    assert page.get_by_role("heading", name="Calls of the last 24 hours").is_visible()
+    assert page.get_by_role("heading", name="Calls in the last 24 hours").is_visible()
     assert page.get_by_text("Make the first call").count() == 0
     assert not overflows(page)
     assert offences(page) == []

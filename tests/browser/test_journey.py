@@ -30,13 +30,13 @@ def test_a_newcomers_order_is_seen_completed_and_told_to_their_server(visit: "Ca
     page.locator("#todo-cards .ticket").wait_for()
     with receiving() as receiver:
         page.goto(board.replace("/board", "/webhooks/new"))
-        page.get_by_role("textbox", name="Address").fill(receiver.url.replace("127.0.0.1", "localhost"))
+        page.get_by_role("textbox", name="URL").fill(receiver.url.replace("127.0.0.1", "localhost"))
         page.get_by_role("button", name="Add", exact=True).click()
         secret = page.locator("#secret").inner_text()
         page.goto(board)
         place(site, key)
         page.get_by_role("button", name="Complete order 2").click()
-        page.get_by_text("Order 2 is completed.").wait_for()
+        page.get_by_text("Order 2 was completed.").wait_for()
         assert eventually(lambda: len(receiver.received) == 2)
     told = [one.verified(secret) for one in receiver.received]
     assert sorted((event["type"], event["data"]["number"]) for event in told) == [

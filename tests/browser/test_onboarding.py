@@ -74,7 +74,7 @@ def test_a_passkey_signs_one_in(visit: Callable[..., "Page"], site: Up) -> None:
     page.get_by_role("button", name="Confirm").click()
     page.get_by_role("button", name="Add").click()
     page.wait_for_url("**/account/2fa/**")
-    page.get_by_text("The passkey is added.").wait_for()
+    page.get_by_text("The passkey was added.").wait_for()
     assert offences(page) == []
     page.context.clear_cookies()
     page.goto(f"{home}/account/login/")

@@ -67,12 +67,12 @@ def test_a_guest_books_by_keyboard_on_a_phone_in_a_frame_of_another_site(visit: 
     with site_of_a_restaurant(site.record["base_url"], demo(site)) as own:
         page.goto(own)
         frame = page.frame_locator("iframe")
-        frame.get_by_label("Day", exact=True).fill(day(20))
-        frame.get_by_label("Day", exact=True).press("Enter")
+        frame.get_by_label("Date", exact=True).fill(day(20))
+        frame.get_by_label("Date", exact=True).press("Enter")
         frame.get_by_role("link", name="19:30").press("Enter")
         name = frame.get_by_label("Your name")
         name.fill("Ada Lovelace")
-        frame.get_by_label("E-mail").fill("ada.phone@example.com")
+        frame.get_by_label("Email").fill("ada.phone@example.com")
         page.wait_for_timeout(2100)
         frame.get_by_role("button", name="Book 19:30").press("Enter")
         frame.get_by_role("heading", name="Your table is booked").wait_for()
@@ -88,8 +88,8 @@ def test_the_last_table_goes_to_the_api_and_the_guest_takes_another_time(visit: 
     path, party = demo(site), 8
     page.goto(f"{path}?party={party}&day={day(30)}&time=20:00")
     page.get_by_label("Your name").fill("Grace Hopper")
-    page.get_by_label("E-mail").fill("grace@example.com")
-    page.get_by_label("Wishes").fill("A window")
+    page.get_by_label("Email").fill("grace@example.com")
+    page.get_by_label("Special requests").fill("A window")
     assert offences(page) == []
     page.wait_for_timeout(2100)
     key = site.record["management"]["menu_api_key"]
@@ -105,14 +105,14 @@ def test_the_last_table_goes_to_the_api_and_the_guest_takes_another_time(visit: 
             break
     page.get_by_role("button", name="Book 20:00").click()
     page.get_by_role("alert").wait_for()
-    assert page.get_by_label("Wishes").input_value() == "A window"
+    assert page.get_by_label("Special requests").input_value() == "A window"
     assert offences(page) == []
     page.get_by_role("button", name="instead").first.click()
     page.get_by_role("heading", name="Your table is booked").wait_for()
     with page.expect_popup() as opened:
-        page.get_by_role("link", name="See or cancel it").click()
-    opened.value.get_by_role("link", name="Cancel the reservation").click()
-    opened.value.get_by_role("button", name="Yes, cancel it").click()
+        page.get_by_role("link", name="View or cancel booking").click()
+    opened.value.get_by_role("link", name="Cancel reservation").click()
+    opened.value.get_by_role("button", name="Cancel reservation").click()
     opened.value.get_by_text("This reservation is cancelled.").wait_for()
 
 
@@ -124,7 +124,7 @@ def test_the_landing_page_makes_real_calls(visit: Visit, scheme: str) -> None:
     page.get_by_text("200 in").wait_for()
     told = json.loads(page.locator("#answer").inner_text())
     assert told["data"]
-    page.get_by_role("button", name="Now ask for something that is sold").click()
+    page.get_by_role("button", name="Request a paid field").click()
     page.get_by_text("402 in").wait_for()
     assert offences(page) == []
     page.set_viewport_size(PHONE)

@@ -29,8 +29,8 @@ def test_a_test_event_arrives_and_is_shown_without_reloading(visit: "Callable[..
     webhooks = f"{home(page)}/webhooks"
     with receiving() as receiver:
         page.goto(webhooks)
-        page.get_by_role("link", name="Add an endpoint").first.click()
-        page.get_by_role("textbox", name="Address").fill(receiver.url.replace("127.0.0.1", "localhost"))
+        page.get_by_role("link", name="Add endpoint").first.click()
+        page.get_by_role("textbox", name="URL").fill(receiver.url.replace("127.0.0.1", "localhost"))
         page.get_by_role("button", name="Add", exact=True).click()
         secret = page.locator("#secret").inner_text()
         page.evaluate("window.stays = true")
@@ -49,12 +49,12 @@ def test_what_is_asked_first_is_asked_without_javascript_too(visit: "Callable[..
     page = visit(java_script_enabled=False)
     sign_up(page, email="plain@example.com", restaurant="Osteria Plain")
     page.goto(f"{home(page)}/webhooks/new")
-    page.get_by_role("textbox", name="Address").fill("https://hooks.example.com/tablewire")
+    page.get_by_role("textbox", name="URL").fill("https://hooks.example.com/tablewire")
     page.get_by_role("button", name="Add", exact=True).click()
-    assert not page.get_by_role("button", name="Switch it off").is_visible()
-    page.get_by_role("link", name="Switch off").click()
-    page.get_by_role("button", name="Switch it off").click()
-    page.get_by_text("Switched off. What waited for it counts as failed").wait_for()
+    assert not page.get_by_role("button", name="Disable").is_visible()
+    page.get_by_role("link", name="Disable").click()
+    page.get_by_role("button", name="Disable").click()
+    page.get_by_text("The endpoint is disabled. Pending deliveries are marked as failed").wait_for()
 
 
 def test_a_menu_is_uploaded_looked_at_and_applied(visit: "Callable[..., Page]", tmp_path: Path) -> None:
@@ -70,17 +70,20 @@ def test_a_menu_is_uploaded_looked_at_and_applied(visit: "Callable[..., Page]", 
     page.goto(menu)
     page.get_by_role("link", name="Upload a file").first.click()
     page.get_by_label("File").set_input_files(file)
-    page.get_by_role("button", name="Show what would change").click()
+    page.get_by_role("button", name="Preview changes").click()
     assert page.get_by_text("<img src=x onerror=alert(1)>").first.is_visible()
     assert offences(page) == []
     page.get_by_role("button", name="Apply").click()
-    assert page.get_by_text("Applied: 2 added, 0 changed, 0 removed.").is_visible()
+    assert page.get_by_text("Applied: 2 added, 0 changed, 0 deleted.").is_visible()
     assert offences(page) == []
     page.evaluate("window.stays = true")
     page.get_by_role("button", name=re.compile("Sold out ?: Margherita")).click()
     page.get_by_text("sold out today", exact=True).wait_for()
     # The button that was pressed still has the focus, and the page is the same one.
-    assert page.evaluate("[document.activeElement.textContent.trim(), window.stays]") == ["Back on: Margherita", True]
+    assert page.evaluate("[document.activeElement.textContent.trim(), window.stays]") == [
+        "Available again: Margherita",
+        True,
+    ]
     page.set_viewport_size(PHONE)
     assert not overflows(page)
 
@@ -91,7 +94,7 @@ def test_tables_and_hours_are_set_up(visit: "Callable[..., Page]") -> None:
     settings = f"{home(page)}/settings"
     page.goto(f"{settings}/tables")
     page.get_by_role("textbox", name="Tables").fill("T1-T12")
-    page.get_by_role("button", name="Add them").click()
+    page.get_by_role("button", name="Add tables").click()
     assert page.get_by_text("12 tables added.").is_visible()
     assert offences(page) == []
     page.get_by_role("link", name="Hours and closed days").first.click()

@@ -203,7 +203,7 @@ def test_where_no_server_is_left_programs_and_people_are_told_so(tmp_path: Path)
         page = httpx.get(f"{door}/dashboard/")
         assert (page.status_code, page.headers["Retry-After"]) == (503, "5")
         assert page.headers["Content-Type"] == "text/html; charset=utf-8"
-        assert "<h1>Back in a moment</h1>" in page.text
+        assert "<h1>Temporarily unavailable</h1>" in page.text
 
 
 def test_a_server_that_is_not_ready_is_given_nothing_until_it_is(breaking: tuple[Breaking, str]) -> None:

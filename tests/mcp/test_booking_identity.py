@@ -77,8 +77,8 @@ def test_an_answer_that_cannot_be_used_is_asked_for_again(client: Client, place:
     first = ask(client, wish)
     assert question(first)["requestedSchema"]["properties"]["customer_name"]["default"] == "Ada Lovelace"
     for content, words in (
-        ({"customer_name": "Ada"}, "`customer_email`: Give an e-mail address or a phone number."),
-        ({"customer_name": "Ada", "customer_email": "ada"}, "`customer_email`: This must be an e-mail address."),
+        ({"customer_name": "Ada"}, "`customer_email`: Enter an email address or a phone number."),
+        ({"customer_name": "Ada", "customer_email": "ada"}, "`customer_email`: This must be an email address."),
         ({"customer_name": ["Ada"], "customer_email": "a@example.com"}, "`customer_name`: This must be a string."),
     ):
         again = ask(client, wish, before=first, answer=accepted(**content))

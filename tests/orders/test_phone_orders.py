@@ -45,7 +45,7 @@ def form(**changes: Any) -> dict[str, Any]:
         "quantity": ["2", "1"],
         "notes": ["no basil", ""],
         "customer_id": "+39 06 555",
-        "goes": "pickup",
+        "fulfilment": "pickup",
         "delivery_address": "",
         "payment_method": "cash",
         "do": "place",
@@ -60,8 +60,8 @@ def test_the_form_costs_the_same_queries_for_a_small_menu_and_a_large_one(
     # Session, user, venue, part; the menu, its dishes, how many; what is chosen; the other venues; and around them who
     # acts, for the history of rows.
     with django_assert_num_queries(11):
-        text = host.post(at(venue), form(do="look")).content.decode()
-    assert "and 22 more: type a part of the name" in text
+        text = host.post(at(venue), form(do="search")).content.decode()
+    assert "and 22 more. Search by name to find them." in text
 
 
 def test_an_order_is_placed_with_the_menus_names_and_prices(venue: Venue, host: Client, menu: Menu) -> None:
@@ -80,12 +80,12 @@ def test_the_server_adds_counts_and_prices(venue: Venue, host: Client, menu: Men
         ("add:margherita", ["1"], "9.50 EUR"),
         ("add:tiramisu", ["1", "1"], "16.00 EUR"),
         ("add:margherita", ["2", "1"], "25.50 EUR"),
-        ("more:1", ["2", "2"], "32.00 EUR"),
-        ("less:0", ["1", "2"], "22.50 EUR"),
-        ("less:0", ["1", "2"], "22.50 EUR"),
-        ("drop:0", ["2"], "13.00 EUR"),
-        ("more:7", ["2"], "13.00 EUR"),
-        ("drop:-1", ["2"], "13.00 EUR"),
+        ("increase:1", ["2", "2"], "32.00 EUR"),
+        ("decrease:0", ["1", "2"], "22.50 EUR"),
+        ("decrease:0", ["1", "2"], "22.50 EUR"),
+        ("remove:0", ["2"], "13.00 EUR"),
+        ("increase:7", ["2"], "13.00 EUR"),
+        ("remove:-1", ["2"], "13.00 EUR"),
     ):
         answer = host.post(at(venue), form_of(answer, "phone-order") | {"do": do})
         assert form_of(answer, "phone-order")["quantity"] == quantities
@@ -94,9 +94,9 @@ def test_the_server_adds_counts_and_prices(venue: Venue, host: Client, menu: Men
 
 
 def test_what_htmx_asks_for_is_a_part_of_the_page(venue: Venue, host: Client, menu: Menu) -> None:
-    for target, has in (("taken", 'id="taken"'), ("dishes", 'id="dishes"')):
+    for target, has in (("cart", 'id="cart"'), ("dishes", 'id="dishes"')):
         answer = host.post(
-            at(venue), form(do="", sought="tira"), headers={"hx-request": "true", "hx-target": target}
+            at(venue), form(do="", search="tira"), headers={"hx-request": "true", "hx-target": target}
         ).content.decode()
         assert has in answer
         assert "<html" not in answer
@@ -133,7 +133,7 @@ def test_dishes_that_cannot_be_had_are_shown_with_the_reason(venue: Venue, host:
         ({"notes": ["x" * 501, ""]}, "This must be at most 500 characters long."),
         ({"ref": [], "quantity": [], "notes": []}, "This must have at least 1 element."),
         ({"payment_method": "Gold!"}, "This must be a label of small letters"),
-        ({"goes": "delivery"}, "Where does it go?"),
+        ({"fulfilment": "delivery"}, "Enter the delivery address."),
     ],
 )
 def test_what_is_wrong_is_said_at_its_field_and_what_was_typed_stays(
@@ -144,7 +144,7 @@ def test_what_is_wrong_is_said_at_its_field_and_what_was_typed_stays(
     assert words in answer.content.decode()
     kept = form_of(answer, "phone-order")
     sent = form(**changes)
-    for name in ("customer_id", "goes", "token"):
+    for name in ("customer_id", "fulfilment", "token"):
         assert kept[name] == [sent[name]]
     assert kept.get("notes", []) == sent["notes"]
     assert Order.objects.count() == 0
@@ -159,7 +159,7 @@ def test_the_venues_labels_alone_are_offered_and_taken(venue: Venue, host: Clien
 
 
 def test_a_venue_without_a_menu_takes_any_item_without_prices(venue: Venue, host: Client) -> None:
-    answer = host.post(at(venue), form(ref=[], quantity=[], notes=[], sought="the-usual", do="add"))
+    answer = host.post(at(venue), form(ref=[], quantity=[], notes=[], search="the-usual", do="add"))
     assert form_of(answer, "phone-order")["ref"] == ["the-usual"]
     host.post(at(venue), form_of(answer, "phone-order") | {"do": "place"})
     order = Order.objects.get()
@@ -171,7 +171,7 @@ def test_a_form_that_is_sent_again_is_one_order(venue: Venue, host: Client, menu
     assert first == second
     changed = host.post(at(venue), form(customer_id="somebody else"))
     assert changed.status_code == 400
-    assert "already. Press “Place order” again for one more, as it stands here." in changed.content.decode()
+    assert "Select “Place order” again to place another order." in changed.content.decode()
     assert Order.objects.count() == 1
     again = form_of(changed, "phone-order")
     assert (again["token"] != [TOKEN], again["customer_id"]) == (True, ["somebody else"])

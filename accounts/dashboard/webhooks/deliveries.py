@@ -1,4 +1,4 @@
-"""What was sent to an endpoint, and what came back: listed, live while it is on its way, and sent again."""
+"""Webhook deliveries of an endpoint: list, detail with live updates, and resend."""
 
 import json
 from datetime import datetime, timedelta
@@ -23,13 +23,13 @@ from accounts.webhooks import http_client as sending
 from framework.errors import Refusal
 
 A_PAGE = 25
-# With filters only so many are looked through: of millions, those that fit may be far apart.
-MOST_SEARCHED = 10_000
+# Filters search only so many of the newest deliveries: among millions, matches may be far apart.
+MAX_SEARCHED = 10_000
 State = WebhookDelivery.State
 
 
 class FilterForm(forms.Form):
-    """Which deliveries are shown; what is none of the choices counts as all."""
+    """Filters of the list; an unknown choice means all."""
 
     state = forms.ChoiceField(choices=[("", "All"), *[(state.value, state.label) for state in State]], required=False)
     type = forms.ChoiceField(
@@ -37,42 +37,42 @@ class FilterForm(forms.Form):
     )
 
     def asked(self) -> dict[str, str]:
-        """What is asked for, in the model's words."""
+        """Return the filters by model column."""
         self.is_valid()
         named = {"state": "state", "type": "event__type"}
         return {column: self.cleaned_data[name] for name, column in named.items() if self.cleaned_data.get(name)}
 
 
 def page_of(endpoint: WebhookEndpoint, query: QueryDict) -> dict[str, Any]:
-    """A page of deliveries, newest first, from behind the one that `before` names. One query, or two."""
+    """Return the context of a page, newest first, after the delivery `before`. One or two queries."""
     form = FilterForm(query)
     asked = form.asked()
     rows = WebhookDelivery.objects.filter(endpoint=endpoint).order_by("-created_at", "-pk")
     if before := query.get("before"):
         last = row_of(rows, before)
-        # The first condition is the one that an index answers.
+        # The index serves the first condition.
         rows = rows.filter(created_at__lte=last.created_at)
         rows = rows.filter(Q(created_at__lt=last.created_at) | Q(pk__lt=last.pk))
     if asked:
-        rows = rows.filter(pk__in=rows.values("pk")[:MOST_SEARCHED]).filter(**asked)
+        rows = rows.filter(pk__in=rows.values("pk")[:MAX_SEARCHED]).filter(**asked)
     shown = list(rows.select_related("event")[: A_PAGE + 1])
-    kept = {name: value for name, value in query.items() if name in form.fields and value}
-    more = kept | {"before": str(shown[A_PAGE - 1].pk)} if len(shown) > A_PAGE else {}
+    filters = {name: value for name, value in query.items() if name in form.fields and value}
+    more = filters | {"before": str(shown[A_PAGE - 1].pk)} if len(shown) > A_PAGE else {}
     return {
         "filters": form,
         "is_filtered": bool(asked),
         "deliveries": shown[:A_PAGE],
         "more": urlencode(more),
-        "again": urlencode(kept | ({"before": before} if before else {})),
-        "newest": urlencode(kept),
+        "current": urlencode(filters | ({"before": before} if before else {})),
+        "newest": urlencode(filters),
         "is_first": not before,
-        "pause_s": pause_s(shown[:A_PAGE], timezone.now()),
-        "most_searched": MOST_SEARCHED,
+        "poll_s": poll_s(shown[:A_PAGE], timezone.now()),
+        "max_searched": MAX_SEARCHED,
     }
 
 
 def row_of(rows: QuerySet[WebhookDelivery], key: str) -> WebhookDelivery:
-    """The delivery at which the last page ended."""
+    """Return the last delivery of the previous page."""
     try:
         row = rows.filter(pk=UUID(key)).first()
     except ValueError as error:
@@ -82,8 +82,8 @@ def row_of(rows: QuerySet[WebhookDelivery], key: str) -> WebhookDelivery:
     return row
 
 
-def pause_s(rows: list[WebhookDelivery], now: datetime) -> int:
-    """In how many seconds the list is worth another look; 0 where nothing in it is on its way."""
+def poll_s(rows: list[WebhookDelivery], now: datetime) -> int:
+    """Return the polling interval in seconds, 0 if no delivery is pending."""
     soon = now + timedelta(minutes=1)
     waits = [row.next_try_at for row in rows if row.state == State.PENDING and row.next_try_at]
     if not waits:
@@ -93,42 +93,42 @@ def pause_s(rows: list[WebhookDelivery], now: datetime) -> int:
 
 @page(Right.DEVELOPERS, section="webhooks")
 def show(request: PageRequest, *, endpoint: str) -> HttpResponse:
-    """The endpoint with its deliveries; to htmx, the deliveries alone."""
+    """Show the endpoint with its deliveries; an htmx request gets the deliveries only."""
     row = found(request, endpoint)
-    told = page_of(row, request.GET) | {"endpoint": row}
+    context = page_of(row, request.GET) | {"endpoint": row}
     if request.headers.get("HX-Request") == "true":
-        return render(request, "accounts/webhook_rows.html", told | {"is_part": True})
+        return render(request, "accounts/webhook_rows.html", context | {"is_partial": True})
     now = timezone.now()
     secret = one_time_secrets.take(request, of=row.public_id, now=now)
     is_rotating = bool(row.old_secret_until and row.old_secret_until > now)
-    told |= {"secret": secret, "since": since_week(now, request), "is_rotating": is_rotating}
-    return render(request, "accounts/webhook.html", told)
+    context |= {"secret": secret, "resend_form": since_week(now, request), "is_rotating": is_rotating}
+    return render(request, "accounts/webhook.html", context)
 
 
 @page(Right.DEVELOPERS, section="webhooks")
 def detail(request: PageRequest, *, endpoint: str, delivery: UUID) -> HttpResponse:
-    """One delivery: what was sent, how often, and what came back."""
+    """Show one delivery: body, attempts and last response."""
     row = delivery_of(request, endpoint, delivery)
-    told = {
+    context = {
         "delivery": row,
         "endpoint": row.endpoint,
         "body": json.dumps(json.loads(sending.body_of(row.event)), indent=2, ensure_ascii=False),
-        "pause_s": pause_s([row], timezone.now()),
+        "poll_s": poll_s([row], timezone.now()),
     }
     if request.headers.get("HX-Request") == "true":
-        return render(request, "accounts/webhook_delivery_facts.html", told | {"is_part": True})
-    return render(request, "accounts/webhook_delivery.html", told)
+        return render(request, "accounts/webhook_delivery_facts.html", context | {"is_partial": True})
+    return render(request, "accounts/webhook_delivery.html", context)
 
 
 @page(Right.DEVELOPERS, section="webhooks", methods=("POST",))
 def replay(request: PageRequest, *, endpoint: str, delivery: UUID) -> HttpResponse:
-    """Send one again."""
+    """Resend one delivery."""
     row = delivery_of(request, endpoint, delivery)
     try:
         if endpoints.replay(row, now=timezone.now()):
-            messages.success(request, f"{row.event.public_id} is on its way again.")
+            messages.success(request, f"{row.event.public_id} is being resent.")
         else:
-            messages.error(request, f"{row.event.public_id} is under way in this moment.")
+            messages.error(request, f"{row.event.public_id} is being sent right now.")
     except Refusal as refusal:
         messages.error(request, refusal.message)
     return redirect("delivery", venue=request.access.venue.public_id, endpoint=endpoint, delivery=row.pk)

@@ -1,4 +1,4 @@
-"""Endpoints of webhooks: kept by the customer's developers, with what was sent to each and what came back."""
+"""Webhook endpoint pages: create, edit, rotate, disable and delete."""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -22,31 +22,31 @@ from accounts.webhooks.openapi import WORDS
 from framework.errors import Refusal
 from framework.public_ids import decode
 
-# So many endpoints a venue has at most on this page; more are an accident.
-MOST_SHOWN = 100
+# The page lists at most so many endpoints.
+MAX_SHOWN = 100
 TYPES = [kind for kind in EventType if kind != EventType.WEBHOOK_PING]
 
 
 class EndpointForm(forms.Form):
-    """What people say of an endpoint."""
+    """URL, description and event types of an endpoint."""
 
     url = forms.CharField(
-        label="Address",
+        label="URL",
         max_length=ssrf_guard.LONGEST_URL,
-        help_text="Where we POST to: https://hooks.example.com/tablewire",
+        help_text="Example: https://hooks.example.com/tablewire",
         widget=forms.TextInput(attrs={"inputmode": "url", "autocomplete": "off", "spellcheck": "false"}),
     )
-    description = forms.CharField(max_length=200, required=False, help_text="For you: the till, the kitchen printer")
+    description = forms.CharField(max_length=200, required=False, help_text="For your reference: POS, kitchen printer")
     types = forms.MultipleChoiceField(
         label="Events",
         choices=[(kind.value, f"{kind.value}: {WORDS[kind]}") for kind in TYPES],
         widget=forms.CheckboxSelectMultiple,
         required=False,
-        help_text="None ticked: all of them, also types that are yet to come",
+        help_text="If none is selected: all events, including types added later",
     )
 
     def clean_url(self) -> str:
-        """An address that a webhook may have."""
+        """Validate the URL."""
         url: str = self.cleaned_data["url"]
         try:
             ssrf_guard.read(url)
@@ -56,7 +56,7 @@ class EndpointForm(forms.Form):
 
 
 class SinceForm(forms.Form):
-    """From when on failed deliveries are sent again, by the venue's clock."""
+    """The time since which failed deliveries are resent, in the venue's time zone."""
 
     since = forms.DateTimeField(
         label="Failed since",
@@ -66,30 +66,30 @@ class SinceForm(forms.Form):
 
 
 def found(request: PageRequest, endpoint: str) -> WebhookEndpoint:
-    """The venue's endpoint of this public id; another's is as if it were not there."""
+    """Return the venue's endpoint with this public id. Raises Http404, also for one of another venue."""
     return get_object_or_404(WebhookEndpoint, venue=request.access.venue, pk=decode("whk", endpoint))
 
 
 def back(endpoint: WebhookEndpoint, request: PageRequest) -> HttpResponse:
-    """To the endpoint's own page."""
+    """Redirect to the endpoint's page."""
     return redirect("webhook", venue=request.access.venue.public_id, endpoint=endpoint.public_id)
 
 
 @page(Right.DEVELOPERS, section="webhooks")
 def listed(request: PageRequest) -> HttpResponse:
-    """All endpoints of the venue, with the last delivery of each. One query beside those of the frame."""
+    """List the endpoints, with the last delivery of each. One query besides those of the layout."""
     newest = WebhookDelivery.objects.filter(endpoint=OuterRef("pk")).order_by("-created_at", "-pk")
     rows = (
         WebhookEndpoint.objects.filter(venue=request.access.venue)
         .annotate(last_state=Subquery(newest.values("state")[:1]), last_at=Subquery(newest.values("created_at")[:1]))
-        .order_by("-created_at", "-pk")[:MOST_SHOWN]
+        .order_by("-created_at", "-pk")[:MAX_SHOWN]
     )
     return render(request, "accounts/webhooks.html", {"endpoints": rows})
 
 
 @page(Right.DEVELOPERS, section="webhooks", methods=("GET", "HEAD", "POST"))
 def add(request: PageRequest) -> HttpResponse:
-    """Make an endpoint; its secret is shown on the page that follows, once."""
+    """Create an endpoint; the next page shows its secret once."""
     form = EndpointForm(request.POST if request.method == "POST" else None)
     if form.is_valid():
         made, secret = endpoints.create(request.access.venue, **form.cleaned_data)
@@ -102,7 +102,7 @@ def add(request: PageRequest) -> HttpResponse:
 
 @page(Right.DEVELOPERS, section="webhooks", methods=("GET", "HEAD", "POST"))
 def edit(request: PageRequest, *, endpoint: str) -> HttpResponse:
-    """Change what people say of it."""
+    """Edit an endpoint."""
     row = found(request, endpoint)
     shown = {"url": row.url, "description": row.description, "types": row.types}
     form = EndpointForm(request.POST if request.method == "POST" else None, initial=shown)
@@ -118,11 +118,11 @@ def edit(request: PageRequest, *, endpoint: str) -> HttpResponse:
     )
 
 
-def act(request: PageRequest, endpoint: str, deed: Callable[[WebhookEndpoint, datetime], str]) -> HttpResponse:
-    """Do something with an endpoint, say what came of it, and go back to its page."""
+def act(request: PageRequest, endpoint: str, action: Callable[[WebhookEndpoint, datetime], str]) -> HttpResponse:
+    """Run the action, add its message or its error, and redirect to the endpoint's page."""
     row = found(request, endpoint)
     try:
-        messages.success(request, deed(row, timezone.now()))
+        messages.success(request, action(row, timezone.now()))
     except Refusal as refusal:
         messages.error(request, refusal.message)
     return back(row, request)
@@ -130,76 +130,78 @@ def act(request: PageRequest, endpoint: str, deed: Callable[[WebhookEndpoint, da
 
 @page(Right.DEVELOPERS, section="webhooks", methods=("POST",))
 def rotate(request: PageRequest, *, endpoint: str) -> HttpResponse:
-    """Give it a new secret, shown on its page once."""
+    """Rotate the secret; the endpoint's page shows the new one once."""
 
-    def deed(row: WebhookEndpoint, now: datetime) -> str:
+    def action(row: WebhookEndpoint, now: datetime) -> str:
         one_time_secrets.keep(request, endpoints.rotate(row, now=now), of=row.public_id, now=now)
-        return "There is a new secret. The old one signs too for 24 hours: change your receiver by then."
+        return (
+            "The secret was rotated. Deliveries are signed with both secrets for 24 hours: update your server by then."
+        )
 
-    return act(request, endpoint, deed)
+    return act(request, endpoint, action)
 
 
 @page(Right.DEVELOPERS, section="webhooks", methods=("POST",))
 def switch(request: PageRequest, *, endpoint: str) -> HttpResponse:
-    """Switch it on or off, whichever is asked for."""
+    """Enable or disable the endpoint."""
 
-    def deed(row: WebhookEndpoint, now: datetime) -> str:
+    def action(row: WebhookEndpoint, now: datetime) -> str:
         if request.POST.get("to") == "on":
-            return "Switched on." if endpoints.enable(row) else "It was on already."
+            return "The endpoint is enabled." if endpoints.enable(row) else "The endpoint was already enabled."
         if endpoints.disable(row, now=now):
-            return "Switched off. What waited for it counts as failed, and can be sent again."
-        return "It was off already."
+            return "The endpoint is disabled. Pending deliveries are marked as failed; you can resend them."
+        return "The endpoint was already disabled."
 
-    return act(request, endpoint, deed)
+    return act(request, endpoint, action)
 
 
 @page(Right.DEVELOPERS, section="webhooks", methods=("POST",))
 def ping(request: PageRequest, *, endpoint: str) -> HttpResponse:
     """Send a test event."""
 
-    def deed(row: WebhookEndpoint, now: datetime) -> str:
+    def action(row: WebhookEndpoint, now: datetime) -> str:
         endpoints.ping(row, actor=request.access.actor, now=now)
-        return "A test event is on its way."
+        return "A test event is being sent."
 
-    return act(request, endpoint, deed)
+    return act(request, endpoint, action)
 
 
 @page(Right.DEVELOPERS, section="webhooks", methods=("POST",))
 def replay_failed(request: PageRequest, *, endpoint: str) -> HttpResponse:
-    """Send again what failed since a moment of the venue's clock."""
+    """Resend the deliveries that failed since a time in the venue's time zone."""
     with timezone.override(ZoneInfo(request.access.venue.timezone)):
         form = SinceForm(request.POST)
         is_valid = form.is_valid()
 
-    def deed(row: WebhookEndpoint, now: datetime) -> str:
+    def action(row: WebhookEndpoint, now: datetime) -> str:
         number = endpoints.replay_failed(row, since=form.cleaned_data["since"], now=now)
-        return f"{number} on their way again." if number != 1 else "1 is on its way again."
+        return f"{number} deliveries are being resent." if number != 1 else "1 delivery is being resent."
 
     if not is_valid:
-        messages.error(request, "Say since when, as a day and a time: nothing was sent again.")
+        messages.error(request, "Enter a date and a time. Nothing was resent.")
         return back(found(request, endpoint), request)
-    return act(request, endpoint, deed)
+    return act(request, endpoint, action)
 
 
 @page(Right.DEVELOPERS, section="webhooks", methods=("GET", "HEAD", "POST"))
 def remove(request: PageRequest, *, endpoint: str) -> HttpResponse:
-    """Ask, and then delete it with its deliveries."""
+    """Ask for confirmation, then delete the endpoint with its deliveries."""
     row = found(request, endpoint)
     if request.method == "POST":
         endpoints.remove(row)
-        messages.success(request, f"Removed: {row.url}")
+        messages.success(request, f"Deleted: {row.url}")
         return redirect("webhooks", venue=request.access.venue.public_id)
     return render(request, "accounts/webhook_remove.html", {"endpoint": row})
 
 
 def since_week(now: datetime, request: PageRequest) -> SinceForm:
-    """The form, filled in with a week ago."""
+    """Return the form with a week ago as the default."""
     week_ago = (now - timedelta(days=7)).astimezone(ZoneInfo(request.access.venue.timezone))
     return SinceForm(initial={"since": week_ago.replace(tzinfo=None)})
 
 
 def delivery_of(request: PageRequest, endpoint: str, delivery: UUID) -> WebhookDelivery:
-    """The delivery, of this endpoint of this venue, with its event."""
+    """Return the delivery of this endpoint and venue with its event. Raises Http404."""
     rows = WebhookDelivery.objects.select_related("event", "endpoint")
     row = rows.filter(endpoint=found(request, endpoint), pk=delivery).first()
     if row is None:

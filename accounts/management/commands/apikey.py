@@ -93,7 +93,7 @@ class Command(BaseCommand):
         elif options["family"]:
             self.stdout.write(f"{key.shown} and its family: {revoked} revoked.")
         else:
-            self.stdout.write(f"{key.shown} " + ("revoked." if revoked else "was revoked before."))
+            self.stdout.write(f"{key.shown} " + ("revoked." if revoked else "was already revoked."))
 
     def list(self, options: dict[str, Any], now: datetime) -> None:
         """Show keys without their text."""

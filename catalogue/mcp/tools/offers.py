@@ -173,7 +173,7 @@ GUEST = tuple(NewFlowBooking().fields)
 NAME, EMAIL, PHONE = "customer_name", "customer_email", "customer_phone"
 # The question to the person, and its form; that an address or a number is enough a form cannot say.
 ASKED = "guest"
-WHO = "Who is coming? The restaurant needs a name, and an e-mail address or a phone number."
+WHO = "Who is coming? The restaurant needs a name, and an email address or a phone number."
 FORM: Mapping[str, Schema] = {
     NAME: {"type": "string", "title": "Name", "minLength": 1, "maxLength": 200},
     EMAIL: {"type": "string", "title": "E-mail address", "format": "email"},
@@ -255,7 +255,7 @@ BOOK_TABLE = Tool(
     title="Book a table",
     description=(
         "Books a table at an offer in the restaurant's own book: confirmed at once, or nothing is stored; free."
-        " Needs the guest's name and an e-mail address or phone number: ask for them, never invent them."
+        " Needs the guest's name and an email address or phone number: ask for them, never invent them."
         " The same call again is the same booking; its `manage_token` is the guest's secret, by which it is cancelled."
     ),
     operation="book_offer",

@@ -1,26 +1,26 @@
-// The documentation: a field that narrows the list of guides.
+// The documentation: filter the list of guides.
 "use strict";
 
-for (const field of document.querySelectorAll("[data-finds]")) {
+for (const field of document.querySelectorAll("[data-filter-guides]")) {
   const nav = field.closest("nav");
   field.hidden = false;
   field.addEventListener("input", () => {
-    const words = field.value.trim().toLowerCase();
+    const query = field.value.trim().toLowerCase();
     let found = 0;
     for (const list of nav.querySelectorAll("ul")) {
-      let here = 0;
+      let shown = 0;
       for (const entry of list.children) {
-        entry.hidden = !entry.textContent.toLowerCase().includes(words);
-        if (!entry.hidden) here += 1;
+        entry.hidden = !entry.textContent.toLowerCase().includes(query);
+        if (!entry.hidden) shown += 1;
       }
-      list.previousElementSibling.hidden = !here;
-      found += here;
+      list.previousElementSibling.hidden = !shown;
+      found += shown;
     }
-    nav.querySelector("[data-nothing]").hidden = found > 0;
+    nav.querySelector("[data-no-match]").hidden = found > 0;
   });
 }
 
-// The guide that is read stands in the middle of the list, however long that is.
+// Scroll the current guide to the middle of the list.
 const current = document.querySelector(".side [aria-current]");
 if (current) {
   const list = current.closest("nav");

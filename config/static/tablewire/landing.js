@@ -1,32 +1,32 @@
-// The landing page: calls that are really made, with what came back and how long it took.
+// The landing page: live API calls with response and duration.
 "use strict";
 
-const form = document.getElementById("ask");
-const took = document.getElementById("took");
+const form = document.getElementById("query");
+const timing = document.getElementById("timing");
 const answer = document.getElementById("answer").firstElementChild;
 const pay = document.getElementById("pay");
-let known = "";
+let slug = "";
 
 async function call(path) {
-  took.textContent = "Asking...";
-  const begun = performance.now();
+  timing.textContent = "Loading...";
+  const startedAt = performance.now();
   try {
     const response = await fetch(path, { headers: { Accept: "application/json" }, credentials: "omit" });
-    const told = await response.json();
-    took.textContent = `${response.status} in ${Math.round(performance.now() - begun)} ms: GET ${decodeURIComponent(path)}`;
-    answer.textContent = JSON.stringify(told, null, 2);
-    return told;
+    const body = await response.json();
+    timing.textContent = `${response.status} in ${Math.round(performance.now() - startedAt)} ms: GET ${decodeURIComponent(path)}`;
+    answer.textContent = JSON.stringify(body, null, 2);
+    return body;
   } catch {
-    took.textContent = "No answer came. Try again in a moment.";
+    timing.textContent = "No response. Try again in a moment.";
     return {};
   }
 }
 
 form.addEventListener("submit", async (event) => {
   event.preventDefault();
-  const told = await call(`/v1/restaurants?near=${encodeURIComponent(form.near.value)}&limit=3`);
-  known = told.data?.[0]?.slug ?? told.data?.[0]?.id ?? known;
-  pay.hidden = !known;
+  const body = await call(`/v1/restaurants?near=${encodeURIComponent(form.near.value)}&limit=3`);
+  slug = body.data?.[0]?.slug ?? body.data?.[0]?.id ?? slug;
+  pay.hidden = !slug;
 });
 
-pay.addEventListener("click", () => call(`/v1/restaurants/${encodeURIComponent(known)}?fields=context`));
+pay.addEventListener("click", () => call(`/v1/restaurants/${encodeURIComponent(slug)}?fields=context`));

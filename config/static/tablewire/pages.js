@@ -1,23 +1,23 @@
-// What every page does without a library: copying, dialogs, sheets that close again.
+// Behaviour of all pages: copy buttons, dialogs, dropdowns and forms.
 "use strict";
 
 document.addEventListener("click", async (event) => {
   const copier = event.target.closest("[data-copy]");
   if (copier) {
     const source = document.getElementById(copier.dataset.copy);
-    const words = copier.textContent;
+    const label = copier.textContent;
     try {
       await navigator.clipboard.writeText(source.value ?? source.textContent);
       copier.textContent = "Copied";
     } catch {
-      // Without the permission, or over plain http, the text is selected for the keyboard.
+      // Without the clipboard permission, or over plain http, select the text.
       const range = document.createRange();
       range.selectNodeContents(source);
       getSelection().removeAllRanges();
       getSelection().addRange(range);
       copier.textContent = "Press Ctrl+C";
     }
-    setTimeout(() => { copier.textContent = words; }, 2000);
+    setTimeout(() => { copier.textContent = label; }, 2000);
   }
   const opener = event.target.closest("[data-dialog]");
   if (opener) {
@@ -29,23 +29,23 @@ document.addEventListener("click", async (event) => {
     event.preventDefault();
     closer.closest("dialog").close();
   }
-  for (const sheet of document.querySelectorAll(".bar details[open]")) {
-    if (!sheet.contains(event.target)) sheet.open = false;
+  for (const dropdown of document.querySelectorAll(".bar details[open]")) {
+    if (!dropdown.contains(event.target)) dropdown.open = false;
   }
 });
 
 document.addEventListener("keydown", (event) => {
   if (event.key !== "Escape") return;
-  for (const sheet of document.querySelectorAll(".bar details[open]")) {
-    sheet.open = false;
-    sheet.querySelector("summary").focus();
+  for (const dropdown of document.querySelectorAll(".bar details[open]")) {
+    dropdown.open = false;
+    dropdown.querySelector("summary").focus();
   }
 });
 
-// A form is sent once, however often its button is pressed. Back in the browser's history it can be sent again.
+// Submit a form only once, even if the button is pressed repeatedly. It can be submitted again after going back.
 document.addEventListener("submit", (event) => {
   const form = event.target;
-  if (event.defaultPrevented || form.method === "dialog" || form.hasAttribute("data-again")) return;
+  if (event.defaultPrevented || form.method === "dialog" || form.hasAttribute("data-allow-resubmit")) return;
   if (form.dataset.sent) { event.preventDefault(); return; }
   form.dataset.sent = "yes";
   setTimeout(() => { delete form.dataset.sent; }, 5000);
@@ -54,7 +54,7 @@ addEventListener("pageshow", () => {
   for (const form of document.querySelectorAll("form[data-sent]")) delete form.dataset.sent;
 });
 
-// Where a form asks for a time zone, the browser knows it.
+// Fill in the time zone of the browser.
 for (const field of document.querySelectorAll("[data-zone]")) {
   field.value = Intl.DateTimeFormat().resolvedOptions().timeZone || field.value;
 }

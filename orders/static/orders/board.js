@@ -1,20 +1,20 @@
-// The order board: taps, the dialog that asks why, sound, ages, focus, and what to say when the connection is lost.
-// htmx asks for the columns and swaps them; the dialog, the sound and what is told lie outside of them.
+// The order board: order actions, the cancel dialog, sound, ages, focus, and the connection notice.
+// htmx polls and swaps the columns; the dialog, the sound and the toasts are outside of them.
 "use strict";
 
 (() => {
   const board = document.getElementById("board");
-  const dialog = document.getElementById("cancelling");
-  const away = document.getElementById("away");
-  const heard = document.getElementById("heard");
-  const told = document.getElementById("told");
-  const mute = document.getElementById("mute");
+  const dialog = document.getElementById("cancel-dialog");
+  const connection = document.getElementById("connection");
+  const announcement = document.getElementById("new-orders");
+  const toasts = document.getElementById("toasts");
+  const soundHint = document.getElementById("sound-hint");
   const soundButton = document.getElementById("sound");
-  const screenButton = document.getElementById("whole-screen");
+  const screenButton = document.getElementById("full-screen");
   const known = new Set();
   let lastAnswer = new Date();
-  let wanted = null; // where the focus goes after the next swap
-  let toast = 0;
+  let focusAfterSwap = null; // the id of the element to focus after the next swap
+  let toastTimer = 0;
 
   const seen = () => document.getElementById("seen");
   const cards = () => [...document.querySelectorAll("#todo-cards > [data-order]")];
@@ -26,7 +26,7 @@
     if (hours < 24) return `${hours} h ${String(minutes % 60).padStart(2, "0")} min`;
     return `${Math.floor(hours / 24)} day${hours >= 48 ? "s" : ""}`;
   }
-  function grow() {
+  function updateAges() {
     for (const card of cards()) {
       const minutes = Math.max(0, Math.floor((Date.now() - Date.parse(card.dataset.since)) / 60000));
       card.querySelector(".age").textContent = age(minutes);
@@ -34,27 +34,27 @@
       card.classList.toggle("late", minutes >= Number(board.dataset.late) && minutes < Number(board.dataset.veryLate));
     }
   }
-  setInterval(grow, 5000);
+  setInterval(updateAges, 5000);
 
-  // Sound: browsers play none before a tap
+  // Sound: browsers play it only after a tap
   let audio = null;
   const stored = {
     get on() { try { return localStorage.getItem("board-sound") === "on"; } catch { return false; } },
-    set on(value) { try { localStorage.setItem("board-sound", value ? "on" : "off"); } catch { /* not remembered */ } },
+    set on(value) { try { localStorage.setItem("board-sound", value ? "on" : "off"); } catch { /* not stored */ } },
   };
   let isOn = stored.on;
-  function shown() {
+  function updateSoundButton() {
     soundButton.setAttribute("aria-pressed", String(isOn));
     soundButton.querySelector("span").textContent = isOn ? "Sound is on" : "Sound on";
-    mute.hidden = !isOn || (audio !== null && audio.state === "running");
+    soundHint.hidden = !isOn || (audio !== null && audio.state === "running");
   }
-  async function wake() {
+  async function resumeAudio() {
     if (!isOn) return;
     audio ??= new AudioContext();
     if (audio.state === "suspended") await audio.resume().catch(() => {});
-    shown();
+    updateSoundButton();
   }
-  function ring() {
+  function playSound() {
     if (!isOn || audio === null || audio.state !== "running") return;
     for (const [after, pitch] of [[0, 880], [0.22, 1175], [0.44, 880]]) {
       const tone = audio.createOscillator();
@@ -73,49 +73,49 @@
   soundButton.addEventListener("click", async () => {
     isOn = !isOn;
     stored.on = isOn;
-    await wake();
-    shown();
-    ring();
+    await resumeAudio();
+    updateSoundButton();
+    playSound();
   });
   for (const kind of ["pointerdown", "keydown"]) {
     document.addEventListener(kind, (event) => {
-      if (!soundButton.contains(event.target) && (audio === null || audio.state !== "running")) wake();
+      if (!soundButton.contains(event.target) && (audio === null || audio.state !== "running")) resumeAudio();
     });
   }
 
-  // What has come
-  function learn() {
+  // New orders
+  function findNew() {
     const fresh = [];
     for (const card of document.querySelectorAll("#columns [data-order]")) {
       if (!known.has(card.dataset.order) && card.dataset.since) fresh.push(card);
       known.add(card.dataset.order);
     }
     const { newest, newestNumber } = seen().dataset;
-    // It may stand behind those that are shown.
-    const unshown = newest && !known.has(newest) ? newestNumber : null;
+    // The newest order may not be among the cards shown.
+    const hiddenNumber = newest && !known.has(newest) ? newestNumber : null;
     if (newest) known.add(newest);
-    return [fresh, unshown];
+    return [fresh, hiddenNumber];
   }
-  function titled() {
+  function updateTitle() {
     const waiting = Number(seen().dataset.waiting);
     document.title = `${waiting ? `(${waiting}) ` : ""}Orders · ${board.dataset.venue}`;
   }
-  function arrived() {
-    const [fresh, unshown] = learn();
-    titled();
-    grow();
-    if (fresh.length === 0 && !unshown) return;
+  function announceNew() {
+    const [fresh, hiddenNumber] = findNew();
+    updateTitle();
+    updateAges();
+    if (fresh.length === 0 && !hiddenNumber) return;
     for (const card of fresh) {
       card.classList.add("fresh");
       setTimeout(() => card.classList.remove("fresh"), 10000);
     }
     const names = fresh.slice(0, 5).map((card) => `${card.dataset.number}, ${card.dataset.kind}`);
-    if (unshown) names.push(unshown);
-    heard.textContent = `New order: ${names.join("; ")}`;
-    ring();
+    if (hiddenNumber) names.push(hiddenNumber);
+    announcement.textContent = `New order: ${names.join("; ")}`;
+    playSound();
   }
 
-  // Moves go one after another with the looks, so that an older answer never replaces a newer one.
+  // Actions and polls are queued, so that an older response never replaces a newer one.
   function token() {
     const cookie = document.cookie.split("; ").find((one) => one.startsWith("csrftoken="));
     return cookie ? cookie.slice("csrftoken=".length) : document.querySelector("#move [name=csrfmiddlewaretoken]").value;
@@ -132,86 +132,86 @@
     return other ? `complete-${other.dataset.order}` : "todo";
   }
   document.addEventListener("click", (event) => {
-    const mover = event.target.closest("[data-move]");
-    if (mover) {
+    const actionButton = event.target.closest("[data-move]");
+    if (actionButton) {
       event.preventDefault();
-      if (mover.disabled) return;
-      wanted = mover.name === "reopen" ? `complete-${mover.value}` : next(mover.closest("[data-order]"));
-      mover.disabled = true;
-      setTimeout(() => { mover.disabled = false; }, 4000);
-      send({ [mover.name]: mover.value });
+      if (actionButton.disabled) return;
+      focusAfterSwap = actionButton.name === "reopen" ? `complete-${actionButton.value}` : next(actionButton.closest("[data-order]"));
+      actionButton.disabled = true;
+      setTimeout(() => { actionButton.disabled = false; }, 4000);
+      send({ [actionButton.name]: actionButton.value });
     }
-    const canceller = event.target.closest("[data-cancel]");
-    if (canceller && !event.ctrlKey && !event.metaKey) {
+    const cancelLink = event.target.closest("[data-cancel]");
+    if (cancelLink && !event.ctrlKey && !event.metaKey) {
       event.preventDefault();
       const form = dialog.querySelector("form");
       form.reset();
-      form.elements.cancel.value = canceller.dataset.cancel;
-      form.elements.words.required = false;
-      dialog.querySelector("[data-number]").textContent = canceller.dataset.number;
+      form.elements.cancel.value = cancelLink.dataset.cancel;
+      form.elements.details.required = false;
+      dialog.querySelector("[data-number]").textContent = cancelLink.dataset.number;
       dialog.querySelector("[data-problem]").textContent = "";
       dialog.showModal();
     }
-    if (event.target.closest("[data-untold]")) untell();
+    if (event.target.closest("[data-dismiss]")) clearToasts();
   });
   dialog.addEventListener("change", () => {
     const form = dialog.querySelector("form");
-    form.elements.words.required = form.elements.reason.value === "Other";
+    form.elements.details.required = form.elements.reason.value === "Other";
   });
   dialog.addEventListener("submit", (event) => {
     event.preventDefault();
     const form = event.target;
     const card = document.getElementById(`card-${form.elements.cancel.value}`);
-    wanted = card ? next(card) : "todo";
-    send({ cancel: form.elements.cancel.value, reason: form.elements.reason.value, words: form.elements.words.value });
+    focusAfterSwap = card ? next(card) : "todo";
+    send({ cancel: form.elements.cancel.value, reason: form.elements.reason.value, details: form.elements.details.value });
   });
   dialog.addEventListener("close", () => {
-    // The button that opened it may have been swapped meanwhile.
+    // The button that opened the dialog may have been swapped since.
     const opener = document.getElementById(`cancel-${dialog.querySelector("[name=cancel]").value}`);
     if (opener && (document.activeElement === document.body || !document.activeElement)) opener.focus();
   });
 
-  // What is told stays long enough to be read, and while it is in use.
-  function untell() {
-    const had = told.contains(document.activeElement);
-    told.replaceChildren();
-    if (had) document.getElementById("todo").focus();
+  // A toast stays long enough to be read, and while it has the focus or the pointer.
+  function clearToasts() {
+    const hadFocus = toasts.contains(document.activeElement);
+    toasts.replaceChildren();
+    if (hadFocus) document.getElementById("todo").focus();
   }
-  function tellFor(seconds) {
-    clearTimeout(toast);
-    toast = setTimeout(() => {
-      if (told.contains(document.activeElement) || told.matches(":hover")) tellFor(5);
-      else untell();
+  function hideToastAfter(seconds) {
+    clearTimeout(toastTimer);
+    toastTimer = setTimeout(() => {
+      if (toasts.contains(document.activeElement) || toasts.matches(":hover")) hideToastAfter(5);
+      else clearToasts();
     }, seconds * 1000);
   }
-  function tell(words) {
+  function showToast(words) {
     const line = document.createElement("p");
     line.className = "toast warn";
     line.textContent = words;
-    told.replaceChildren(line);
-    tellFor(12);
+    toasts.replaceChildren(line);
+    hideToastAfter(12);
   }
 
   // The connection
   function connected() {
     lastAnswer = new Date();
-    away.hidden = true;
+    connection.hidden = true;
   }
-  function say(words, link) {
-    if (!away.hidden && away.dataset.words === words) return;
-    away.dataset.words = words;
-    away.textContent = words;
+  function showConnection(words, link) {
+    if (!connection.hidden && connection.dataset.words === words) return;
+    connection.dataset.words = words;
+    connection.textContent = words;
     if (link) {
       const anchor = document.createElement("a");
       anchor.href = link;
       anchor.textContent = "Sign in again";
-      away.append(" ", anchor);
+      connection.append(" ", anchor);
     }
-    away.hidden = false;
+    connection.hidden = false;
   }
-  function lost() {
+  function showLost() {
     const at = lastAnswer.toLocaleTimeString("en-GB", { timeZone: board.dataset.zoneOf });
-    say(`Not connected, last update ${at}. Trying again every two seconds.`);
+    showConnection(`Not connected. Last update: ${at}. Retrying every two seconds.`);
   }
   document.addEventListener("htmx:afterRequest", (event) => {
     const { xhr, elt, successful } = event.detail;
@@ -221,7 +221,7 @@
       connected();
       if (!isMove) return;
       if (dialog.open) dialog.close();
-      tellFor(15);
+      hideToastAfter(15);
       return;
     }
     if (xhr.status === 400 && isMove && dialog.open) {
@@ -229,49 +229,49 @@
       dialog.querySelector("[data-problem]").textContent = xhr.responseText;
       return;
     }
-    if (xhr.status === 401) say("You are signed out, and this page stands still.", `/account/login/?next=${location.pathname}`);
+    if (xhr.status === 401) showConnection("You are signed out. This page no longer updates.", `/account/login/?next=${location.pathname}`);
     else if (xhr.status === 403 || xhr.status === 404) {
-      if (isMove) tell("That order cannot be moved by you. Load the page again.");
-      else say("You cannot see this board any more. Ask the owner of the venue.");
+      if (isMove) showToast("You do not have permission to change this order. Reload the page.");
+      else showConnection("You no longer have access to this board. Ask the owner of the restaurant.");
     } else {
-      lost();
-      if (isMove) tell("Not done: there is no connection. Tap again once it is back.");
+      showLost();
+      if (isMove) showToast("Not saved: there is no connection. Try again when it is back.");
     }
     if (isMove) {
       for (const button of document.querySelectorAll("[data-move]:disabled")) button.disabled = false;
     }
   });
-  addEventListener("offline", lost);
-  addEventListener("online", () => htmx.trigger("#poll", "look"));
+  addEventListener("offline", showLost);
+  addEventListener("online", () => htmx.trigger("#poll", "refresh"));
   document.addEventListener("visibilitychange", () => {
     if (document.visibilityState !== "visible") return;
-    htmx.trigger("#poll", "look");
+    htmx.trigger("#poll", "refresh");
     stayAwake();
   });
 
-  // htmx gives the focus back to what has the same id; here it goes on from what has left.
-  let stood = null;
+  // htmx restores the focus to the same id; if that card is gone, the focus moves to the next one.
+  let focused = null;
   document.addEventListener("htmx:beforeSwap", (event) => {
     if (event.detail.target.id !== "columns") return;
     const card = document.activeElement.closest?.("#todo-cards > [data-order]");
-    stood = card ? { id: document.activeElement.id, next: next(card) } : null;
+    focused = card ? { id: document.activeElement.id, next: next(card) } : null;
   });
   document.addEventListener("htmx:afterSwap", (event) => {
     if (event.detail.target.id !== "columns") return;
-    arrived();
+    announceNew();
     const isMove = event.detail.elt === board || event.detail.requestConfig?.elt === board;
-    if (isMove && wanted) {
+    if (isMove && focusAfterSwap) {
       if (dialog.open) dialog.close();
-      (document.getElementById(wanted) ?? document.getElementById("todo")).focus();
-      wanted = null;
-    } else if (stood && !dialog.open && !document.getElementById(stood.id)) {
-      (document.getElementById(stood.next) ?? document.getElementById("todo")).focus({ preventScroll: true });
+      (document.getElementById(focusAfterSwap) ?? document.getElementById("todo")).focus();
+      focusAfterSwap = null;
+    } else if (focused && !dialog.open && !document.getElementById(focused.id)) {
+      (document.getElementById(focused.next) ?? document.getElementById("todo")).focus({ preventScroll: true });
     }
   });
 
-  // The whole screen, which stays lit
+  // Full screen, with a wake lock
   async function stayAwake() {
-    try { await navigator.wakeLock?.request("screen"); } catch { /* the battery is low, or there is no such thing */ }
+    try { await navigator.wakeLock?.request("screen"); } catch { /* low battery, or not supported */ }
   }
   stayAwake();
   if (document.fullscreenEnabled) {
@@ -281,14 +281,14 @@
       else document.documentElement.requestFullscreen().catch(() => {});
     });
     document.addEventListener("fullscreenchange", () => {
-      const isWhole = Boolean(document.fullscreenElement);
-      document.body.classList.toggle("whole", isWhole);
-      screenButton.setAttribute("aria-pressed", String(isWhole));
+      const isFullScreen = Boolean(document.fullscreenElement);
+      document.body.classList.toggle("full-screen", isFullScreen);
+      screenButton.setAttribute("aria-pressed", String(isFullScreen));
     });
   }
 
-  learn();
-  titled();
-  grow();
-  shown();
+  findNew();
+  updateTitle();
+  updateAges();
+  updateSoundButton();
 })();

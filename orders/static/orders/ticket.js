@@ -1,4 +1,4 @@
-// A button that prints, where there is a script to do it.
+// Shows the print button, which needs JavaScript.
 "use strict";
 
 const button = document.getElementById("print");

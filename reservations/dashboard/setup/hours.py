@@ -1,4 +1,4 @@
-"""When a venue seats guests: its week as a picture, and the days on which it is closed."""
+"""The hours page: service periods with a chart of the week, and closed days."""
 
 import calendar
 from collections.abc import Iterator, Sequence
@@ -16,14 +16,14 @@ from reservations.forms.setup import WEEKDAYS
 from reservations.models import Closure, ServicePeriod
 
 MONTHS = 6
-MOST_SHOWN = 200
-# Of the picture, in its own units.
+MAX_SHOWN = 200
+# Geometry of the chart, in SVG units.
 LEFT, TOP, ROW, HOUR = 44, 22, 34, 36
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A service period on one day, as a bar of the picture."""
+    """A service period on one day, as a bar of the chart."""
 
     x: int
     y: int
@@ -35,7 +35,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Week:
-    """The picture: days down, hours across; what goes on after midnight stays in the row of its evening."""
+    """The chart: rows are days, columns are hours; a period past midnight stays in the row of its start."""
 
     blocks: tuple[Block, ...]
     hours: tuple[tuple[int, str], ...]
@@ -45,7 +45,7 @@ class Week:
 
     @classmethod
     def of(cls, periods: Sequence[ServicePeriod]) -> "Week":
-        """Draw the periods."""
+        """Build the chart of these periods."""
         spans = [span(period) for period in periods]
         first = min((start for start, _ in spans), default=11 * 60) // 60
         last = -(-max((end for _, end in spans), default=23 * 60) // 60)
@@ -67,7 +67,7 @@ class Week:
 
 
 def span(period: ServicePeriod) -> tuple[int, int]:
-    """Its first and last minute, counted from midnight of its own day."""
+    """The first and the last minute, from midnight of the start day."""
     first = period.first_seating.hour * 60 + period.first_seating.minute
     last = period.last_seating.hour * 60 + period.last_seating.minute
     return first, last + (1440 if period.is_overnight else 0)
@@ -75,48 +75,48 @@ def span(period: ServicePeriod) -> tuple[int, int]:
 
 @dataclass(frozen=True, slots=True)
 class Month:
-    """A month of the calendar: weeks of days; a day is its number and why it is closed, None of another month."""
+    """A calendar month: weeks of (day number, closing reason); None for days of adjacent months."""
 
     name: str
     weeks: tuple[tuple[tuple[int, str] | None, ...], ...]
 
 
 def months(today: date, closures: Sequence[Closure]) -> Iterator[Month]:
-    """This month and those that follow."""
+    """Yield this month and the following ones."""
     year, month = today.year, today.month
     for _ in range(MONTHS):
         weeks = tuple(
-            tuple((day.day, shut(day, closures)) if day.month == month else None for day in week)
+            tuple((day.day, closing_reason(day, closures)) if day.month == month else None for day in week)
             for week in calendar.Calendar().monthdatescalendar(year, month)
         )
         yield Month(f"{calendar.month_name[month]} {year}", weeks)
         year, month = (year + 1, 1) if month == 12 else (year, month + 1)
 
 
-def shut(day: date, closures: Sequence[Closure]) -> str:
-    """Why the venue is closed that day; empty where it is not."""
+def closing_reason(day: date, closures: Sequence[Closure]) -> str:
+    """Return why the venue is closed on that day, or "" if it is open."""
     return next((one.reason or "Closed" for one in closures if one.first_date <= day <= one.last_date), "")
 
 
 @page(Right.VENUE, section="venue")
 def hours(request: PageRequest) -> HttpResponse:
-    """The week and the closed days to come. Two queries beside those of the frame."""
+    """Show the week and the upcoming closed days. Two queries besides those of the layout."""
     venue = request.access.venue
     today = timezone.now().astimezone(ZoneInfo(venue.timezone)).date()
-    periods = list(ServicePeriod.objects.filter(venue=venue).order_by("first_seating", "name", "id")[:MOST_SHOWN])
+    periods = list(ServicePeriod.objects.filter(venue=venue).order_by("first_seating", "name", "id")[:MAX_SHOWN])
     closures = list(
         Closure.objects.filter(venue=venue, last_date__gte=today.replace(day=1)).order_by("first_date", "id")[
-            :MOST_SHOWN
+            :MAX_SHOWN
         ]
     )
-    told = {
+    context = {
         "periods": [(period, days_of(period)) for period in periods],
         "week": Week.of(periods),
         "closures": [one for one in closures if one.last_date >= today],
         "months": list(months(today, closures)),
         "day_names": [name[:2] for name in WEEKDAYS],
     }
-    return render(request, "reservations/setup_hours.html", told)
+    return render(request, "reservations/setup_hours.html", context)
 
 
 def days_of(period: ServicePeriod) -> str:

@@ -1,4 +1,4 @@
-"""The tables of a venue, the areas they stand in, and what can be pushed together."""
+"""The tables page: tables, areas and combinations."""
 
 from typing import Any
 
@@ -14,13 +14,13 @@ from reservations.floor import tables as floor_tables
 from reservations.forms.setup import RowForm
 from reservations.models import Area, Combination, Table
 
-# A venue has dozens; what is beyond this is told.
-MOST_SHOWN = 500
+# A venue has dozens of tables; the page says when it does not list all.
+MAX_SHOWN = 500
 
 
 @page(Right.VENUE, section="venue", methods=("GET", "HEAD", "POST"))
 def tables(request: PageRequest) -> HttpResponse:
-    """All of them; a POST adds a row of tables. Five queries beside those of the frame."""
+    """List tables, areas and combinations; a POST adds several tables. Five queries besides those of the layout."""
     venue = request.access.venue
     form = RowForm(request.POST if request.method == "POST" else None, venue=venue)
     if form.is_valid():
@@ -34,17 +34,17 @@ def tables(request: PageRequest) -> HttpResponse:
     rows: list[Any] = list(
         Table.objects.filter(venue=venue)
         .select_related("area")
-        .order_by("area__position", "area__name", "name")[:MOST_SHOWN]
+        .order_by("area__position", "area__name", "name")[:MAX_SHOWN]
     )
     seats = sum(table.seats_max for table in rows if table.is_active)
-    told = {
+    context = {
         "form": form,
         "tables": rows,
         "seats": seats,
         "areas": Area.objects.filter(venue=venue).annotate(number=Count("tables")).order_by("position", "name"),
         "combinations": Combination.objects.filter(venue=venue)
         .prefetch_related("tables")
-        .order_by("name")[:MOST_SHOWN],
-        "most": MOST_SHOWN,
+        .order_by("name")[:MAX_SHOWN],
+        "max_shown": MAX_SHOWN,
     }
-    return render(request, "reservations/setup_tables.html", told, status=400 if form.errors else 200)
+    return render(request, "reservations/setup_tables.html", context, status=400 if form.errors else 200)

@@ -1,4 +1,4 @@
-"""Where people say what they seat guests at and when: the forms of one row, whatever kind it is of."""
+"""Settings forms for tables, areas, combinations, service periods and closed days."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,61 +21,64 @@ from reservations.models import Area, Closure, Combination, Reservation, Service
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """What can be set up: its rows, its form, and the page that lists it."""
+    """A kind of row: its model, its form, and the page that lists it."""
 
-    word: str
+    name: str
+    label: str
     model: Any
     form: Any
-    listed: str
+    list_url: str
     tab: str
     about: str = ""
 
 
 KINDS: Mapping[str, Kind] = {
-    "table": Kind("table", Table, setup.OwnTableForm, "setup-tables", "tables"),
-    "area": Kind("area", Area, setup.OwnAreaForm, "setup-tables", "tables"),
+    "table": Kind("table", "table", Table, setup.OwnTableForm, "setup-tables", "tables"),
+    "area": Kind("area", "area", Area, setup.OwnAreaForm, "setup-tables", "tables"),
     "combination": Kind(
+        "combination",
         "combination",
         Combination,
         setup.OwnCombinationForm,
         "setup-tables",
         "tables",
-        "Given to a party for which no single table is large enough and free.",
+        "Assigned to a party when no single table is large enough and free.",
     ),
     "period": Kind(
+        "period",
         "service period",
         ServicePeriod,
         setup.OwnPeriodForm,
         "setup-hours",
         "hours",
-        "From the first to the last seating. A last seating before the first one is on the next day.",
+        "From the first to the last seating. If the last seating is earlier than the first, it is on the next day.",
     ),
-    "closure": Kind("closed days", Closure, setup.OwnClosureForm, "setup-hours", "hours"),
+    "closure": Kind("closure", "closed days", Closure, setup.OwnClosureForm, "setup-hours", "hours"),
 }
 
 
 @page(Right.VENUE, section="venue", methods=("GET", "HEAD", "POST"))
 def edit(request: PageRequest, *, kind: str, key: UUID | None = None) -> HttpResponse:
-    """Write one row down, or change it."""
-    its, venue = KINDS[kind], request.access.venue
-    row = get_object_or_404(its.model, venue=venue, pk=key) if key else None
-    form = its.form(request.POST if request.method == "POST" else None, instance=row, venue=venue)
+    """Add or edit one row."""
+    row_kind, venue = KINDS[kind], request.access.venue
+    row = get_object_or_404(row_kind.model, venue=venue, pk=key) if key else None
+    form = row_kind.form(request.POST if request.method == "POST" else None, instance=row, venue=venue)
     if form.is_valid() and stored(form, request):
-        messages.success(request, " ".join([f"Saved: {form.instance}.", *told_of(form.instance)]))
-        return redirect(its.listed, venue=venue.public_id)
+        messages.success(request, " ".join([f"Saved: {form.instance}.", *closure_notes(form.instance)]))
+        return redirect(row_kind.list_url, venue=venue.public_id)
     status = 400 if request.method == "POST" else 200
-    # As it is in the database: the form has written what is wanted into its own. It is the venue's, as asked above.
-    shown = str(its.model.objects.get(pk=key)) if row else ""  # nosemgrep: rows-are-found-by-their-owner
+    # The stored name: the form has changed its own instance. The venue was checked above.
+    saved_name = str(row_kind.model.objects.get(pk=key)) if row else ""  # nosemgrep: rows-are-found-by-their-owner
     return render(
         request,
         "reservations/setup_form.html",
-        {"form": form, "its": its, "kind": kind, "row": row, "shown": shown},
+        {"form": form, "kind": row_kind, "row": row, "saved_name": saved_name},
         status=status,
     )
 
 
 def stored(form: Any, request: PageRequest) -> bool:
-    """Store the row; False where somebody else has taken its name meanwhile. A table's new name goes to its guests."""
+    """Save the row; return False with a form error after a concurrent change. Renames update reservations."""
     row = form.instance
     try:
         with transaction.atomic():
@@ -84,13 +87,13 @@ def stored(form: Any, request: PageRequest) -> bool:
             else:
                 form.save()
     except IntegrityError:
-        form.add_error(None, "Somebody else has just taken this name, or removed what this needs. Look again.")
+        form.add_error(None, "Another user has just used this name, or deleted a related row. Check and try again.")
         return False
     return True
 
 
-def told_of(row: Any) -> list[str]:
-    """What closed days mean for guests who have booked: nothing, until somebody tells them. One query."""
+def closure_notes(row: Any) -> list[str]:
+    """Return a note about the existing reservations on closed days, which are not cancelled. One query."""
     if not isinstance(row, Closure):
         return []
     expected = Reservation.objects.filter(
@@ -101,23 +104,23 @@ def told_of(row: Any) -> list[str]:
     if not expected:
         return []
     return [
-        f"{expected} reservation{'s' if expected > 1 else ''} of these days stay{'' if expected > 1 else 's'} as"
-        " they are: cancel them in the day view."
+        f"{expected} existing reservation{'s' if expected > 1 else ''} on these days"
+        f" {'are' if expected > 1 else 'is'} not cancelled. You can cancel them in the day view."
     ]
 
 
 @page(Right.VENUE, section="venue", methods=("GET", "HEAD", "POST"))
 def remove(request: PageRequest, *, kind: str, key: UUID) -> HttpResponse:
-    """Ask, and then delete one row; of one that is needed, say what needs it."""
-    its, venue = KINDS[kind], request.access.venue
-    row = get_object_or_404(its.model, venue=venue, pk=key)
+    """Ask for confirmation, then delete one row; a row in use is not deleted, with a message about its use."""
+    row_kind, venue = KINDS[kind], request.access.venue
+    row = get_object_or_404(row_kind.model, venue=venue, pk=key)
     if request.method != "POST":
-        return render(request, "reservations/setup_remove.html", {"row": row, "its": its, "kind": kind})
+        return render(request, "reservations/setup_remove.html", {"row": row, "kind": row_kind})
     name = str(row)
     try:
         tables.remove(row)
     except Refusal as refusal:
         messages.error(request, refusal.message)
         return redirect("setup-edit-" + kind, venue=venue.public_id, key=key)
-    messages.success(request, f"Removed: {name}.")
-    return redirect(its.listed, venue=venue.public_id)
+    messages.success(request, f"Deleted: {name}.")
+    return redirect(row_kind.list_url, venue=venue.public_id)

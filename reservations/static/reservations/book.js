@@ -1,12 +1,12 @@
-// The guests' page: tells the page around its frame how tall it is, and sends its form once.
+// The booking page: reports its height to the embedding page, and submits its form once.
 "use strict";
 
 if (parent !== self) {
-  // A height is no secret, so any page around us may have it.
-  const tell = () => parent.postMessage({ tablewire: "height", height: document.documentElement.getBoundingClientRect().height }, "*");
-  new ResizeObserver(tell).observe(document.documentElement);
-  // The page around us may have begun to listen after we had told it.
-  addEventListener("message", (event) => { if (event.data?.tablewire === "ask") tell(); });
+  // The height is not secret, so any embedding page may receive it.
+  const reportHeight = () => parent.postMessage({ tablewire: "height", height: document.documentElement.getBoundingClientRect().height }, "*");
+  new ResizeObserver(reportHeight).observe(document.documentElement);
+  // The embedding page may start to listen after the first report.
+  addEventListener("message", (event) => { if (event.data?.tablewire === "ask") reportHeight(); });
 }
 
 document.addEventListener("submit", (event) => {
@@ -19,5 +19,5 @@ addEventListener("pageshow", () => {
   for (const form of document.querySelectorAll("form[data-sent]")) delete form.dataset.sent;
 });
 
-// What went wrong is read first.
+// Focus the first error.
 (document.querySelector("[aria-invalid=true]") ?? document.querySelector(".alternatives button"))?.focus();

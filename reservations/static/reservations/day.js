@@ -1,10 +1,10 @@
-// The day view: a panel for what is chosen, dragging to another time or table, the line of this moment, printing.
+// The day view: the reservation panel, drag and drop to another time or table, the current-time line, printing.
 "use strict";
 
 const STEP_S = 900;
 const COLUMN_S = 300;
-// So far the pointer may tremble before a press is a drag.
-const TREMBLE = 6;
+// Pointer movement in pixels below which a press is not a drag.
+const DRAG_THRESHOLD_PX = 6;
 let drag = null;
 let justDragged = false;
 
@@ -21,7 +21,7 @@ document.addEventListener("click", (event) => {
   });
 });
 
-// The sheet may have been drawn anew while the panel was open: the focus goes to the line of the same name.
+// The sheet may have been replaced while the panel was open: focus the element with the same id.
 document.getElementById("panel")?.addEventListener("close", (event) => {
   document.getElementById(event.target.returnTo)?.focus();
 });
@@ -39,19 +39,19 @@ document.addEventListener("pointermove", (event) => {
   if (!drag) return;
   const dx = event.clientX - drag.x;
   const dy = event.clientY - drag.y;
-  if (!drag.moved && Math.hypot(dx, dy) < TREMBLE) return;
+  if (!drag.moved && Math.hypot(dx, dy) < DRAG_THRESHOLD_PX) return;
   if (!drag.moved) {
     drag.moved = true;
     drag.hint = document.createElement("div");
-    drag.hint.className = "drop-at";
+    drag.hint.className = "drop-hint";
     document.body.append(drag.hint);
-    drag.block.classList.add("lifted");
+    drag.block.classList.add("dragging");
   }
   event.preventDefault();
   drag.block.style.transform = `translate(${dx}px, ${dy}px)`;
   drag.block.style.pointerEvents = "none";
-  const under = document.elementsFromPoint(event.clientX, event.clientY);
-  const lane = under.map((one) => one.closest(".lane[data-table]")).find(Boolean) || drag.lane;
+  const below = document.elementsFromPoint(event.clientX, event.clientY);
+  const lane = below.map((element) => element.closest(".lane[data-table]")).find(Boolean) || drag.lane;
   if (lane !== drag.lane) drag.lane.classList.remove("target");
   drag.lane = lane;
   lane.classList.add("target");
@@ -67,58 +67,58 @@ function momentAt(dx) {
   return starts + shift;
 }
 
-// The hours above the grid say what the clock of the venue shows, also where the clocks change.
+// The hour labels above the grid show the venue's local time, also on days when the clocks change.
 function clockOf(moment) {
   const first = Number(drag.link.closest(".lines").dataset.first);
   const hours = [...document.querySelectorAll(".hours .hour")];
   const minutes = Math.floor((moment - first) / 60);
   const hour = hours[Math.floor(minutes / 60)];
-  if (!hour || minutes < 0) return "then";
+  if (!hour || minutes < 0) return "this time";
   return `${hour.textContent.slice(0, 3)}${String(minutes % 60).padStart(2, "0")}`;
 }
 
-function letGo(isDropped) {
+function endDrag(isDropped) {
   if (!drag) return;
-  const its = drag;
+  const ended = drag;
   drag = null;
-  its.lane.classList.remove("target");
-  if (!its.moved) return;
-  its.hint.remove();
-  its.block.classList.remove("lifted");
+  ended.lane.classList.remove("target");
+  if (!ended.moved) return;
+  ended.hint.remove();
+  ended.block.classList.remove("dragging");
   justDragged = true;
   setTimeout(() => { justDragged = false; }, 50);
-  const isElsewhere = its.lane !== its.from || its.moment !== Number(its.link.dataset.starts);
-  const jumpBack = () => { its.block.style.transform = ""; its.block.style.pointerEvents = ""; };
-  if (!isDropped || !isElsewhere) { jumpBack(); return; }
+  const hasMoved = ended.lane !== ended.from || ended.moment !== Number(ended.link.dataset.starts);
+  const jumpBack = () => { ended.block.style.transform = ""; ended.block.style.pointerEvents = ""; };
+  if (!isDropped || !hasMoved) { jumpBack(); return; }
   const values = {
     csrfmiddlewaretoken: document.querySelector("#drag input").value,
-    version: its.link.dataset.version,
-    moment: its.moment,
-    tables: its.lane === its.from ? "" : JSON.stringify(tablesAfter(its)),
+    version: ended.link.dataset.version,
+    moment: ended.moment,
+    tables: ended.lane === ended.from ? "" : JSON.stringify(tablesAfter(ended)),
   };
-  htmx.ajax("POST", its.link.dataset.move, { target: "#said", swap: "innerHTML", values }).then(jumpBack, jumpBack);
+  htmx.ajax("POST", ended.link.dataset.move, { target: "#status-message", swap: "innerHTML", values }).then(jumpBack, jumpBack);
 }
 
-function tablesAfter(its) {
-  const held = JSON.parse(its.link.dataset.tables);
-  const [from, to] = [its.from.dataset.table, its.lane.dataset.table];
-  const kept = held.filter((name) => name !== from && name !== to);
-  return to ? [...kept, to] : kept;
+function tablesAfter(ended) {
+  const tables = JSON.parse(ended.link.dataset.tables);
+  const [from, to] = [ended.from.dataset.table, ended.lane.dataset.table];
+  const unchanged = tables.filter((name) => name !== from && name !== to);
+  return to ? [...unchanged, to] : unchanged;
 }
 
-document.addEventListener("pointerup", () => letGo(true));
-document.addEventListener("pointercancel", () => letGo(false));
-document.addEventListener("keydown", (event) => { if (event.key === "Escape") letGo(false); });
+document.addEventListener("pointerup", () => endDrag(true));
+document.addEventListener("pointercancel", () => endDrag(false));
+document.addEventListener("keydown", (event) => { if (event.key === "Escape") endDrag(false); });
 document.addEventListener("dragstart", (event) => { if (event.target.closest(".block")) event.preventDefault(); });
 
-// Nothing is drawn anew under a hand that drags, nor for a page that nobody sees.
+// Do not refresh during a drag, or while the page is hidden.
 document.addEventListener("htmx:beforeRequest", (event) => {
   if (event.detail.elt.id === "sheet-live" && (drag || document.hidden)) event.preventDefault();
 });
 document.addEventListener("htmx:beforeSwap", (event) => {
   const { target, xhr } = event.detail;
-  if (target.id === "said" && xhr.status === 400) {
-    // A refusal is an answer that staff read, no fault of the page.
+  if (target.id === "status-message" && xhr.status === 400) {
+    // Show the error message of a rejected move.
     event.detail.shouldSwap = true;
     event.detail.isError = false;
   }
@@ -136,7 +136,7 @@ document.addEventListener("htmx:afterSwap", () => {
   scrolled = null;
 });
 
-// The line of this moment moves by itself.
+// Move the current-time line.
 setInterval(() => {
   const lines = document.querySelector(".lines");
   if (!lines) return;
@@ -147,7 +147,7 @@ setInterval(() => {
   }
 }, 30000);
 
-// A long day opens at this moment.
+// Scroll to the current time.
 {
   const frame = document.getElementById("frame");
   const now = frame?.querySelector(".row:not(.hours) .now");

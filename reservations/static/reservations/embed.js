@@ -1,4 +1,4 @@
-// On a restaurant's own site: gives each frame with a booking page the height that the page in it has.
+// For the restaurant's website: sets the height of each frame to the height of the booking page in it.
 "use strict";
 (() => {
   const origin = new URL(document.currentScript.src).origin;

@@ -68,7 +68,7 @@ def test_a_list_of_keys_costs_the_same_for_one_and_for_forty(
 def test_a_new_key_is_shown_once_and_works(staff: Client, venue: Venue) -> None:
     response = staff.post(f"{KEYS}add/", key_fields(venue, allowance="500"))
     assert response.status_code == 302
-    shown = next(text for text in builders.messages_of(response) if "shown only now" in text)
+    shown = next(text for text in builders.messages_of(response) if "shown only once" in text)
     key = re.search(r"rk_live_\w{46}", shown)
     assert key is not None
     row = ApiKey.objects.get()
@@ -231,7 +231,7 @@ def test_a_key_is_not_made_that_has_ended_already(staff: Client, venue: Venue) -
     over = {"expires_at_0": "2026-11-21", "expires_at_1": "12:00:00"}
     refused = staff.post(f"{KEYS}add/", key_fields(venue, **over))
     assert refused.status_code == 200
-    assert refused.context["adminform"].errors == {"expires_at": ["This is over."]}
+    assert refused.context["adminform"].errors == {"expires_at": ["This time is in the past."]}
     assert not ApiKey.objects.exists()
     assert staff.post(f"{KEYS}add/", key_fields(venue, **over | {"expires_at_1": "12:00:01"})).status_code == 302
 
@@ -243,16 +243,16 @@ def test_rotating_asks_for_the_overlap_and_shows_the_new_key_once(staff: Client,
     asked = staff.post(KEYS, selected)
     assert (asked.status_code, ApiKey.objects.count()) == (200, 1)
     assert f"<li>{old}, Trattoria</li>" in asked.content.decode()
-    response = staff.post(KEYS, selected | {"confirmed": "Yes, rotate them", "overlap": "1"})
+    response = staff.post(KEYS, selected | {"confirmed": "Rotate keys", "overlap": "1"})
     key = re.search(r"rk_live_\w{46}", builders.messages_of(response)[-1])
     assert key is not None
-    assert builders.messages_of(response)[-1] == f"In place of {old}, shown only now: {key[0]}"
+    assert builders.messages_of(response)[-1] == f"Replacement of {old} (shown only once): {key[0]}"
     old.refresh_from_db()
     new = ApiKey.objects.of_text(key[0]).get()
     assert (old.expires_at, new.family) == (NOON + timedelta(hours=1), old.family)
     assert LogEntry.objects.get().object_id == str(new.pk)
     assert key[0] not in LogEntry.objects.get().change_message
-    again = staff.post(KEYS, selected | {"confirmed": "Yes, rotate them", "overlap": "0"})
+    again = staff.post(KEYS, selected | {"confirmed": "Rotate keys", "overlap": "0"})
     assert builders.messages_of(again)[-1] == (
         f"The key {old.shown} was replaced before, by {new.shown}; rotate that one."
     )
@@ -265,7 +265,7 @@ def test_all_keys_that_were_selected_are_rotated_not_those_of_one_page(staff: Cl
     page = asked.content.decode()
     assert (page.count("<li>Till"), "… and 81 more" in page) == (20, True)
     sent = dict(re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)">', page))
-    response = staff.post(KEYS, sent | {"confirmed": "Yes, rotate them", "overlap": "0"})
+    response = staff.post(KEYS, sent | {"confirmed": "Rotate keys", "overlap": "0"})
     assert len(builders.messages_of(response)) == 101
     assert ApiKey.objects.usable(datetime.now(UTC)).count() == 101
     assert ApiKey.objects.count() == 202

@@ -109,8 +109,8 @@ def test_more_rows_than_one_request_can_act_on_are_refused_with_words(monkeypatc
         answer = browser.post("/admin/accounts/apikey/?q=till", {**chosen, **more})
         assert (answer.status_code, answer["Location"]) == (302, "/admin/accounts/apikey/?q=till")
         assert builders.messages_of(answer)[-1] == (
-            "These are more than 2, which is the most at once, so nothing was done."
-            " Narrow the list by a filter or a search first."
+            "Nothing was changed: an action can process at most 2 rows."
+            " Narrow the list with a filter or a search first."
         )
     assert ApiKey.objects.filter(revoked_at=None).count() == 3
     keys[0].delete()

@@ -49,7 +49,7 @@ def test_the_page_of_a_person_tells_how_they_sign_in_and_no_secret() -> None:
     today = f"{timezone.now():%Y-%m-%d}"
     for said in (
         "<div><bdi>ada@example.com</bdi>, confirmed</div><div><bdi>ada@example.org</bdi>, not confirmed</div>",
-        f"<div>codes of an app, since {today}</div><div>recovery codes, since {today}</div>",
+        f"<div>authenticator app, since {today}</div><div>recovery codes, since {today}</div>",
     ):
         assert said in text
     assert "sealed words" not in text
@@ -58,8 +58,8 @@ def test_the_page_of_a_person_tells_how_they_sign_in_and_no_secret() -> None:
 def test_a_person_without_a_second_factor_is_told_so() -> None:
     person = users.user()
     text = builders.staff().get(f"{PEOPLE}{person.pk}/change/").content.decode()
-    assert "none is set up" in text
-    assert "none that was mailed to" in text
+    assert "not set up" in text
+    assert "no confirmation was sent yet" in text
 
 
 def test_a_lost_second_factor_is_removed_after_a_question_and_its_person_told() -> None:
@@ -68,16 +68,16 @@ def test_a_lost_second_factor_is_removed_after_a_question_and_its_person_told() 
     assert "<li><bdi>ada@example.com</bdi></li>" in asked.content.decode()
     assert Authenticator.objects.filter(user=person).count() == 2
     done = removing(browser, person, confirmed="yes")
-    assert builders.messages_of(done) == ["1 person has no second factor any more."]
+    assert builders.messages_of(done) == ["Two-factor authentication removed for 1 user."]
     assert not Authenticator.objects.filter(user=person).exists()
     assert list(Letter.objects.values_list("address", "subject")) == [
-        ("ada@example.com", "Your second factor was removed")
+        ("ada@example.com", "Two-factor authentication was removed")
     ]
     entry = LogEntry.objects.get()
-    assert (entry.object_id, entry.get_change_message()) == (str(person.pk), "Removed the second factor.")
+    assert (entry.object_id, entry.get_change_message()) == (str(person.pk), "Removed two-factor authentication.")
     for each in (person, other):
         again = removing(browser, each, confirmed="yes")
-        assert builders.messages_of(again)[-1] == "None of them has a second factor."
+        assert builders.messages_of(again)[-1] == "None of these users has a second factor."
     assert (Letter.objects.count(), LogEntry.objects.count()) == (1, 1)
 
 

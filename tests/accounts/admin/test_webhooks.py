@@ -80,7 +80,7 @@ def test_a_new_endpoint_shows_its_secret_once(staff: Client, venue: Venue) -> No
     form = {"venue": str(venue.pk), "url": URL, "description": "Till", "types": ["order.created", "order.cancelled"]}
     response = staff.post(f"{ENDPOINTS}add/", form)
     assert response.status_code == 302
-    shown = next(text for text in builders.messages_of(response) if "shown only now" in text)
+    shown = next(text for text in builders.messages_of(response) if "shown only once" in text)
     found = re.search(r"whsec_[A-Za-z0-9+/=]{44}", shown)
     assert found is not None
     endpoint = WebhookEndpoint.objects.get()
@@ -106,9 +106,9 @@ def test_an_endpoint_is_changed_and_keeps_its_secret(staff: Client, endpoint: We
 
 
 def test_the_list_tells_which_endpoints_answer_slowly(staff: Client, endpoint: WebhookEndpoint) -> None:
-    assert "answers slowly" not in staff.get(ENDPOINTS).content.decode()
+    assert "slow responses" not in staff.get(ENDPOINTS).content.decode()
     WebhookEndpoint.objects.update(is_slow=True)
-    assert "on, answers slowly" in staff.get(ENDPOINTS).content.decode()
+    assert "enabled, slow responses" in staff.get(ENDPOINTS).content.decode()
 
 
 def test_rotating_shows_the_new_secret_once(staff: Client, endpoint: WebhookEndpoint) -> None:
@@ -116,24 +116,24 @@ def test_rotating_shows_the_new_secret_once(staff: Client, endpoint: WebhookEndp
     endpoint.refresh_from_db()
     assert signing_secrets.decrypt(endpoint.secret) in said
     assert endpoint.old_secret_until is not None
-    assert "still signs until" in act(staff, ENDPOINTS, "rotate", endpoint.pk)
+    assert "is still valid until" in act(staff, ENDPOINTS, "rotate", endpoint.pk)
 
 
 def test_an_endpoint_is_switched_off_and_on_and_says_so(staff: Client, endpoint: WebhookEndpoint) -> None:
-    assert act(staff, ENDPOINTS, "switch_off", endpoint.pk) == "1 switched off."
-    assert "switched off by people" in staff.get(ENDPOINTS).content.decode()
+    assert act(staff, ENDPOINTS, "switch_off", endpoint.pk) == "1 disabled."
+    assert "disabled manually" in staff.get(ENDPOINTS).content.decode()
     assert (
         act(staff, ENDPOINTS, "ping", endpoint.pk)
-        == f"{URL}: This endpoint is switched off: switch it on before you try it."
+        == f"{URL}: This endpoint is disabled. Enable it before you send a test event."
     )
-    assert act(staff, ENDPOINTS, "switch_on", endpoint.pk) == "1 switched on."
-    assert act(staff, ENDPOINTS, "ping", endpoint.pk) == f"A test event is on its way to {URL}."
+    assert act(staff, ENDPOINTS, "switch_on", endpoint.pk) == "1 enabled."
+    assert act(staff, ENDPOINTS, "ping", endpoint.pk) == f"A test event is being sent to {URL}."
     event = Event.objects.get()
     assert (event.type, event.actor) == ("webhook.ping", "staff:staff@example.com")
 
 
 def test_the_list_tells_what_fails_and_how_much_arrived(staff: Client, endpoint: WebhookEndpoint) -> None:
-    assert "nothing sent" in staff.get(ENDPOINTS).content.decode()
+    assert "no deliveries" in staff.get(ENDPOINTS).content.decode()
     now = timezone.now()
     for arrived in (True, True, True, False):
         happens(endpoint.venue)
@@ -141,9 +141,9 @@ def test_the_list_tells_what_fails_and_how_much_arrived(staff: Client, endpoint:
         delivery_queue.settle(delivery, Outcome(status=200 if arrived else 410), now=now)
     page = staff.get(ENDPOINTS).content.decode()
     assert '<meter max="100" value="75">75 %</meter> 75 % of 4' in page
-    assert "it answered 410" in page
+    assert "the server answered 410" in page
     WebhookEndpoint.objects.update(disabled_at=None, disabled_reason=None)
-    assert f"on, failing since {now:%Y-%m-%d %H:%M} UTC" in staff.get(ENDPOINTS).content.decode()
+    assert f"enabled, failing since {now:%Y-%m-%d %H:%M} UTC" in staff.get(ENDPOINTS).content.decode()
 
 
 def test_a_failed_delivery_is_sent_again(staff: Client, endpoint: WebhookEndpoint) -> None:
@@ -151,13 +151,13 @@ def test_a_failed_delivery_is_sent_again(staff: Client, endpoint: WebhookEndpoin
     delivery = WebhookDelivery.objects.get()
     WebhookDelivery.objects.update(state="failed", next_try_at=None, tries=10)
     name = delivery.event.public_id
-    assert act(staff, DELIVERIES, "replay", delivery.pk) == f"{name} is on its way again."
+    assert act(staff, DELIVERIES, "replay", delivery.pk) == f"{name} is being resent."
     delivery.refresh_from_db()
     assert (delivery.state, delivery.tries) == ("pending", 0)
     delivery_queue.claim(most=1, now=timezone.now())
-    assert act(staff, DELIVERIES, "replay", delivery.pk) == f"{name} is under way in this moment."
+    assert act(staff, DELIVERIES, "replay", delivery.pk) == f"{name} is being sent right now."
     WebhookDelivery.objects.update(state="failed", next_try_at=None, leased_until=None)
-    assert act(staff, ENDPOINTS, "replay_failed", endpoint.pk) == f"1 on their way again to {URL}."
+    assert act(staff, ENDPOINTS, "replay_failed", endpoint.pk) == f"1 deliveries are being resent to {URL}."
 
 
 def test_a_delivery_shows_what_is_sent_and_what_came_back_and_runs_none_of_it(
@@ -174,7 +174,7 @@ def test_a_delivery_shows_what_is_sent_and_what_came_back_and_runs_none_of_it(
     assert "<script>alert" not in staff.get(f"{EVENTS}{Event.objects.get().pk}/change/").content.decode()
     settings.SECRET_KEY_FALLBACKS = []
     WebhookEndpoint.objects.update(secret=b"lost")
-    assert "It cannot be signed: our copy of the secret cannot be read" in staff.get(page).content.decode()
+    assert "The request cannot be signed: our copy of the secret cannot be read" in staff.get(page).content.decode()
 
 
 def test_an_endpoint_is_deleted_after_a_question_that_names_what_goes(

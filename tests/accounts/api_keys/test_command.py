@@ -181,7 +181,7 @@ def test_a_key_is_revoked_once(venue: Venue) -> None:
     key = ApiKey.issue(venue, name="Till")
     assert apikey("revoke", key.row.public_id)[0] == f"{key.row.shown} revoked.\n"
     assert builders.client_with(key.text).get(ORDERS).json()["error"]["code"] == "revoked_api_key"
-    assert apikey("revoke", key.row.public_id)[0] == f"{key.row.shown} was revoked before.\n"
+    assert apikey("revoke", key.row.public_id)[0] == f"{key.row.shown} was already revoked.\n"
     assert json.loads(apikey("revoke", key.row.public_id, "--json")[0]) == {"revoked": 0}
 
 

@@ -63,7 +63,7 @@ def test_a_key_is_shown_once_and_lets_programs_in(venue: Venue, owner: Client) -
     text = re.findall(r'id="new-key"[^>]*>(rk_live_\w{46})<', first)[0]
     assert builders.client_with(text).get(ORDERS).status_code == 200
     assert text not in second
-    assert "This key was shown before" in second
+    assert "This key was already shown" in second
     assert "reveals" not in owner.session
 
 
@@ -74,12 +74,12 @@ def test_a_key_that_nobody_looks_at_in_ten_minutes_is_gone(venue: Venue, owner: 
     assert "rk_live" not in sealed
     session["reveals"] = {of: [sealed, moment - 601]}
     session.save()
-    assert "This key was shown before" in owner.get(answer.headers["Location"]).content.decode()
+    assert "This key was already shown" in owner.get(answer.headers["Location"]).content.decode()
 
 
 def test_nobody_else_is_shown_a_new_key(venue: Venue, owner: Client) -> None:
     answer = owner.post(at(venue, "keys/new"), {"name": "Till", "scopes": EVERYTHING})
-    assert "This key was shown before" in users.member(venue).get(answer.headers["Location"]).content.decode()
+    assert "This key was already shown" in users.member(venue).get(answer.headers["Location"]).content.decode()
 
 
 def test_customers_do_not_raise_their_allowance(venue: Venue, owner: Client) -> None:
@@ -93,11 +93,11 @@ def test_customers_do_not_raise_their_allowance(venue: Venue, owner: Client) -> 
         ({"name": ""}, "This field is required."),
         ({"name": "x" * 101}, "Ensure this value has at most 100 characters (it has 101)."),
         ({"name": "a\x00b"}, "Null characters are not allowed."),
-        ({"scopes": []}, "Tick what the key is for."),
+        ({"scopes": []}, "Select at least one scope."),
         ({"scopes": ["everything"]}, "Select a valid choice. everything is not one of the available choices."),
         ({"ends": "1e400"}, "Select a valid choice. 1e400 is not one of the available choices."),
-        ({"ends": "day"}, "Say on which day."),
-        ({"ends": "day", "end_date": "2020-01-01"}, "This moment is over: choose a later day."),
+        ({"ends": "day"}, "Enter the last day."),
+        ({"ends": "day", "end_date": "2020-01-01"}, "This day is in the past: choose a later one."),
         ({"ends": "day", "end_date": "9999-12-31"}, "Choose an earlier day."),
         ({"ends": "day", "end_date": "soon"}, "Enter a valid date."),
     ],
@@ -118,7 +118,7 @@ def test_a_venue_has_twenty_keys_at_most(venue: Venue, owner: Client) -> None:
     for _ in range(create.MOST):
         builders.key(venue)
     answer = owner.post(at(venue, "keys/new"), {"name": "One more", "scopes": EVERYTHING})
-    assert "20 keys work here, which is the most" in answer.content.decode()
+    assert "A restaurant can have at most 20 active API keys." in answer.content.decode()
     assert (answer.status_code, ApiKey.objects.count()) == (400, 20)
 
 
@@ -148,8 +148,8 @@ def test_revoking_asks_first_and_then_ends_the_key(venue: Venue, owner: Client) 
     assert owner.post(address).status_code == 302
     assert builders.client_with(issued.text).get(ORDERS).status_code == 401
     page = owner.get(at(venue, "keys")).content.decode()
-    assert "Ended keys (1)" in page
-    assert "No key works" in page
+    assert "Inactive keys (1)" in page
+    assert "No active API key" in page
 
 
 @pytest.mark.parametrize("rest", ["keys/{key}", "keys/{key}/rotate", "keys/{key}/revoke", "requests/{call}"])
@@ -245,14 +245,14 @@ def test_requests_are_found_by_what_they_were(venue: Venue, owner: Client, asked
 def test_where_each_call_has_to_be_looked_at_looking_goes_on_where_it_ended(
     venue: Venue, owner: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("accounts.dashboard.request_log.LOOKED_THROUGH", 10)
+    monkeypatch.setattr("accounts.dashboard.request_log.MAX_SCANNED", 10)
     key, now = builders.key(venue).row, timezone.now()
     wanted = call(key, method="PUT", created_at=now - timedelta(hours=2))
     for number in range(25):
         call(key, created_at=now - timedelta(seconds=number))
     address, pages = at(venue, "requests?method=PUT"), 0
     while wanted.public_id not in (page := owner.get(address).content.decode()):
-        assert "None of the 10 requests that were looked through is like that." in page
+        assert "None of the 10 searched requests matches." in page
         following = re.search(r'class="button" href="([^"]+)"', page)
         assert following is not None
         address, pages = following[1].replace("&amp;", "&"), pages + 1

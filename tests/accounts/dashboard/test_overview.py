@@ -81,7 +81,7 @@ def test_what_happened_is_told_in_words_to_whom_it_concerns(venue: Venue) -> Non
     assert f"Order {order.number}</a> was placed" in page
     assert f"Order {order.number}</a> was completed" in page
     assert "by chef@example.com" in page
-    assert f"Reservation {reservation.code} for 4</a> was made" in page
+    assert f"Reservation {reservation.code} for 4</a> was created" in page
     assert "Lovelace" not in page
     kitchen = page_of(venue, "kitchen")
     assert f"Order {order.number}</a> was placed" in kitchen
@@ -90,7 +90,7 @@ def test_what_happened_is_told_in_words_to_whom_it_concerns(venue: Venue) -> Non
 
 def test_what_happens_elsewhere_is_not_told(venue: Venue, other_venue: Venue) -> None:
     builders.order(other_venue)
-    assert "Nothing yet." in page_of(venue)
+    assert "No activity yet." in page_of(venue)
 
 
 def test_first_steps_go_away_when_they_are_done(venue: Venue) -> None:

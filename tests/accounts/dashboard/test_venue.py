@@ -69,7 +69,7 @@ def test_the_zone_stays_while_guests_are_expected(manager: Client, venue: Venue)
     builders.reservation(venue)
     answer = save(manager, venue, "details", **DETAILS | {"timezone": "Asia/Tokyo"})
     assert answer.status_code == 400
-    assert "Guests are expected by this clock; it can be changed once none are." in text(answer)
+    assert "The time zone cannot change while there are upcoming reservations." in text(answer)
     venue.refresh_from_db()
     assert venue.timezone == "Europe/Rome"
 
@@ -78,9 +78,7 @@ def test_the_currency_stays_while_dishes_are_priced(manager: Client, venue: Venu
     builders.menu(venue)
     answer = save(manager, venue, "orders", currency="JPY", prices_include_tax="on", payment_methods="")
     assert answer.status_code == 400
-    assert "The prices of the menu are in EUR. Take its dishes off first, and then change the currency." in text(
-        answer
-    )
+    assert "The menu prices are in EUR. Remove the dishes before you change the currency." in text(answer)
     assert save(manager, venue, "orders", currency="EUR", payment_methods="card, cash").status_code == 302
     venue.refresh_from_db()
     assert (venue.currency, venue.prices_include_tax, venue.payment_methods) == ("EUR", False, ["card", "cash"])
@@ -107,7 +105,7 @@ def test_what_makes_no_sense_is_refused_and_changes_nothing(
     before = Venue.objects.filter(pk=venue.pk).values().get()
     answer = save(manager, venue, part, **fields)
     assert answer.status_code == 400
-    assert "Nothing was saved: see below." in text(answer)
+    assert "Not saved. See the errors below." in text(answer)
     assert Venue.objects.filter(pk=venue.pk).values().get() == before
 
 
@@ -116,7 +114,7 @@ def test_what_somebody_else_has_changed_meanwhile_is_told_once(manager: Client, 
     Venue.objects.filter(pk=venue.pk).update(phone="+39 06 999", address="Via Milano 2")
     answer = save(manager, venue, "details", shown=shown, **shown | {"phone": "+39 06 111"})
     assert answer.status_code == 400
-    assert "Somebody else has changed this to “+39 06 999”. Save again to have yours." in text(answer)
+    assert "Another user has changed this to “+39 06 999”. Save again to overwrite it." in text(answer)
     assert 'name="initial-details-phone" value="+39 06 999"' in text(answer)
     venue.refresh_from_db()
     assert venue.phone == "+39 06 999"

@@ -70,8 +70,8 @@ def test_lists_cost_the_same_for_one_and_for_many(developer: Client, venue: Venu
 
 def test_a_venue_without_endpoints_is_told_what_they_are_for(developer: Client, venue: Venue) -> None:
     page = text(developer.get(root(venue)))
-    assert "No endpoint yet" in page
-    assert "it then hears of every order and reservation the moment it happens" in page
+    assert "No endpoints yet" in page
+    assert "Add the URL of your server to be notified of every order and reservation." in page
 
 
 def test_a_new_endpoint_shows_its_secret_once(developer: Client, venue: Venue) -> None:
@@ -123,12 +123,12 @@ def test_an_endpoint_is_edited(developer: Client, venue: Venue) -> None:
 def test_a_second_rotation_within_a_day_is_refused_in_words(developer: Client, venue: Venue) -> None:
     row = endpoint(venue)
     first = text(developer.post(f"{page_of(row)}/secret", follow=True))
-    assert "There is a new secret. The old one signs too for 24 hours" in first
+    assert "The secret was rotated. Deliveries are signed with both secrets for 24 hours" in first
     assert "whsec_" in first
     row.refresh_from_db()
     kept = bytes(row.secret)
     second = text(developer.post(f"{page_of(row)}/secret", follow=True))
-    assert "The secret before this one still signs until" in second
+    assert "The previous secret is still valid until" in second
     assert "whsec_" not in second
     row.refresh_from_db()
     assert bytes(row.secret) == kept
@@ -137,28 +137,30 @@ def test_a_second_rotation_within_a_day_is_refused_in_words(developer: Client, v
 def test_an_endpoint_is_switched_off_and_on(developer: Client, venue: Venue) -> None:
     row = endpoint(venue)
     builders.event(venue)
-    assert "Switched off." in text(developer.post(f"{page_of(row)}/switch", {"to": "off"}, follow=True))
-    assert "It was off already." in text(developer.post(f"{page_of(row)}/switch", {"to": "off"}, follow=True))
-    assert "switched off by people" in text(developer.get(root(venue)))
+    assert "The endpoint is disabled." in text(developer.post(f"{page_of(row)}/switch", {"to": "off"}, follow=True))
+    assert "The endpoint was already disabled." in text(
+        developer.post(f"{page_of(row)}/switch", {"to": "off"}, follow=True)
+    )
+    assert "disabled manually" in text(developer.get(root(venue)))
     assert WebhookDelivery.objects.get().state == "failed"
     told = text(developer.post(f"{page_of(row)}/test", follow=True))
-    assert "This endpoint is switched off: switch it on before you try it." in told
+    assert "This endpoint is disabled. Enable it before you send a test event." in told
     assert WebhookDelivery.objects.count() == 1
-    assert "Switched on." in text(developer.post(f"{page_of(row)}/switch", {"to": "on"}, follow=True))
+    assert "The endpoint is enabled." in text(developer.post(f"{page_of(row)}/switch", {"to": "on"}, follow=True))
 
 
 def test_removing_asks_first(developer: Client, venue: Venue) -> None:
     row = endpoint(venue)
     assert "This cannot be undone." in text(developer.get(f"{page_of(row)}/remove"))
     assert WebhookEndpoint.objects.exists()
-    assert "Removed:" in text(developer.post(f"{page_of(row)}/remove", follow=True))
+    assert "Deleted:" in text(developer.post(f"{page_of(row)}/remove", follow=True))
     assert not WebhookEndpoint.objects.exists()
 
 
 def test_a_test_event_is_live_until_it_has_arrived(developer: Client, venue: Venue) -> None:
     row = endpoint(venue, types=["order.created"])
     page = text(developer.post(f"{page_of(row)}/test", follow=True))
-    assert "A test event is on its way." in page
+    assert "A test event is being sent." in page
     assert 'hx-trigger="every 2s"' in page
     delivery = WebhookDelivery.objects.get()
     now = timezone.now()
@@ -189,7 +191,7 @@ def test_deliveries_are_paged_and_filtered(developer: Client, venue: Venue) -> N
     found = text(developer.get(f"{page_of(row)}?state=failed&type=order.created"))
     assert re.findall(r'id="at-([0-9a-f-]{36})"', found) == [seen[40]]
     none = text(developer.get(f"{page_of(row)}?type=export.finished"))
-    assert "No delivery is like this among the newest 10000." in none
+    assert "None of the newest 10000 deliveries matches." in none
 
 
 @pytest.mark.parametrize("query", ["state=%00", "type=nonsense", "state=1e400&x=y"])
@@ -221,11 +223,11 @@ def test_what_failed_is_sent_again_one_or_all_since_a_moment_of_the_venues_clock
     # At the venue it is two hours later than in UTC, or one.
     since = timezone.localtime(now - timedelta(hours=2), timezone=ZoneInfo(venue.timezone))
     told = text(developer.post(f"{page_of(row)}/failed", {"since": f"{since:%Y-%m-%dT%H:%M}"}, follow=True))
-    assert "1 is on its way again." in told
+    assert "1 delivery is being resent." in told
     old.refresh_from_db()
     new.refresh_from_db()
     assert (old.state, new.state) == ("failed", "pending")
-    assert "is on its way again." in text(developer.post(f"{page_of(row)}/{old.pk}/again", follow=True))
+    assert "is being resent." in text(developer.post(f"{page_of(row)}/{old.pk}/again", follow=True))
     old.refresh_from_db()
     assert old.state == "pending"
 
@@ -234,7 +236,7 @@ def test_what_failed_is_sent_again_one_or_all_since_a_moment_of_the_venues_clock
 def test_a_moment_that_cannot_be_read_sends_nothing_again(developer: Client, venue: Venue, since: str) -> None:
     row = endpoint(venue)
     told = text(developer.post(f"{page_of(row)}/failed", {"since": since}, follow=True))
-    assert "nothing was sent again" in told or "0 on their way again." in told
+    assert "Nothing was resent." in told or "0 deliveries are being resent." in told
 
 
 def test_another_venues_endpoints_are_not_there(developer: Client, venue: Venue, other_venue: Venue) -> None:

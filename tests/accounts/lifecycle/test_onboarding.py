@@ -80,7 +80,7 @@ def test_a_key_is_shown_once(db: None) -> None:
     again = client.get(first.request["PATH_INFO"])
     assert shown_key(first.content.decode())
     assert shown_key(again.content.decode()) == ""
-    assert "A key is shown once" in again.content.decode()
+    assert "A key is shown only once." in again.content.decode()
 
 
 @pytest.mark.django_db(transaction=True)
@@ -181,4 +181,4 @@ def test_the_twenty_first_sign_up_of_a_minute_waits(db: None) -> None:
     client = Client()
     statuses = [client.post("/account/signup/", {}).status_code for _ in range(21)]
     assert statuses == [200] * 20 + [429]
-    assert "Too many tries" in client.post("/account/signup/", {}).content.decode()
+    assert "Too many requests" in client.post("/account/signup/", {}).content.decode()

@@ -136,7 +136,7 @@ def test_a_member_sees_nothing_of_another_account_on_any_page(role: str) -> None
             chosen = {
                 "action": action,
                 "_selected_action": [str(row.pk)],
-                "because": "x",
+                "reason": "x",
                 "overlap": "2",
                 "post": "yes",
             }
@@ -259,7 +259,7 @@ def test_our_staff_see_what_their_role_needs(role: str, may: list[str], may_not:
 
 def test_staff_without_a_role_are_told_how_to_get_one() -> None:
     page = users.signed_in(users.user(is_staff=True)).get("/admin/")
-    assert (page.status_code, "You may come in, but you have no role." in page.content.decode()) == (200, True)
+    assert (page.status_code, "You can sign in here, but you have no role." in page.content.decode()) == (200, True)
 
 
 def test_our_staff_with_a_membership_elsewhere_have_no_more_rights_at_other_venues() -> None:

@@ -70,7 +70,7 @@ def test_the_invited_choose_a_password_and_are_in(venue: Venue) -> None:
     cache.clear()
     owner = users.member(venue)
     answer = owner.post(page_of(venue), {"email": "Host@Example.com", "role": "host"}, follow=True)
-    assert "on its way to host@example.com" in answer.content.decode()
+    assert "The invitation was sent to host@example.com." in answer.content.decode()
     newcomer = Client()
     assert "Join <bdi>Trattoria Ltd</bdi>" in newcomer.get(link()).content.decode()
     answer = newcomer.post(link(), {"password": PASSWORD})
@@ -141,7 +141,7 @@ def test_an_address_is_invited_once_at_a_time(venue: Venue) -> None:
     for _ in range(2):
         answer = owner.post(page_of(venue), {"email": "chef@example.com", "role": "kitchen"})
     assert answer.context["form"].errors == {
-        "email": ["chef@example.com is invited already. You can send the invitation again."]
+        "email": ["chef@example.com is already invited. You can resend the invitation."]
     }
     assert Letter.objects.count() == Invitation.objects.count() == 1
 

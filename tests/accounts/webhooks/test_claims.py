@@ -142,7 +142,7 @@ def test_an_event_written_while_its_endpoint_goes_off_does_not_wait_for_ever(ven
     WebhookEndpoint.objects.update(disabled_at=now, disabled_reason="staff")
     assert delivery_queue.claim(most=1, now=now) == []
     assert delivery_queue.tidy(now=now) == 1
-    assert endpoint.deliveries.get().last_error == "the endpoint was switched off"
+    assert endpoint.deliveries.get().last_error == "the endpoint was disabled"
 
 
 def test_what_is_under_way_when_its_endpoint_goes_off_counts_and_is_not_tried_again(venue: Venue) -> None:

@@ -149,7 +149,7 @@ def test_410_switches_the_endpoint_off_and_gives_up_what_waits_for_it(venue: Ven
     endpoint.refresh_from_db()
     assert (endpoint.disabled_reason, endpoint.disabled_at) == ("gone", now)
     waiting = WebhookDelivery.objects.get(event=late)
-    assert (waiting.state, waiting.tries, waiting.last_error) == ("failed", 0, "the endpoint was switched off")
+    assert (waiting.state, waiting.tries, waiting.last_error) == ("failed", 0, "the endpoint was disabled")
     assert WebhookDelivery.objects.get(event__venue=other_venue).state == "pending"
     happens(venue)
     assert WebhookDelivery.objects.filter(endpoint=endpoint).count() == 2

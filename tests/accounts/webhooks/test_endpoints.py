@@ -138,7 +138,7 @@ def test_a_secret_is_not_rotated_again_while_the_one_before_still_signs(
     now = timezone.now()
     endpoints.rotate(endpoint, now=now)
     before = WebhookEndpoint.objects.values().get()
-    with pytest.raises(endpoints.StillRotating, match="still signs until"):
+    with pytest.raises(endpoints.StillRotating, match="is still valid until"):
         endpoints.rotate(endpoint, now=now + timedelta(hours=23))
     assert WebhookEndpoint.objects.values().get() == before
     endpoints.rotate(endpoint, now=now + timedelta(hours=24))
@@ -187,9 +187,9 @@ def test_after_five_days_without_success_it_is_switched_off_and_the_owners_are_t
     assert (endpoint.disabled_at, endpoint.disabled_reason) == (now, "failing")
     assert WebhookDelivery.objects.get().state == "failed"
     assert sorted(message.to for message in mail.outbox) == [["ada@example.com"], ["bob@example.com"]]
-    assert mail.outbox[0].subject == "A webhook endpoint of Trattoria is switched off"
+    assert mail.outbox[0].subject == "A webhook endpoint of Trattoria was disabled"
     assert URL in mail.outbox[0].body
-    assert "it answered 500" in mail.outbox[0].body
+    assert "response status 500" in mail.outbox[0].body
     assert auto_disable.sweep(now=now) == 0
     assert len(mail.outbox) == 2
 
@@ -222,7 +222,7 @@ def test_the_mail_tells_of_the_last_try_and_not_of_what_was_never_tried(endpoint
     fails(endpoint, days=5.5)
     happens(endpoint.venue)
     assert auto_disable.sweep(now=timezone.now()) == 1
-    assert "The last one:\nit answered 500\n" in mail.outbox[0].body
+    assert "Last error:\nresponse status 500\n" in mail.outbox[0].body
 
 
 def away(settings: Settings) -> None:
@@ -243,7 +243,7 @@ def test_a_mail_server_that_is_away_is_asked_again_for_a_day(endpoint: WebhookEn
     settings.EMAIL_BACKEND = usual
     assert auto_disable.sweep(now=now + DAY) == 0
     assert [message.to for message in mail.outbox] == [["ada@example.com"]]
-    assert "it answered 500" in mail.outbox[0].body
+    assert "response status 500" in mail.outbox[0].body
     auto_disable.sweep(now=now + DAY)
     assert len(mail.outbox) == 1
 

@@ -50,7 +50,7 @@ def test_both_places_stand_side_by_side() -> None:
     assert "<b>Café Noma</b>" in page
     assert "<b>Noma</b>" in page
     assert "<td>Gade 1</td><td>Gade 1</td>" in page
-    assert page.count("<br>stays") == page.count("<br>goes") == 1
+    assert page.count("<br>kept") == page.count("<br>merged") == 1
 
 
 def test_the_same_place_becomes_the_one_with_more_reviews() -> None:
@@ -59,7 +59,7 @@ def test_the_same_place_becomes_the_one_with_more_reviews() -> None:
     asked = act(staff, "same_place", pair)
     assert asked.index("Noma (") < asked.index("Café Noma (")
     assert Restaurant.objects.filter(merged_into=None).count() == 2
-    assert "1 pairs are one restaurant each now." in act(staff, "same_place", pair, confirmed="yes")
+    assert "1 pairs were merged." in act(staff, "same_place", pair, confirmed="yes")
     survivor, loser = Restaurant.objects.get(name="Noma"), Restaurant.objects.get(name="Café Noma")
     assert (loser.merged_into_id, survivor.phone) == (survivor.pk, "+4532155656")
     assert SourceRecord.objects.get(pk=record.pk).restaurant_id == survivor.pk
@@ -70,7 +70,7 @@ def test_the_same_place_becomes_the_one_with_more_reviews() -> None:
 
 def test_two_places_stay_two() -> None:
     staff, pair = tests.support.builders.staff(), candidate()
-    assert "1 pairs are two restaurants each." in act(staff, "two_places", pair)
+    assert "1 pairs were kept as different restaurants." in act(staff, "two_places", pair)
     pair.refresh_from_db()
     assert (pair.state, Restaurant.objects.filter(merged_into=None).count()) == ("distinct", 2)
     assert "Somebody has decided this pair already." not in act(staff, "two_places")

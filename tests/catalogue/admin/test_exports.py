@@ -96,7 +96,9 @@ def test_an_export_that_was_asked_for_again_is_not_begun_anew(staff: Client) -> 
 def test_what_went_wrong_stands_beside_the_status_in_the_list(staff: Client) -> None:
     export_builders.queued()
     page = staff.get(address(Export, "changelist")).content.decode()
-    assert columns(page) == [*("public_id", "status", "what", "bar", "failure", "owner", "paid", "rows", "created_at")]
+    assert columns(page) == [
+        *("public_id", "status", "content", "bar", "failure", "owner", "paid", "rows", "created_at")
+    ]
 
 
 @pytest.mark.parametrize(("state", "words"), [("delivered", "delivered"), ("refund_due", "refund due")])
@@ -114,7 +116,7 @@ def test_cancelling_asks_first(staff: Client, folder: Path) -> None:
     page = send(staff, "cancel", done, failed)
     assert page.status_code == 200
     words = " ".join(page.content.decode().split())
-    assert "1 export will be cancelled, and its files removed." in words
+    assert "1 export will be cancelled, and its files deleted." in words
     assert (done.public_id in words, failed.public_id in words) == (True, False)
     assert export_builders.stored(folder) == kept
     assert dict(Export.objects.values_list("pk", "status")) == {failed.pk: "failed", done.pk: "succeeded"}
@@ -123,10 +125,12 @@ def test_cancelling_asks_first(staff: Client, folder: Path) -> None:
 def test_exports_are_cancelled_and_their_files_removed(staff: Client, folder: Path) -> None:
     done, queued = export_builders.finished(), export_builders.queued()
     said = act(staff, "cancel", done, queued)
-    assert set(said) == {f"Export {export.public_id} has no files any more." for export in (done, queued)}
+    assert set(said) == {
+        f"Export {export.public_id} was cancelled and its files deleted." for export in (done, queued)
+    }
     assert dict(Export.objects.values_list("pk", "status")) == {done.pk: "expired", queued.pk: "cancelled"}
     assert export_builders.stored(folder) == set()
-    assert f"Export {done.public_id} had none already." in act(staff, "cancel", done)
+    assert f"Export {done.public_id} had no files." in act(staff, "cancel", done)
 
 
 def test_one_that_runs_says_how_fast_it_is_and_how_long_it_takes(staff: Client) -> None:
@@ -156,7 +160,7 @@ def test_staff_order_an_export_of_their_own(staff: Client) -> None:
     assert builders.messages_of(answer) == [f"Export {export.public_id} is queued."]
     assert (export.wallet, export.queue, export.format, export.fields) == (None, "standard", "csv.gz", ["reviews"])
     assert export.filter == {"market": "copenhagen", "status": "open", "updated_since": "2026-11-21T18:00:00Z"}
-    assert "Nothing is here." not in staff.get(address(Export, "changelist")).content.decode()
+    assert "No rows yet." not in staff.get(address(Export, "changelist")).content.decode()
 
 
 @pytest.mark.parametrize(
@@ -187,7 +191,7 @@ def test_staff_fetch_the_files_by_signed_links(staff: Client, client: Client) ->
 def test_an_empty_list_says_what_fills_it(staff: Client) -> None:
     page = staff.get(address(Export, "changelist")).content.decode()
     assert "Wallets order exports with POST /v1/exports" in page
-    assert "Order an export" in page
+    assert "Create export" in page
 
 
 def test_the_list_costs_the_same_for_many_exports_and_an_export_is_found_by_its_id(

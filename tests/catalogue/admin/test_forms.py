@@ -111,7 +111,7 @@ def test_a_form_that_was_opened_before_an_import_changed_the_row_is_refused(staf
     Restaurant.objects.update(phone="+4532155656", version=2)
     response = change(staff, place, name="Noma 2", phone="", shown_version=shown)
     assert response.status_code == 200
-    assert "changed this restaurant after you opened it" in response.content.decode()
+    assert "changed this restaurant since you opened it" in response.content.decode()
     kept = Restaurant.objects.get()
     assert (kept.name, kept.phone, kept.version) == ("Noma", "+4532155656", 2)
     assert change(staff, place, shown_version="").status_code == 200

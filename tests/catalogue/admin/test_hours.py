@@ -7,7 +7,7 @@ from django.db import connection
 from django.test import Client
 
 import tests.support.builders
-from catalogue.admin.filters import HAS_TEXT, IS_ASKED_FOR, IS_UNKNOWN
+from catalogue.admin.filters import HAS_TEXT, IS_NEEDED, IS_UNKNOWN
 from catalogue.hours import read_osm
 from catalogue.models import Restaurant
 from tests.catalogue import builders
@@ -57,7 +57,7 @@ def test_the_hours_filter_is_offered_with_its_choices() -> None:
     client: Client = tests.support.builders.staff()
     page = client.get(address(Restaurant, "changelist")).content.decode()
     assert "?hours=unread" in page
-    assert "unknown, with a text" in page
+    assert "not parsed" in page
 
 
 @pytest.mark.usefixtures("_places")
@@ -78,7 +78,7 @@ def test_the_texts_are_found_by_their_index() -> None:
         cursor.execute("ANALYZE catalogue_restaurant")
         cursor.execute("SET LOCAL enable_seqscan = off")
     for chosen in (
-        Restaurant.objects.filter(IS_ASKED_FOR, IS_UNKNOWN, HAS_TEXT),
-        Restaurant.objects.filter(IS_ASKED_FOR, ~IS_UNKNOWN, hours__has_key="notes"),
+        Restaurant.objects.filter(IS_NEEDED, IS_UNKNOWN, HAS_TEXT),
+        Restaurant.objects.filter(IS_NEEDED, ~IS_UNKNOWN, hours__has_key="notes"),
     ):
         assert "restaurant_with_unread_hours" in chosen.order_by("-pk").explain()

@@ -65,7 +65,7 @@ def served(place: Restaurant) -> tuple[str | None, str | None, tuple[str, ...]]:
 
 def test_an_insight_stands_beside_the_reviews_that_it_cites(staff: Client, place: Restaurant) -> None:
     page = page_of(staff, place)
-    assert "<b>gyoza</b><br>5 reviews, 100% pleased" in page
+    assert "<b>gyoza</b><br>5 reviews, 100% positive" in page
     assert "The gyoza was good &amp; the staff kind, I am number 4 &lt;3" in page
     assert "5 of 5 stars" in page
     assert "Of no claim." not in page
@@ -86,7 +86,7 @@ def test_claims_lead_to_their_reviews_and_back(staff: Client, place: Restaurant)
 def test_a_review_that_is_gone_is_told_of(staff: Client, place: Restaurant) -> None:
     last = Review.objects.filter(restaurant=place, text__contains="number 4").get()
     Review.objects.filter(pk=last.pk).delete()
-    assert "1 of those cited is gone." in page_of(staff, place)
+    assert "1 cited review deleted." in page_of(staff, place)
 
 
 def test_the_page_tells_age_staleness_demand_languages_and_calls(
@@ -104,7 +104,7 @@ def test_the_page_tells_age_staleness_demand_languages_and_calls(
     assert "14 reviews more since; 100 days old" in page
     assert "3 times, last" in page
     assert "anthropic 1 small" in page
-    assert "its text did not stand up to the reviews" in page
+    assert "text not supported by the reviews" in page
     assert "It would not." in page
     assert "0.000600" in page
 
@@ -160,7 +160,10 @@ def test_a_text_that_was_written_anew_while_staff_read_is_not_approved(
     settings.INSIGHT_APPROVAL = "all"
     read = (NOW - timedelta(hours=1)).isoformat()
     answer = staff.post(address(Insight, "change", place.pk), {"_approve": "1", "generated_at": read})
-    assert any("written anew while you read it" in message for message in messages_of(answer))
+    assert any(
+        "Not approved: the text was regenerated since you opened the page." in message
+        for message in messages_of(answer)
+    )
     assert served(place) == (None, "awaiting_approval", ())
 
 
@@ -185,7 +188,7 @@ def test_from_the_list_only_the_texts_that_were_shown_are_approved(
     insights.forget(Insight.objects.all())
     insights.refresh(now=NOW + timedelta(hours=1), at_most=100)
     answer = act(staff, "approve", confirmed="1", read=html.unescape(read))
-    assert messages_of(answer) == ["0 insights are approved."]
+    assert messages_of(answer) == ["0 insights approved."]
     assert served(place) == (None, "awaiting_approval", ())
 
 
@@ -215,7 +218,7 @@ def test_the_list_finds_what_staff_have_to_look_at(
     other = builders.insight(builders.restaurant(review_count=6), generated_at=timezone.now())
     if standing == "waiting":
         Insight.objects.filter(pk=found.pk).update(provider="anthropic")
-    answer = staff.get(address(Insight, "changelist"), {"standing": standing})
+    answer = staff.get(address(Insight, "changelist"), {"state": standing})
     assert [row.pk for row in answer.context["cl"].result_list] == [found.pk]
     assert other.pk != found.pk
     by_us = staff.get(address(Insight, "changelist"), {"provider": "anthropic"})
@@ -227,7 +230,7 @@ def test_writing_anew_marks_and_rings_after_the_commit(
 ) -> None:
     Insight.objects.update(text="Nonsense.")
     with django_capture_on_commit_callbacks() as enqueued:
-        act(staff, "write_anew")
+        act(staff, "regenerate")
     assert len(enqueued) == 1
     assert insights.refresh(now=NOW, at_most=100) == 1
     assert Insight.objects.get().text.startswith("Guests talk most about the gyoza")
@@ -238,13 +241,13 @@ def test_before_a_model_writes_anew_staff_are_told_how_many_and_what_it_may_cost
     staff: Client, place: Restaurant
 ) -> None:
     before = Insight.objects.values().get()
-    asked = act(staff, "write_anew")
+    asked = act(staff, "regenerate")
     said = asked.content.decode()
-    assert "1 insight will be written anew by the model small." in said
+    assert "The model small will regenerate 1 insight" in said
     (most,) = re.findall(r"at most ([0-9.]+) USD", said)
     assert 0 < Decimal(most) < 1
     assert Insight.objects.values().get() == before
-    assert act(staff, "write_anew", confirmed="1").status_code == 302
+    assert act(staff, "regenerate", confirmed="1").status_code == 302
     assert Insight.objects.get().provider_version == ""
 
 
@@ -252,7 +255,7 @@ def test_the_calls_of_models_are_read_below_what_the_day_has_cost(
     staff: Client, place: Restaurant, settings: Any
 ) -> None:
     empty = staff.get(address(InsightCall, "changelist")).content.decode()
-    assert "only a model that costs nothing is" in empty
+    assert "only free models are used" in empty
     prices(settings, budget="0.002")
     insights.forget(Insight.objects.all())
     insights.refresh(now=timezone.now(), at_most=100, provider=Model())

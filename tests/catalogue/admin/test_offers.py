@@ -83,7 +83,7 @@ def test_a_saved_rule_is_laid_out_by_a_worker(
     with django_capture_on_commit_callbacks() as enqueued:
         response = staff.post(address(FlowRule, "add"), rule_form(place))
     assert response.status_code == 302
-    assert "The slots of the next 14 days are laid out by a worker now." in base.messages_of(response)
+    assert "The slots of the next 14 days are being generated." in base.messages_of(response)
     assert [call.func for call in enqueued if hasattr(call, "func")] == [tasks.enqueue_slot_layout]
     tasks.lay_out_slots(restaurant=str(place.pk))
     made = FlowRule.objects.latest("pk")
@@ -93,7 +93,7 @@ def test_a_saved_rule_is_laid_out_by_a_worker(
 def test_a_rule_of_a_restaurant_that_is_no_venue_of_ours_says_so(staff: Client) -> None:
     place = builders.restaurant()
     response = staff.post(address(FlowRule, "add"), rule_form(place))
-    assert "No slots yet: this restaurant is not joined to a venue that is active." in base.messages_of(response)
+    assert "No slots: this restaurant has no active listing with a venue." in base.messages_of(response)
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_a_venue_of_another_clock_is_refused(staff: Client) -> None:
     place, venue = builders.restaurant(), base.venue(timezone="Europe/London")
     form = {"restaurant": str(place.pk), "venue": str(venue.pk), "is_active": "on"}
     response = staff.post(address(Listing, "add"), form)
-    assert "The clock of this venue is Europe/London" in response.content.decode()
+    assert "The time zone of this venue is Europe/London" in response.content.decode()
     assert not Listing.objects.exists()
     venue.timezone = "Europe/Copenhagen"
     venue.save()
@@ -131,7 +131,7 @@ def test_staff_withdraw_a_slot_for_good_and_its_bookings_stand(staff: Client, pl
     later = builders.slot(place, starts_at=NOW + timedelta(days=1))
     form = {"action": "withdraw", "_selected_action": [str(slot.pk) for slot in FlowSlot.objects.all()]}
     response = staff.post(address(FlowSlot, "changelist"), form)
-    assert "Withdrawn: 2. Tables that are booked there stay booked." in base.messages_of(response)
+    assert "2 withdrawn. Existing bookings are kept." in base.messages_of(response)
     later.refresh_from_db()
     assert (later.withdrawn_at, later.is_barred) == (NOW, True)
     assert FlowBooking.objects.get().reservation.status == "confirmed"

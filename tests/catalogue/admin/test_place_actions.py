@@ -31,10 +31,10 @@ def act(staff: Client, action: str, *places: Restaurant, **fields: Any) -> Any:
 def test_a_restaurant_is_renamed_after_the_new_slug_was_given(staff: Client) -> None:
     place = builders.restaurant(slug="noma", name="Noma")
     asked = act(staff, "rename", place)
-    assert "That slug will lead to the new one" in asked.content.decode()
+    assert "It will redirect to the new slug and stays reserved." in asked.content.decode()
     assert not FormerSlug.objects.exists()
     done = act(staff, "rename", place, confirmed="Yes", slug="noma-2")
-    assert messages_of(done)[-1] == "Noma is found as noma-2 now."
+    assert messages_of(done)[-1] == "The slug of Noma is now noma-2."
     place.refresh_from_db()
     assert place.slug == "noma-2"
     assert place.versions.get(version=2).actor == f"staff:{User.objects.get().pk}"
@@ -44,12 +44,12 @@ def test_a_restaurant_is_renamed_after_the_new_slug_was_given(staff: Client) -> 
 
 def test_two_restaurants_are_merged_into_the_one_that_was_chosen(staff: Client) -> None:
     kept, lost = builders.restaurant(slug="kept"), builders.restaurant(slug="lost")
-    assert messages_of(act(staff, "merge", kept))[-1] == "Select two."
+    assert messages_of(act(staff, "merge", kept))[-1] == "Select two restaurants."
     assert "This cannot be undone" in act(staff, "merge", kept, lost).content.decode()
-    assert messages_of(act(staff, "merge", kept, lost, confirmed="Yes"))[-1] == "Choose the one that stays."
+    assert messages_of(act(staff, "merge", kept, lost, confirmed="Yes"))[-1] == "Select the restaurant to keep."
     assert Restaurant.objects.filter(merged_into=None).count() == 2
-    done = act(staff, "merge", kept, lost, confirmed="Yes", kept=str(kept.pk))
-    assert messages_of(done)[-1] == "lost is kept now."
+    done = act(staff, "merge", kept, lost, confirmed="Yes", survivor=str(kept.pk))
+    assert messages_of(done)[-1] == "lost was merged into kept."
     lost.refresh_from_db()
     assert lost.merged_into == kept
     assert staff.post(address(Restaurant, "change", lost.pk), {"name": "New"}).status_code == 403
@@ -66,7 +66,7 @@ def test_who_may_not_delete_may_not_erase() -> None:
     assert place.erased_at is None
     user.user_permissions.add(Permission.objects.get(codename="delete_restaurant"))
     assert "is deleted" in act(staff, "erase", place).content.decode()
-    assert messages_of(act(staff, "erase", place, confirmed="Yes"))[-1] == "noma is erased."
+    assert messages_of(act(staff, "erase", place, confirmed="Yes"))[-1] == "noma was erased."
     with pytest.raises(catalogue_places.Gone):
         catalogue_places.find("noma")
 
@@ -92,14 +92,14 @@ def test_who_is_merged_or_erased_is_marked_and_no_action_changes_it(staff: Clien
     catalogue_places.erase(erased, actor="staff:7", now=builders.NOW)
     before = list(Restaurant.objects.exclude(pk=kept.pk).order_by("pk").values_list("version", "status"))
     page = staff.get(address(Restaurant, "changelist")).content.decode()
-    assert '<td class="field-standing">Merged</td>' in page
-    assert '<td class="field-standing">Erased</td>' in page
-    asked = act(staff, "close_for_a_while", kept, lost, erased)
+    assert '<td class="field-status_shown">Merged</td>' in page
+    assert '<td class="field-status_shown">Erased</td>' in page
+    asked = act(staff, "close_temporarily", kept, lost, erased)
     assert "1 restaurant will be marked" in asked.content.decode()
-    done = act(staff, "close_for_a_while", kept, lost, erased, confirmed="Yes")
+    done = act(staff, "close_temporarily", kept, lost, erased, confirmed="Yes")
     assert messages_of(done)[-2:] == [
         "1 restaurants are now temporarily closed.",
-        "2 that are merged or erased were passed over.",
+        "2 merged or erased restaurants were skipped.",
     ]
     assert list(Restaurant.objects.exclude(pk=kept.pk).order_by("pk").values_list("version", "status")) == before
     assert staff.post(address(Restaurant, "change", erased.pk), {"name": "New"}).status_code == 403

@@ -169,8 +169,8 @@ def test_a_change_of_the_name_leaves_the_open_spans(staff: Client, place: Restau
 @pytest.mark.parametrize(
     ("field", "value", "words"),
     [
-        ("hours", '{"timezone": "Nowhere"}', "These are no hours"),
-        ("hours", '["18:00"]', "These are no hours"),
+        ("hours", '{"timezone": "Nowhere"}', "Invalid opening hours"),
+        ("hours", '["18:00"]', "Invalid opening hours"),
         ("cuisines", "seafood,unheard-of", "No such cuisine: unheard-of."),
         ("slug", "Capital", "restaurant_slug_is_lowercase"),
         ("phone", "12 34", "restaurant_phone_is_e164"),
@@ -205,7 +205,7 @@ def test_a_restaurant_can_be_added(staff: Client, place: Restaurant) -> None:
 
 def test_marking_as_closed_asks_first_and_takes_it_off_the_lists(staff: Client, place: Restaurant) -> None:
     other = builders.restaurant(status="permanently_closed")
-    form = {"action": "close_for_good", "_selected_action": [str(place.pk), str(other.pk)]}
+    form = {"action": "close_permanently", "_selected_action": [str(place.pk), str(other.pk)]}
 
     asked = staff.post(address(Restaurant, "changelist"), form)
     assert asked.status_code == 200
@@ -238,7 +238,9 @@ def test_a_run_of_an_importer_tells_its_rows_in_one_line(staff: Client, place: R
 
 
 def test_an_empty_list_says_what_fills_it(staff: Client) -> None:
-    assert "Nothing is here. Readers send reports" in page(staff, address(Report, "changelist"))
+    assert "No rows yet. POST /v1/restaurants/{slug}/reports creates reports." in page(
+        staff, address(Report, "changelist")
+    )
 
 
 def test_of_a_long_table_the_rows_are_estimated_and_the_pages_bounded() -> None:

@@ -79,19 +79,19 @@ def test_an_export_moves_on_the_page_from_queued_to_its_files(venue: Venue, owne
     export = export_builders.queued()
     row = at(venue, f"/{export.public_id}/progress")
     first = owner.get(row)
-    assert (first.status_code, "Waits for a worker 0 %" in said(first)) == (200, True)
+    assert (first.status_code, "Queued 0 %" in said(first)) == (200, True)
     assert owner.get(row, {"seen": seen(first)}).status_code == 204
     export_builders.begin(export, rows_a_part=1)
     worker.step(export, goes_on_s=0)
     running = owner.get(row, {"seen": seen(first)})
-    assert "Is being written 33 % 33 %, 1 of 3 rows" in said(running)
+    assert "Running 33 % 33 %, 1 of 3 rows" in said(running)
     assert 'value="33" aria-label="Progress of the export of restaurants"' in running.content.decode()
     while export.status == Export.Status.RUNNING:
         export_builders.step(export)
     ended = owner.get(row, {"seen": seen(running)})
     # htmx asks no more after a 286.
     assert ended.status_code == 286
-    assert "Done 3 rows Export of restaurants: Done. See the files" in said(ended)
+    assert "Done 3 rows Export of restaurants: Done. View files" in said(ended)
 
 
 def test_a_file_is_fetched_by_a_link_that_the_click_makes(venue: Venue, owner: Client) -> None:
@@ -112,11 +112,11 @@ def test_a_file_is_fetched_by_a_link_that_the_click_makes(venue: Venue, owner: C
 def test_cancelling_asks_and_says_what_it_did(venue: Venue, owner: Client) -> None:
     export = export_builders.queued()
     address = at(venue, f"/{export.public_id}/cancel")
-    assert "Cancel this export? Restaurants, jsonl.gz: Waits for a worker" in said(owner.get(address))
+    assert "Cancel this export? Restaurants, jsonl.gz: Queued" in said(owner.get(address))
     export.refresh_from_db()
     assert export.status == "queued"
-    assert builders.messages_of(owner.post(address)) == ["The export is cancelled, and its files are removed."]
-    assert builders.messages_of(owner.post(address))[-1] == "The export had ended already."
+    assert builders.messages_of(owner.post(address)) == ["The export was cancelled, and its files were deleted."]
+    assert builders.messages_of(owner.post(address))[-1] == "The export had already finished."
     export.refresh_from_db()
     assert export.status == "cancelled"
 
@@ -136,7 +136,7 @@ def test_the_form_shows_the_price_the_rows_and_the_request(venue: Venue, owner: 
     asked = {"dataset": "restaurants", "format": "parquet", "status": "open", "groups": ["reviews"]}
     answer = owner.get(at(venue, "/new"), asked)
     page = said(answer)
-    assert "Price 0.5 USDC at the wallet's rate Rows, about" in page
+    assert "Price 0.5 USDC at the wallet's rate Rows (estimate)" in page
     assert "curl -i -X POST http://127.0.0.1:8000/v1/exports" in page
     wanted = {"dataset": "restaurants", "format": "parquet", "filter": {"status": "open"}, "fields": ["reviews"]}
     body = re.search(r'<pre id="body"[^>]*><code>(.*?)</code>', answer.content.decode(), re.DOTALL)
@@ -159,7 +159,7 @@ def test_a_wallet_below_the_tier_is_told_which_one_exports_need(venue: Venue, ow
 def test_what_a_plan_gives_is_ordered_here_once(venue: Venue, owner: Client) -> None:
     given(venue)
     asked = {"dataset": "landmarks", "format": "csv.gz"}
-    assert "Price Nothing by your plan" in said(owner.get(at(venue, "/new"), asked))
+    assert "Price Free included in your plan" in said(owner.get(at(venue, "/new"), asked))
     first, second = (owner.post(at(venue, "/new"), asked) for _ in range(2))
     export = Export.objects.get()
     assert (first.status_code, first["Location"]) == (302, at(venue, f"/{export.public_id}"))
@@ -211,7 +211,7 @@ def test_only_who_has_to_do_with_data_sees_exports(venue: Venue, role: str, stat
 
 
 def test_without_a_wallet_the_page_says_what_to_do(venue: Venue) -> None:
-    assert "No wallet is linked yet An export belongs to the wallet" in said(users.member(venue).get(at(venue)))
+    assert "No linked wallet Exports belong to the wallet" in said(users.member(venue).get(at(venue)))
 
 
 def test_files_that_were_removed_are_not_offered(venue: Venue, owner: Client) -> None:
@@ -219,4 +219,4 @@ def test_files_that_were_removed_are_not_offered(venue: Venue, owner: Client) ->
     export = finished()
     Export.objects.filter(pk=export.pk).update(expires_at=timezone.now() - timedelta(seconds=1))
     page = owner.get(at(venue, f"/{export.public_id}"))
-    assert ("Files removed" in said(page), "/files/" in page.content.decode()) == (True, False)
+    assert ("Files deleted" in said(page), "/files/" in page.content.decode()) == (True, False)

@@ -273,7 +273,7 @@ def test_staff_apply_and_dismiss_from_the_list(desk: Client) -> None:
     assert "1 report was applied." in act(desk, "apply", right).content.decode()
     assert "1 report was dismissed." in act(desk, "dismiss", wrong).content.decode()
     assert set(Report.objects.values_list("state", flat=True)) == {"applied", "dismissed"}
-    assert "decided already" in act(desk, "dismiss", right).content.decode()
+    assert "1 report was already decided." in act(desk, "dismiss", right).content.decode()
     assert Report.objects.get(pk=right.pk).state == "applied"
 
 

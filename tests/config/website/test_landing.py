@@ -64,7 +64,7 @@ def test_landing_page_has_no_counts_while_the_database_is_not_available(monkeypa
     monkeypatch.setattr(x402_manifest.cached_prices, "load", away)
     response = Client().get("/")
     assert response.status_code == 200
-    assert "Programs and agents search restaurants, and pay by the call." in response.content.decode()
+    assert "Applications and agents search restaurants, and pay per call." in response.content.decode()
 
 
 @pytest.mark.django_db

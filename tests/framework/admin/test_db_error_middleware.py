@@ -34,12 +34,14 @@ def test_staff_are_told_in_words_that_somebody_else_is_writing_the_row() -> None
         with connection.cursor() as cursor:
             cursor.execute("SET lock_timeout = 200")
         chosen = [str(place.pk), str(other.pk)]
-        for action, fields in (("close_for_a_while", {}), ("merge", {"kept": str(place.pk)})):
+        for action, fields in (("close_temporarily", {}), ("merge", {"survivor": str(place.pk)})):
             sent = {"action": action, "_selected_action": chosen, "confirmed": "Yes", **fields}
             answer = staff.post(list_of_all, sent)
             assert answer.status_code == 503
             page = answer.content.decode()
-            assert "This is being written by somebody else. Try again in a moment." in page
+            assert (
+                "Another user or process is changing this record. Nothing was changed. Try again in a moment." in page
+            )
             assert f'<a href="{list_of_all}">Back</a>' in page
     finally:
         is_over.set()

@@ -94,7 +94,7 @@ def test_a_menu_is_written_with_its_categories_and_then_its_dishes(staff: Client
 def test_publishing_is_an_action_and_orders_follow(staff: Client, venue: Venue) -> None:
     menu = builders.menu(venue)
     for name, said, published, total in (
-        ("withdraw", "1 withdrawn.", False, None),
+        ("unpublish", "1 unpublished.", False, None),
         ("publish", "1 published.", True, Decimal("19.00")),
     ):
         response = staff.post(MENUS, {"action": name, "_selected_action": [str(menu.pk)]})
@@ -190,7 +190,7 @@ def test_sold_out_today_and_back_on_the_menu(staff: Client, venue: Venue) -> Non
     assert action(staff, "sell_out", item) == ["1 sold out today."]
     assert MenuItem.objects.get().sold_out_on == date(2026, 11, 21)
     MenuItem.objects.update(is_available=False)
-    assert action(staff, "bring_back", item)[-1] == "1 back on the menu."
+    assert action(staff, "bring_back", item)[-1] == "1 available again."
     assert MenuItem.objects.filter(sold_out_on=None, is_available=True).count() == 1
 
 
@@ -362,7 +362,7 @@ def test_a_venue_keeps_its_currency_while_its_menu_has_dishes(staff: Client, ven
     path = f"/admin/accounts/{form[:-5]}/{venue.account_id if inline else venue.pk}/change/"
     fields = form_of(staff.get(path), form) | {f"{inline}currency": "JPY", f"{inline}name": "Another"}
     refused = staff.post(path, fields)
-    said = "The prices of the menu are in EUR. Take its dishes off first, and then change the currency."
+    said = "The menu prices are in EUR. Remove the dishes before you change the currency."
     assert refused.status_code == 200
     assert said in refused.content.decode()
     venue.refresh_from_db()

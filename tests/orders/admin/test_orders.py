@@ -68,13 +68,13 @@ def test_actions_move_what_may_move_and_say_what_may_not(staff: Client, venue: V
     assert ("1 order:" in asked, Order.objects.filter(status="completed").count()) == (True, 1)
     response = staff.post(ORDERS, chosen | {"confirmed": "yes"})
     assert sorted(builders.messages_of(response)) == [
-        "#1 of 2026-11-21 is completed.",
-        "#2 of 2026-11-21 is completed.",
+        "#1 of 2026-11-21 was completed.",
+        "#2 of 2026-11-21 was completed.",
         "#3 of 2026-11-21: This order is cancelled, which is final.",
     ]
     chosen = {"action": "cancel", "_selected_action": [str(orders[0].pk)], "confirmed": "yes"}
     assert staff.post(ORDERS, chosen).status_code == 400
-    response = staff.post(ORDERS, chosen | {"because": "The oven is broken"})
+    response = staff.post(ORDERS, chosen | {"reason": "The oven is broken"})
     assert builders.messages_of(response)[-1] == "#1 of 2026-11-21: This order is completed, which is final."
     statuses = [Order.objects.get(pk=order.pk).status for order in orders]
     assert statuses == ["completed", "completed", "cancelled"]
@@ -182,7 +182,7 @@ def test_reopening_takes_a_completion_back_and_is_written_down(staff: Client, ve
     before = Order.objects.values().get(pk=order.pk)
     with time_machine.travel(LATER, tick=False):
         response = reopen(staff, [order], confirmed="Yes, reopen it")
-    assert builders.messages_of(response) == ["#1 of 2026-11-21 is pending again."]
+    assert builders.messages_of(response) == ["#1 of 2026-11-21 was reopened."]
     assert Order.objects.values().get(pk=order.pk) == before | {
         "status": "pending",
         "completed_at": None,
@@ -200,7 +200,7 @@ def test_reopening_takes_a_completion_back_and_is_written_down(staff: Client, ve
 def test_only_what_is_completed_is_reopened(staff: Client, venue: Venue) -> None:
     orders = [builders.order(venue, status=status, now=NOON) for status in ("pending", "cancelled")]
     before = list(Order.objects.order_by("number").values())
-    assert "None of those that you have chosen can be treated so" in reopen(staff, orders).content.decode()
+    assert "This action does not apply to any of the selected rows" in reopen(staff, orders).content.decode()
     assert sorted(builders.messages_of(reopen(staff, orders, confirmed="yes"))) == [
         "#1 of 2026-11-21: This order is pending; only a completed one is reopened.",
         "#2 of 2026-11-21: This order is cancelled; only a completed one is reopened.",

@@ -18,7 +18,7 @@ from tests.support import builders, users
 
 NOON = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 HTMX = {"hx-request": "true"}
-REASON = {"reason": "Sold out", "words": "no more basil"}
+REASON = {"reason": "Sold out", "details": "no more basil"}
 
 
 @pytest.fixture(autouse=True)
@@ -114,7 +114,7 @@ def test_at_midnight_of_the_venue_the_board_begins_anew(venue: Venue, kitchen: C
     assert look(kitchen, venue, seen).status_code == 204
     noon.move_to(datetime(2026, 11, 21, 23, 0, tzinfo=UTC))
     answer = look(kitchen, venue, seen)
-    assert "Orders that are completed today come here, and can be reopened." in answer.content.decode()
+    assert "Orders completed today appear here. You can reopen them." in answer.content.decode()
 
 
 def test_cards_say_how_long_they_have_waited_and_turn_amber_after_10_and_red_after_20_minutes(
@@ -133,7 +133,7 @@ def test_cards_say_how_long_they_have_waited_and_turn_amber_after_10_and_red_aft
         (["ticket", "late"], "10 min"),
         (["ticket"], "9 min"),
     ]
-    assert "An order turns amber after 10 minutes and red after 20. Times are those of Europe/Rome." in text
+    assert "Orders turn amber after 10 minutes and red after 20. Times are in Europe/Rome." in text
 
 
 def test_of_more_than_a_hundred_orders_the_oldest_are_shown_and_the_others_counted(
@@ -150,12 +150,12 @@ def test_of_more_than_a_hundred_orders_the_oldest_are_shown_and_the_others_count
 def test_a_tap_completes_and_another_takes_it_back(venue: Venue, kitchen: Client) -> None:
     order = builders.order(venue)
     done = tap(kitchen, venue, complete=order.public_id).content.decode()
-    assert f"Order {order.number} is completed." in done
+    assert f"Order {order.number} was completed." in done
     assert f'name="reopen" value="{order.public_id}" id="undo"' in done
     order.refresh_from_db()
     assert (order.status, order.completed_at) == ("completed", NOON)
     back = tap(kitchen, venue, reopen=order.public_id).content.decode()
-    assert f"Order {order.number} is to do again." in back
+    assert f"Order {order.number} was reopened." in back
     assert 'id="undo"' not in back
     order.refresh_from_db()
     assert order.status == "pending"
@@ -170,17 +170,17 @@ def test_a_tap_completes_and_another_takes_it_back(venue: Venue, kitchen: Client
 def test_who_cancels_says_why_and_the_api_is_not_told(venue: Venue, kitchen: Client) -> None:
     order = builders.order(venue)
     for wrong, words in (
-        ({}, "Say why it is cancelled."),
-        ({"reason": "Other", "words": " "}, "Say it in your words."),
+        ({}, "Select a reason."),
+        ({"reason": "Other", "details": " "}, "Enter the reason."),
         ({"reason": "Rain"}, "Select a valid choice. Rain is not one of the available choices."),
-        ({"reason": "Sold out", "words": "a\0b"}, "Null characters are not allowed."),
+        ({"reason": "Sold out", "details": "a\0b"}, "Null characters are not allowed."),
     ):
         refused = tap(kitchen, venue, cancel=order.public_id, **wrong)
         assert (refused.status_code, refused.content.decode()) == (400, words)
     order.refresh_from_db()
     assert (order.status, order.version) == ("pending", 1)
     text = tap(kitchen, venue, cancel=order.public_id, **REASON).content.decode()
-    assert f"Order {order.number} is cancelled." in text
+    assert f"Order {order.number} was cancelled." in text
     assert "Sold out: no more basil" in text
     order.refresh_from_db()
     assert (order.status, order.cancelled_because) == ("cancelled", "Sold out: no more basil")
@@ -194,7 +194,7 @@ def test_a_card_that_another_tablet_has_moved_says_so(venue: Venue, kitchen: Cli
     for what in ({"complete": order.public_id}, {"cancel": order.public_id, **REASON}):
         answer = tap(kitchen, venue, **what)
         assert answer.status_code == 200
-        assert f"Order {order.number} is completed already, by ada@example.com." in answer.content.decode()
+        assert f"Order {order.number} is already completed, by ada@example.com." in answer.content.decode()
     order.refresh_from_db()
     assert (order.status, order.version, order.cancelled_because) == ("completed", 2, "")
 
@@ -220,15 +220,15 @@ def test_of_two_taps_at_once_one_moves_the_order_and_the_other_is_told() -> None
             texts = list(threads.map(press, zip(tablets, taps, strict=True)))
             order.refresh_from_db()
             assert order.version == 2
-            assert sum(f"Order {order.number} is {order.status}.<" in text for text in texts) == 1
-            assert sum(f"Order {order.number} is {order.status} already, by " in text for text in texts) == 1
+            assert sum(f"Order {order.number} was {order.status}.<" in text for text in texts) == 1
+            assert sum(f"Order {order.number} is already {order.status}, by " in text for text in texts) == 1
 
 
 def test_without_a_script_a_tap_leads_back_to_the_board_with_words(venue: Venue, kitchen: Client) -> None:
     order = builders.order(venue)
     answer = kitchen.post(at(venue, "/moves"), {"complete": order.public_id}, follow=True)
     assert answer.redirect_chain == [(at(venue), 302)]
-    assert f"Order {order.number} is completed." in answer.content.decode()
+    assert f"Order {order.number} was completed." in answer.content.decode()
 
 
 def test_what_customers_write_shows_as_text(venue: Venue, kitchen: Client) -> None:
@@ -239,7 +239,7 @@ def test_what_customers_write_shows_as_text(venue: Venue, kitchen: Client) -> No
         delivery_address=attack,
         items=[{"menu_item_id": attack, "quantity": 1, "notes": attack}],
     )
-    tap(kitchen, venue, cancel=builders.order(venue).public_id, reason="Other", words=attack)
+    tap(kitchen, venue, cancel=builders.order(venue).public_id, reason="Other", details=attack)
     for path in ("board", f"orders/{order.public_id}", f"orders/{order.public_id}/ticket", "orders"):
         text = kitchen.get(f"/dashboard/{venue.public_id}/{path}").content.decode()
         assert "<script>alert" not in text

@@ -58,9 +58,9 @@ def test_the_menu_costs_the_same_for_one_dish_and_for_many(manager: Client, venu
 
 
 def test_looking_makes_no_menu(manager: Client, venue: Venue) -> None:
-    assert "Nothing on the menu yet" in text(manager.get(root(venue)))
+    assert "No dishes yet" in text(manager.get(root(venue)))
     assert manager.get(f"{root(venue)}/categories/new").status_code == 200
-    assert "Dishes stand in categories: add the first one." in text(
+    assert "Dishes belong to categories. Add a category first." in text(
         manager.get(f"{root(venue)}/items/new", follow=True)
     )
     assert not Menu.objects.exists()
@@ -77,16 +77,16 @@ def test_a_menu_is_written_published_and_ordered_from(manager: Client, venue: Ve
     assert NASTY not in page
     assert "9.50 EUR" in page
     told = text(manager.post(f"{root(venue)}/publish", {"to": "published"}, follow=True))
-    assert "The menu is published: orders follow it, and are priced by it." in told
+    assert "The menu was published. Orders are now limited to its dishes and use its prices." in told
     answer = builders.client(venue).post("/api/v1/orders", builders.order_body(), content_type="application/json")
     assert (answer.status_code, answer.json()["total"]) == (201, "19.00")
-    told = text(manager.post(f"{root(venue)}/publish", {"to": "withdrawn"}, follow=True))
-    assert "The menu is withdrawn: orders may hold any id again." in told
+    told = text(manager.post(f"{root(venue)}/publish", {"to": "unpublished"}, follow=True))
+    assert "The menu was unpublished. Orders accept any item id again." in told
 
 
 def test_an_empty_menu_is_not_published(manager: Client, venue: Venue) -> None:
     told = text(manager.post(f"{root(venue)}/publish", {"to": "published"}, follow=True))
-    assert "Nothing is on the menu yet, so every order would be refused. Add a dish first." in told
+    assert "The menu has no dishes, so every order would be rejected. Add a dish first." in told
     assert not Menu.objects.filter(is_published=True).exists()
 
 
@@ -98,7 +98,7 @@ def test_an_empty_menu_is_not_published(manager: Client, venue: Venue) -> None:
         ({"price": "-1"}, "Constraint “menu_item_price_not_negative” is violated."),
         ({"price": "1e400"}, "Ensure that there are no more than"),
         ({"tax_percent": "101"}, "Constraint “menu_item_tax_from_0_to_100_percent” is violated."),
-        ({"ref": "margherita"}, "Another dish has this id already."),
+        ({"ref": "margherita"}, "A dish with this id already exists."),
         ({"ref": "\0"}, "Null characters are not allowed."),
         ({"category": "nonsense"}, "not a valid"),
     ],
@@ -129,14 +129,14 @@ def test_the_kitchen_sells_out_and_nothing_else(venue: Venue) -> None:
     page = text(kitchen.get(root(venue)))
     assert "Sold out" in page
     assert "Add a dish" not in page
-    assert "Switch off" not in page
+    assert "Hide" not in page
     path = f"{root(venue)}/items/{item.pk}"
     part = text(kitchen.post(f"{path}/sold-out", {"to": "out"}, headers={"hx-request": "true"}))
-    assert "Margherita is sold out for today." in part
+    assert "Margherita is sold out today." in part
     assert "<html" not in part
     item.refresh_from_db()
     assert (item.sold_out_on, item.is_available) == (today(venue), True)
-    assert "Margherita is back." in text(kitchen.post(f"{path}/sold-out", {"to": "back"}, follow=True))
+    assert "Margherita is available again." in text(kitchen.post(f"{path}/sold-out", {"to": "back"}, follow=True))
     item.refresh_from_db()
     assert item.sold_out_on is None
     for tail in ("", "/remove"):
@@ -145,7 +145,7 @@ def test_the_kitchen_sells_out_and_nothing_else(venue: Venue) -> None:
         assert kitchen.post(f"{path}{tail}", {"to": "off"}).status_code == 403
     for tail in ("upload", "menu.csv", "preview", "template.csv", "categories/new"):
         assert kitchen.get(f"{root(venue)}/{tail}").status_code == 403
-    assert kitchen.post(f"{root(venue)}/publish", {"to": "withdrawn"}).status_code == 403
+    assert kitchen.post(f"{root(venue)}/publish", {"to": "unpublished"}).status_code == 403
     menu.refresh_from_db()
     assert (menu.is_published, menu.items.get().is_available) == (True, True)
 
@@ -153,7 +153,7 @@ def test_the_kitchen_sells_out_and_nothing_else(venue: Venue) -> None:
 def test_back_on_leaves_switched_off_what_the_manager_switched_off(manager: Client, venue: Venue) -> None:
     item = builders.menu(venue).items.get()
     path = f"{root(venue)}/items/{item.pk}"
-    assert "Margherita is not available." in text(manager.post(f"{path}/switch", {"to": "off"}, follow=True))
+    assert "Margherita is now hidden." in text(manager.post(f"{path}/switch", {"to": "off"}, follow=True))
     manager.post(f"{path}/sold-out", {"to": "out"})
     manager.post(f"{path}/sold-out", {"to": "back"})
     item.refresh_from_db()
@@ -165,15 +165,15 @@ def test_dishes_and_categories_are_moved(manager: Client, venue: Venue) -> None:
     assert refs(manager, venue) == ["bufala", "capricciosa", "margherita"]
     last = menu.items.get(ref="margherita")
     path = f"{root(venue)}/items/{last.pk}/move"
-    assert "Margherita moved up." in text(manager.post(path, {"to": "up"}, follow=True))
+    assert "Margherita was moved up." in text(manager.post(path, {"to": "up"}, follow=True))
     assert refs(manager, venue) == ["bufala", "margherita", "capricciosa"]
     manager.post(path, {"to": "up"})
-    assert "Margherita is the first already." in text(manager.post(path, {"to": "up"}, follow=True))
+    assert "Margherita is already first." in text(manager.post(path, {"to": "up"}, follow=True))
     assert refs(manager, venue) == ["margherita", "bufala", "capricciosa"]
     drinks = menu.categories.create(name="Drinks", position=1)
     builders.dish(menu, "water", category=drinks)
     told = text(manager.post(f"{root(venue)}/categories/{drinks.pk}/move", {"to": "up"}, follow=True))
-    assert "Drinks moved up." in told
+    assert "Drinks was moved up." in told
     assert refs(manager, venue)[0] == "water"
 
 
@@ -181,9 +181,9 @@ def test_a_category_with_dishes_is_kept(manager: Client, venue: Venue) -> None:
     menu = builders.menu(venue)
     path = f"{root(venue)}/categories/{menu.categories.get().pk}/remove"
     told = text(manager.post(path, follow=True))
-    assert "Dishes has 1 dish: move or remove them first." in told
+    assert "Dishes has 1 dish. Move or delete them first." in told
     manager.post(f"{root(venue)}/items/{menu.items.get().pk}/remove")
-    assert "Removed: Dishes." in text(manager.post(path, follow=True))
+    assert "Deleted: Dishes." in text(manager.post(path, follow=True))
     assert not menu.categories.exists()
 
 
@@ -203,7 +203,7 @@ def test_two_who_change_one_price_are_told_of_each_other(manager: Client, venue:
     MenuItem.objects.update(price="10.00", name="Pizza Margherita")
     answer = manager.post(f"{root(venue)}/items/{item.pk}", shown | mine)
     assert answer.status_code == 400
-    assert "Somebody else has changed this to “10.00”. Save again to have yours." in text(answer)
+    assert "Another user has changed this to “10.00”. Save again to overwrite it." in text(answer)
     again = manager.post(f"{root(venue)}/items/{item.pk}", shown | mine | {"initial-price": "10.00"})
     assert again.status_code == 302, again.context["form"].errors
     item.refresh_from_db()
@@ -222,7 +222,7 @@ def test_another_venues_menu_is_not_there(manager: Client, venue: Venue, other_v
         lambda: manager.post(f"{root(venue)}/items/{item.pk}/move", {"to": "up"}),
         lambda: manager.post(f"{root(venue)}/items/{item.pk}/remove"),
         lambda: manager.post(f"{root(venue)}/categories/{category.pk}/remove"),
-        lambda: manager.post(f"{root(other_venue)}/publish", {"to": "withdrawn"}),
+        lambda: manager.post(f"{root(other_venue)}/publish", {"to": "unpublished"}),
     ]
     assert [act().status_code for act in acts] == [404] * 6
     menu.refresh_from_db()

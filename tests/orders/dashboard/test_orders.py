@@ -103,11 +103,11 @@ def test_few_days_are_summed_up(venue: Venue, host: Client) -> None:
     [
         ({"status": "eaten"}, "Select a valid choice. eaten is not one of the available choices."),
         ({"first": "yesterday"}, "Enter a valid date."),
-        ({"first": "2026-11-21", "last": "2026-11-20"}, "This day is before the first one."),
+        ({"first": "2026-11-21", "last": "2026-11-20"}, "The end date is before the start date."),
         ({"number": "1e400"}, "Enter a whole number."),
         ({"number": "9" * 40}, "Ensure this value is less than or equal to 2147483647."),
         ({"customer": "a\0"}, "Null characters are not allowed."),
-        ({"text": "pizza"}, "Text is looked for in at most 92 days: say from when to when."),
+        ({"text": "pizza"}, "A text search needs a start and an end date, at most 92 days apart."),
     ],
 )
 def test_a_filter_that_is_wrong_says_so_at_its_field(
@@ -176,14 +176,14 @@ def test_an_order_is_completed_reopened_and_cancelled_with_a_reason(venue: Venue
         assert host.post(f"{address}/move", {"to": to}).headers["Location"] == address
         order.refresh_from_db()
         assert order.status == status
-    refused = host.post(f"{address}/cancel", {"reason": "Other", "words": ""})
+    refused = host.post(f"{address}/cancel", {"reason": "Other", "details": ""})
     assert refused.status_code == 400
-    assert "Say it in your words." in refused.content.decode()
-    host.post(f"{address}/cancel", {"reason": "Too busy", "words": ""})
+    assert "Enter the reason." in refused.content.decode()
+    host.post(f"{address}/cancel", {"reason": "Too busy", "details": ""})
     order.refresh_from_db()
     assert (order.status, order.cancelled_because) == ("cancelled", "Too busy")
     text = host.post(f"{address}/move", {"to": "reopen"}, follow=True).content.decode()
-    assert "Order 1 is cancelled already, by host@example.com." in text
+    assert "Order 1 is already cancelled, by host@example.com." in text
     assert "Cancelled: <bdi>Too busy</bdi>" in text
     assert host.post(f"{address}/move", {"to": "eat"}).status_code == 404
 

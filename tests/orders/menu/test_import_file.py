@@ -73,13 +73,13 @@ def test_a_file_is_shown_first_and_then_applied(manager: Client, venue: Venue) -
     assert page.status_code == 200
     assert "<code>price</code> <del>9.50</del> → <ins>10.00</ins>" in shown
     assert "&lt;b&gt;house&lt;/b&gt;" in shown
-    assert "Also remove the 1 that is not in the file" in shown
+    assert "Also delete the 1 dish that is not in the file" in shown
     assert rows(venue) == before
     plan = page.context["plan"]
     assert (len(plan.added), len(plan.changed), plan.unchanged, len(plan.missing)) == (1, 1, 1, 1)
     path = page.redirect_chain[-1][0]
     told = text(manager.post(path, {"version": plan.version, "removes_missing": "on"}, follow=True))
-    assert "Applied: 1 added, 1 changed, 1 removed." in told
+    assert "Applied: 1 added, 1 changed, 1 deleted." in told
     assert rows(venue) == [
         ("bufala", "Bufala", "Dishes", "12.00", "10", "", "yes"),
         ("margherita", "Margherita", "Dishes", "10.00", "10", "", "yes"),
@@ -89,7 +89,7 @@ def test_a_file_is_shown_first_and_then_applied(manager: Client, venue: Venue) -
     # Once more does nothing: not even where the menu is another by now.
     MenuItem.objects.filter(ref="bufala").delete()
     told = text(manager.post(path, {"version": plan.version}, follow=True))
-    assert "This file has been applied already; it was not applied again." in told
+    assert "This file was already applied. It was not applied again." in told
     assert len(rows(venue)) == 2
 
 
@@ -232,28 +232,28 @@ def test_each_faulty_line_is_told_with_its_number_and_its_reason(venue: Venue) -
         'j,"J\x07",Dishes,1,10,,yes',
         "k,K,Dishes,99999999,10,,yes",
     ) == [
-        (3, "price", "“9,50” is no number that can be read for sure: write 9.50."),
+        (3, "price", "“9,50” is not a valid number. Use the format 9.50."),
         (4, "price", "A price in EUR has at most 2 decimals."),
-        (5, "available", "“maybe” is neither yes nor no."),
+        (5, "available", "“maybe” is not yes or no."),
         (5, "tax_percent", "A tax is 0 to 100 percent."),
-        (6, "id", "“a” is in line 2 already."),
-        (7, "id", "It is empty."),
-        (7, "category", "It is empty."),
+        (6, "id", "“a” is already in line 2."),
+        (7, "id", "The value is missing."),
+        (7, "category", "The value is missing."),
         (8, "id", "Ensure this value has at most 64 characters (it has 65)."),
-        (9, "price", "“1e3” is no number that can be read for sure: write 9.50."),
-        (10, "price", "“-1” is no number that can be read for sure: write 9.50."),
-        (11, "", "It has 5 cells, and the first line has 7."),
-        (12, "name", "It holds a control character."),
-        (13, "price", "“99999999” is no number that can be read for sure: write 9.50."),
+        (9, "price", "“1e3” is not a valid number. Use the format 9.50."),
+        (10, "price", "“-1” is not a valid number. Use the format 9.50."),
+        (11, "", "The line has 5 cells, the first line has 7."),
+        (12, "name", "The value contains a control character."),
+        (13, "price", "“99999999” is not a valid number. Use the format 9.50."),
     ]
 
 
 def test_a_faulty_file_is_applied_not_even_in_part(manager: Client, venue: Venue) -> None:
     page = send(manager, venue, HEADER + "a,A,Dishes,1,10,,yes\nb,B,Dishes,x,10,,yes\n")
-    assert "1 thing cannot be read, so nothing can be applied." in text(page)
+    assert "1 error: the file cannot be applied." in text(page)
     answer = manager.post(page.redirect_chain[-1][0], {"version": page.context["plan"].version})
     assert answer.status_code == 400
-    assert "Some lines cannot be read. Nothing was applied" in text(answer)
+    assert "Nothing was applied: some lines have errors." in text(answer)
     assert not MenuItem.objects.exists()
 
 
@@ -262,7 +262,7 @@ def test_semicolons_and_tabs_are_read_and_their_decimal_commas_are_told(venue: V
         cells = [("id", "name", "category", "price"), ("a", "A, B", "Dishes", "9,50"), ("b", "B", "Dishes", "1,250")]
         plan = planned(venue, "\n".join(delimiter.join(row) for row in cells))
         assert [row.values["price"] for row in plan.added] == ["9.50"]
-        assert plan.notes == ("1 number(s) were written with a comma and read as decimals: 9,50 is 9.50.",)
+        assert plan.notes == ("1 number(s) with a decimal comma were converted: 9,50 to 9.50.",)
         assert [fault.line for fault in plan.faults] == [3]
 
 
@@ -280,18 +280,21 @@ def test_yen_have_no_decimals(venue: Venue) -> None:
         (b"", "The submitted file is empty."),
         (b"\n\n", "This file is empty."),
         (b"\x89PNG\r\n\x1a\n\0\0\xff\xfe", "This file is not UTF-8."),
-        (b"PK\x03\x04rest", "This is a workbook. Save it as “CSV UTF-8” in your spreadsheet, and upload that."),
-        (b"id,name,category,price\na\0,A,B,1\n", "This is no text: it holds the character NUL."),
+        (b"PK\x03\x04rest", "This is a workbook. In your spreadsheet, save it as “CSV UTF-8” and upload that file."),
+        (b"id,name,category,price\na\0,A,B,1\n", "This is not a text file: it contains the character NUL."),
         ("id,name,category,price\nà,A,B,1\n".encode("latin-1"), "This file is not UTF-8."),
         ("id,name,category,price\n".encode("utf-16"), "This file is not UTF-8."),
         (b"x" * (1024 * 1024 + 1), "This file is larger than 1 MB."),
         (b"a," * 10_000 + b"\n", "The first line names 10,001 columns; a menu has these: id, name"),
         (b"id,name,category,prize\n", "There is no column “prize”. Did you mean “price”?"),
-        (b"id,name,category,price,price\n", "The column “price” is there twice."),
-        (b"id,name\n", "The first line names the columns, and lacks: category, price."),
+        (b"id,name,category,price,price\n", "The column “price” is duplicated."),
+        (b"id,name\n", "Columns missing in the first line: category, price."),
         (b'id,name,category,price\na,"open,B,1\n', "Line 2 cannot be read: a quotation mark in it has no other"),
         (b"id,name,category,price\na," + b"x" * 200_000 + b",B,1\n", "Line 2 cannot be read"),
-        (b"id,name,category,price\n" + b"a,A,B,1\n" * 2_001, "A menu has at most 2,000 lines; this file has more."),
+        (
+            b"id,name,category,price\n" + b"a,A,B,1\n" * 2_001,
+            "A menu can have at most 2,000 lines. This file has more.",
+        ),
     ],
     ids=[
         *("nothing", "blank", "png", "xlsx", "nul", "latin", "utf16", "large", "columns", "unknown", "twice"),

@@ -105,22 +105,22 @@ def test_payments_are_found_by_what_names_them(staff: Client) -> None:
 def refund(client: Client, *rows: Payment, tx_hash: str = HASH) -> list[str]:
     """Note these as sent back; what the back office said."""
     chosen = {"action": "mark_refunded", "_selected_action": [str(row.pk) for row in rows], "refund_tx_hash": tx_hash}
-    chosen["looked_at"] = tx_hash.lower()
+    chosen["checked_tx_hash"] = tx_hash.lower()
     return builders.messages_of(client.post(PAYMENTS, chosen | {"confirmed": "yes"}))
 
 
-def owe(client: Client, *rows: Payment, reason: str = "goodwill", words: str = "") -> Any:
+def owe(client: Client, *rows: Payment, reason: str = "goodwill", message: str = "") -> Any:
     """Owe these back; the answer."""
     chosen = {"action": "owe_back", "_selected_action": [str(row.pk) for row in rows]}
-    return client.post(PAYMENTS, chosen | {"confirmed": "yes", "reason": reason, "words": words})
+    return client.post(PAYMENTS, chosen | {"confirmed": "yes", "reason": reason, "message": message})
 
 
 def test_what_was_sent_back_is_noted_once_with_its_transaction(staff: Client) -> None:
     due, settled = refund_due(1), payment(2)
     said = refund(staff, due, settled, tx_hash=HASH.upper().replace("X", "x"))
     assert said == [
-        "1 noted as sent back; the chain is asked again until it shows it.",
-        f"{settled.public_id} is not noted. No refund is due.",
+        "1 refunds recorded. They are checked on the chain again later.",
+        f"The refund of {settled.public_id} was not recorded. No refund is due.",
     ]
     due.refresh_from_db()
     settled.refresh_from_db()
@@ -128,7 +128,7 @@ def test_what_was_sent_back_is_noted_once_with_its_transaction(staff: Client) ->
     assert (due.refund.by, due.refund.confirmed_at) == ("staff:staff@example.com", None)
     assert (settled.state, hasattr(settled, "refund")) == (State.SETTLED, False)
     said = refund(staff, due, tx_hash="0x" + "6b" * 32)
-    assert said[-1:] == [f"{due.public_id} is not noted. It is noted as sent back already."]
+    assert said[-1:] == [f"The refund of {due.public_id} was not recorded. A refund is already recorded."]
     due.refresh_from_db()
     assert due.refund.tx_hash == HASH
 
@@ -137,7 +137,7 @@ def test_staff_are_asked_for_the_transaction_and_told_how_much_it_must_have_move
     rows = [refund_due(1), refund_due(2), refund_due(3, payer="0x" + "cd" * 20), payment(4)]
     chosen = {"action": "mark_refunded", "_selected_action": [str(row.pk) for row in rows]}
     page = staff.post(PAYMENTS, chosen).content.decode()
-    assert "3 payments of 0.006000 USDC in all are to be sent back" in page
+    assert "3 payments, 0.006000 USDC in total, are due for refund." in page
     assert "<td>2</td><td>0.004000</td>" in page
     assert not Refund.objects.exists()
 
@@ -153,12 +153,12 @@ def test_staff_see_whose_money_a_transaction_has_sent_before_it_is_noted(
     told = page.content.decode()
     assert f"<td>{PAYER}</td><td>0.002000</td>" in told
     assert f"<td>{stranger}</td>" in told
-    assert f'name="looked_at" value="{tx_hash}"' in told
+    assert f'name="checked_tx_hash" value="{tx_hash}"' in told
     # Another transaction than the one that was shown is shown first.
-    page = staff.post(PAYMENTS, chosen | {"refund_tx_hash": HASH, "looked_at": tx_hash})
-    assert "The chain does not know this transaction yet." in page.content.decode()
+    page = staff.post(PAYMENTS, chosen | {"refund_tx_hash": HASH, "checked_tx_hash": tx_hash})
+    assert "This transaction is not on the chain yet." in page.content.decode()
     assert not Refund.objects.exists()
-    assert refund(staff, due, tx_hash=tx_hash) == ["1 noted as sent back: the chain shows it."]
+    assert refund(staff, due, tx_hash=tx_hash) == ["1 refunds recorded and confirmed on the chain."]
     for place in ("/admin/payments/refund/", f"{PAYMENTS}{due.pk}/change/"):
         assert f'<span title="{stranger}">' in staff.get(place).content.decode()
 
@@ -166,9 +166,9 @@ def test_staff_see_whose_money_a_transaction_has_sent_before_it_is_noted(
 def test_what_the_chain_does_not_show_is_not_owed_back_and_is_listed_apart(staff: Client) -> None:
     unseen, lost = payment(1, block=None), refund_due(2, block=None, error="not_delivered")
     assert builders.messages_of(owe(staff, unseen)) == [
-        "0 owed back.",
-        f"{unseen.public_id} stays as it is. The chain does not show that this payment has arrived: no refund is due"
-        " for it.",
+        "0 marked for refund.",
+        f"{unseen.public_id} was not changed."
+        " The chain does not show that this payment has arrived: no refund is due.",
     ]
     assert found(staff, "owed=unseen") == {lost.tx_hash}
     assert found(staff, "owed=now") == set()
@@ -177,13 +177,15 @@ def test_what_the_chain_does_not_show_is_not_owed_back_and_is_listed_apart(staff
 
 def test_what_may_still_be_spent_is_not_sent_back(staff: Client) -> None:
     early = refund_due(1, error="wrong_amount", settled_at=timezone.now() - timedelta(minutes=14))
-    assert ": may still be spent" in staff.get(PAYMENTS).content.decode()
-    assert refund(staff, early) == [f"{early.public_id} is not noted. It may still be spent for a few minutes."]
+    assert ": may still be used" in staff.get(PAYMENTS).content.decode()
+    assert refund(staff, early) == [
+        f"The refund of {early.public_id} was not recorded. The payment may still be used for a few minutes."
+    ]
     early.refresh_from_db()
     assert (early.state, hasattr(early, "refund")) == (State.REFUND_DUE, False)
     Payment.objects.update(settled_at=timezone.now() - timedelta(minutes=15))
-    assert ": send it back" in staff.get(PAYMENTS).content.decode()
-    assert refund(staff, early)[-1].startswith("1 noted as sent back")
+    assert ": send refund" in staff.get(PAYMENTS).content.decode()
+    assert refund(staff, early)[-1].startswith("1 refunds recorded")
 
 
 @pytest.mark.parametrize("tx_hash", ["", "0x12", "5a" * 32])
@@ -203,14 +205,16 @@ def test_staff_owe_back_with_a_reason_and_after_they_were_asked(staff: Client) -
         payment(3, state="claimed"),
     )
     page = owe(staff, served, reason="")
-    assert "1 payment of 0.002000 USDC in all will be owed back" in page.content.decode()
+    assert "1 payment, 0.002000 USDC in total, will be marked for refund." in page.content.decode()
     assert "This field is required" in page.content.decode()
     served.refresh_from_db()
     assert served.state == State.DELIVERED
-    said = builders.messages_of(owe(staff, served, due, pending, reason="goodwill", words="The photos were blurred."))
+    said = builders.messages_of(
+        owe(staff, served, due, pending, reason="goodwill", message="The photos were blurred.")
+    )
     assert said == [
-        "1 owed back.",
-        "2 left as they are: nothing was taken, or it is owed or sent back already.",
+        "1 marked for refund.",
+        "2 not changed: not settled, or the refund is already due or sent.",
     ]
     served.refresh_from_db()
     assert (served.state, served.error) == (State.REFUND_DUE, "goodwill: The photos were blurred.")
@@ -226,7 +230,7 @@ def test_what_is_owed_stands_above_the_list_and_in_a_table_for_the_treasury(staf
     refund_due(3, error="wrong_amount", settled_at=timezone.now())
     payment(4)
     page = staff.get(f"{PAYMENTS}?owed=now")
-    assert "<b>1000000.502000 USDC</b> are to be sent back now:" in page.content.decode()
+    assert "<b>1000000.502000 USDC</b> in refunds due now:" in page.content.decode()
     assert "2 payments of 2 wallets" in " ".join(page.content.decode().split())
     assert found(staff, "owed=now") == {first.tx_hash, second.tx_hash}
     assert len(found(staff, "owed=later")) == 1
@@ -247,7 +251,7 @@ def test_the_page_of_a_payment_tells_what_became_of_it(staff: Client) -> None:
     page = staff.get(f"{PAYMENTS}{row.pk}/change/")
     (timeline,) = [each for each in page.context["inline_admin_formsets"] if each.opts.model is PaymentEvent]
     assert [event.after for event in timeline.formset.queryset] == ["claimed", "settled", "delivered"]
-    assert "What became of it" in page.content.decode()
+    assert "State changes" in page.content.decode()
 
 
 def test_what_was_let_go_is_found_by_its_payer(staff: Client) -> None:
@@ -257,7 +261,7 @@ def test_what_was_let_go_is_found_by_its_payer(staff: Client) -> None:
     gone.attempts = 0
     events = "/admin/payments/paymentevent/"
     listed = staff.get(f"{events}?q={PAYER.upper().replace('X', 'x')}&became=let_go").context["cl"].result_list
-    assert [(event.before, event.after, event.is_there) for event in listed] == [("claimed", "", False)]
+    assert [(event.before, event.after, event.payment_exists) for event in listed] == [("claimed", "", False)]
     for query in (name, kept.public_id, kept.tx_hash):
         listed = staff.get(f"{events}?q={query}").context["cl"].result_list
         assert [event.after for event in listed] == (["", "claimed"] if query == name else ["settled"]), query
@@ -274,14 +278,14 @@ def test_a_note_that_the_chain_does_not_bear_out_is_red_and_is_taken_back(staff:
     refunds = "/admin/payments/refund/"
     assert '<b class="wrong">' in staff.get(f"{refunds}?chain=otherwise").content.decode()
     chosen = {"action": "take_back", "_selected_action": [str(row.pk) for row in Refund.objects.all()]}
-    assert "1 refund that the chain has not shown" in staff.post(refunds, chosen).content.decode()
+    assert "1 refund not confirmed on the chain" in staff.post(refunds, chosen).content.decode()
     assert Refund.objects.count() == 2
     said = builders.messages_of(staff.post(refunds, chosen | {"confirmed": "yes"}))
-    assert said == ["1 owed again.", "1 left as they are: the chain has shown them."]
+    assert said == ["1 refunds are due again.", "1 not changed: confirmed on the chain."]
     wrong.refresh_from_db()
     right.refresh_from_db()
     assert (wrong.state, wrong.refunded_at, right.state) == (State.REFUND_DUE, None, State.REFUNDED)
-    assert refund(staff, wrong, tx_hash="0x" + "6b" * 32)[-1].startswith("1 noted as sent back")
+    assert refund(staff, wrong, tx_hash="0x" + "6b" * 32)[-1].startswith("1 refunds recorded")
 
 
 def test_who_may_only_look_can_neither_refund_nor_revoke(db: None) -> None:

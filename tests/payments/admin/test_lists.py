@@ -22,25 +22,25 @@ def staff(db: None) -> Client:
 @pytest.mark.parametrize(
     ("listed", "said"),
     [
-        ("payment", "Requests that are paid for"),
-        ("paymentevent", "The database writes a line here"),
-        ("refund", "Note as sent back"),
-        ("wallet", "A wallet that signs in or pays"),
+        ("payment", "Each paid request adds a row."),
+        ("paymentevent", "Each new payment and each state change adds a row."),
+        ("refund", "Record refund"),
+        ("wallet", "Each wallet that signs in or pays adds a row."),
         ("walletsession", "POST /v1/auth/session"),
         ("plan", "Add plan"),
-        ("audit", "The first audit comes at 05:07 UTC"),
+        ("audit", "The first audit runs at 05:07 UTC"),
     ],
 )
 def test_an_empty_list_says_what_fills_it(staff: Client, listed: str, said: str) -> None:
     page = staff.get(f"/admin/payments/{listed}/").content.decode()
-    assert "Nothing is here." in page
+    assert "No rows yet." in page
     assert said in page
 
 
 def test_lists_begin_with_amount_state_and_payer_and_shorten_what_is_long(staff: Client) -> None:
     row = refund_due(1)
     page = staff.get(PAYMENTS)
-    assert page.context["cl"].list_display[1:4] == ["amount", "standing", "wallet"]
+    assert page.context["cl"].list_display[1:4] == ["amount", "state_shown", "wallet"]
     assert f'<span title="{PAYER}">0xabab…abab</span>' in page.content.decode()
     page = staff.get("/admin/payments/paymentevent/")
     assert f'<span title="{row.public_id}">' in page.content.decode()
@@ -66,7 +66,7 @@ def test_pages_for_reading_promise_no_change(staff: Client) -> None:
 
 @pytest.mark.parametrize(
     ("action", "said"),
-    [("owe_back", "Nothing to owe back"), ("mark_refunded", "Nothing to note")],
+    [("owe_back", "Nothing to refund"), ("mark_refunded", "Nothing to record")],
 )
 def test_an_action_does_not_ask_where_nothing_could_be_done(staff: Client, action: str, said: str) -> None:
     row = payment(1, state=State.EXPIRED, settled_at=None, tx_hash=None)
@@ -81,4 +81,4 @@ def test_an_action_does_not_ask_where_nothing_could_be_done(staff: Client, actio
 def test_a_nul_in_an_address_is_refused_in_words(staff: Client, listed: str) -> None:
     for query in ("product__slug__exact=%00", "state__exact=a%00", "q=%00", "%00=1"):
         page = staff.get(f"/admin/{listed}/?{query}")
-        assert (page.status_code, "This address cannot be read" in page.content.decode()) == (400, True)
+        assert (page.status_code, "Invalid address" in page.content.decode()) == (400, True)

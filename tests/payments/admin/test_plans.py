@@ -83,7 +83,7 @@ def test_a_plan_is_agreed_with_a_wallet_or_an_account(staff: Client) -> None:
             {"valid_from_0": "2099-02-01", "valid_until_0": "2099-01-01", "valid_until_1": "00:00:00"},
             "A plan ends after it begins.",
         ),
-        ({"valid_until_0": "2026-11-02", "valid_until_1": "00:00:00"}, "This moment has passed"),
+        ({"valid_until_0": "2026-11-02", "valid_until_1": "00:00:00"}, "This time is in the past."),
     ],
 )
 def test_a_plan_that_cannot_be_is_refused_beside_the_form(staff: Client, values: dict[str, str], why: str) -> None:
@@ -97,7 +97,7 @@ def test_a_plan_that_cannot_be_is_refused_beside_the_form(staff: Client, values:
 def test_a_plan_that_holds_is_ended_once_and_stays(staff: Client) -> None:
     holds, coming = plan(), plan(name="Next", valid_from=timezone.now() + timedelta(days=9), account=account())
     chosen = {"action": "end", "_selected_action": [str(holds.pk), str(coming.pk)]}
-    assert builders.messages_of(staff.post(PLANS, chosen)) == ["1 ended.", "1 did not hold."]
+    assert builders.messages_of(staff.post(PLANS, chosen)) == ["1 ended.", "1 were not in effect."]
     holds.refresh_from_db()
     first = holds.valid_until
     assert first is not None

@@ -133,7 +133,10 @@ def test_a_price_to_come_is_set_shown_and_taken_back_but_one_that_has_begun_stay
         "action": "take_back",
         "_selected_action": [str(pk) for pk in Price.objects.values_list("pk", flat=True)],
     }
-    assert builders.messages_of(staff.post(PRICES, chosen))[-2:] == ["1 taken back.", "40 had begun, and stay."]
+    assert builders.messages_of(staff.post(PRICES, chosen))[-2:] == [
+        "1 cancelled.",
+        "40 have already started and were kept.",
+    ]
     assert Price.objects.count() == 40
 
 

@@ -67,7 +67,7 @@ def test_the_page_of_a_wallet_tells_what_it_held_holds_and_paid(
         page = staff.get(address).content.decode()
     assert "Holdings of 30 readings, at most 129 USD" in page
     assert "2026-11-21 12:29 UTC: 129 USD, 0 staked, pro" in page
-    assert "pro, 2026-11-21 12:00 UTC if it stays" in page
+    assert "pro, 2026-11-21 12:00 UTC if the holding remains" in page
     assert "0 payments, 0 USDC" in page
     assert "Contract 1" in page
     assert "secret-digest" not in page

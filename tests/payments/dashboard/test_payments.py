@@ -56,7 +56,7 @@ def test_the_list_takes_three_queries_beside_those_of_the_doorway(
 def test_a_payment_stands_there_in_words_and_in_the_venues_time(venue: Venue, owner: Client) -> None:
     ledger_builders.payment(delivered_at=ledger_builders.NOW, state=Payment.State.DELIVERED)
     page = said(owner.get(at(venue)))
-    assert "21 Nov 2026, 13:00:00 Neighborhood context REST 0.002 Paid and answered" in page
+    assert "21 Nov 2026, 13:00:00 Neighborhood context REST 0.002 Delivered" in page
 
 
 def test_pages_follow_each_other_without_a_gap(venue: Venue, owner: Client) -> None:
@@ -84,7 +84,7 @@ def test_the_list_is_narrowed_by_product_state_and_month_of_the_venue(venue: Ven
         ({"state": "settled", "month": "2026-10"}, [reviews]),
     ):
         assert shown(owner.get(at(venue), query)) == [row.public_id for row in found]
-    assert "No payment like this" in said(owner.get(at(venue), {"month": "2001-01"}))
+    assert "No matching payments" in said(owner.get(at(venue), {"month": "2001-01"}))
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_a_page_that_was_opened_too_long_ago_begins_again(venue: Venue, owner: C
     ledger_builders.payment()
     answer = owner.get(at(venue), {"cursor": "\x00nonsense"})
     assert (answer.status_code, len(shown(answer))) == (400, 1)
-    assert "Here are the newest payments." in said(answer)
+    assert "The newest payments are shown." in said(answer)
 
 
 def test_the_file_has_all_of_them_and_no_formula(venue: Venue, owner: Client) -> None:
@@ -123,8 +123,8 @@ def test_a_payment_tells_what_happened_to_it(venue: Venue, owner: Client) -> Non
     row = ledger_builders.refund_due(resource=f"https://api.example.com/{XSS}")
     answer = owner.get(at(venue, f"payments/{row.public_id}"))
     page = said(answer)
-    assert "0.002 USDC Neighborhood context To be sent back to you" in page
-    assert "What happened" in page
+    assert "0.002 USDC Neighborhood context Refund due" in page
+    assert "History" in page
     assert "<script>alert" not in answer.content.decode()
 
 
@@ -168,7 +168,7 @@ def test_spending_takes_three_queries_beside_those_of_the_doorway(
 
 def test_who_has_paid_nothing_learns_how_the_first_call_is_paid(venue: Venue, owner: Client) -> None:
     page = said(owner.get(at(venue)))
-    assert "Your wallets have paid nothing yet" in page
+    assert "No payments yet" in page
     assert 'curl -i "http://127.0.0.1:8000/v1/restaurants/SLUG?fields=core,context" HTTP/1.1 402' in page
 
 

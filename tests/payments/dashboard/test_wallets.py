@@ -42,7 +42,7 @@ def letter_on(page: Any) -> tuple[str, str]:
     """The nonce and the text of the message that a page shows."""
     shown = page.content.decode()
     nonce = re.search(r'name="nonce" value="([0-9a-f]{64})"', shown)
-    text = re.search(r'<pre id="letter"[^>]*>(.*?)</pre>', shown, re.DOTALL)
+    text = re.search(r'<pre id="message"[^>]*>(.*?)</pre>', shown, re.DOTALL)
     assert nonce is not None, shown
     assert text is not None
     return nonce[1], unescape(text[1])
@@ -77,8 +77,8 @@ def test_the_page_takes_five_queries_beside_those_of_the_doorway(
 
 def test_without_a_wallet_the_page_says_how_to_link_one(venue: Venue) -> None:
     page = said(users.member(venue).get(at(venue)))
-    assert "No wallet is linked yet Link the wallet that pays, and your API keys have its tier" in page
-    assert "Your tier Free without a wallet Requests a minute 10" in page
+    assert "No linked wallet Link your paying wallet to give your API keys its tier" in page
+    assert "Your tier Free no linked wallet Requests a minute 10" in page
 
 
 def test_each_wallet_says_what_it_holds_and_what_the_next_tier_needs(venue: Venue, wallets: Mapping[str, Key]) -> None:
@@ -86,19 +86,19 @@ def test_each_wallet_says_what_it_holds_and_what_the_next_tier_needs(venue: Venu
     owner = users.member(venue)
     link(owner, venue, wallets["pro"])
     page = said(owner.get(at(venue)))
-    assert "Your tier Pro by your best wallet Requests a minute 120" in page
+    assert "Your tier Pro from your best wallet Requests a minute 120" in page
     assert "Prices Discounted" in page
     assert "Support E-mail elevated priority" in page
-    assert "250.00 USD of the token, 0 staked Looked at just now" in page
-    assert "To Premium hold 750.00 USD more of the token (1,000.00 in all), or stake 5,000 more tokens" in page
+    assert "250.00 USD of the token, 0 staked Last read just now" in page
+    assert "To reach Premium hold 750.00 USD more of the token (1,000.00 in all), or stake 5,000 more tokens" in page
     assert "Reviews Pro 0.004 0.003 25 % less" in page
-    assert "Insight Premium 0.01 from Premium on" in page
+    assert "Insight Premium 0.01 Premium or higher" in page
 
 
 def test_the_tiers_stand_there_in_the_words_of_the_contract(venue: Venue) -> None:
     default_products.load()
     page = said(users.member(venue).get(at(venue)))
-    assert "Free yours default, anonymous standard 10 core fields standard docs and community" in page
+    assert "Free current default, anonymous standard 10 core fields standard docs and community" in page
     assert (
         "Pro holding at least 100 USD worth of the token discounted 120 plus reviews and photos elevated e-mail"
         in page
@@ -116,8 +116,8 @@ def test_a_plan_is_shown_with_what_was_agreed_and_never_as_markup(venue: Venue) 
     )
     answer = users.member(venue).get(at(venue))
     page = said(answer)
-    assert "Your tier Enterprise by a plan Requests a minute 9000" in page
-    assert "those of the tier, times 0.8 Until further notice" in page
+    assert "Your tier Enterprise from your plan Requests a minute 9000" in page
+    assert "as in the tier, times 0.8 Valid until no end date" in page
     assert XSS not in answer.content.decode()
 
 
@@ -147,7 +147,7 @@ def test_a_wallet_is_linked_by_its_signature_of_a_message_that_names_the_account
         body = {"address": key.address, "nonce": nonce, "signature": signature_of(key, text)}
         answer = owner.post(at(venue, "/wallets/link"), body)
     assert (answer.status_code, answer["Location"]) == (302, at(venue))
-    assert builders.messages_of(answer) == ["The wallet is linked."]
+    assert builders.messages_of(answer) == ["The wallet was linked."]
     assert account_of(key) == "Trattoria Ltd"
 
 
@@ -239,7 +239,7 @@ def test_a_wallet_is_linked_also_while_the_chain_is_away(
     settings.RPC_URL = "http://127.0.0.1:9"
     owner = users.member(venue)
     assert link(owner, venue, wallets["pro"]).status_code == 302
-    assert "Holds not looked at yet" in said(owner.get(at(venue)))
+    assert "Holdings not read yet" in said(owner.get(at(venue)))
 
 
 @pytest.mark.parametrize("name", ["Ristorante Città “Più” <b>", "東京", "A\nURI: https://evil.example"])
@@ -281,7 +281,7 @@ def test_unlinking_asks_first(venue: Venue, wallets: Mapping[str, Key]) -> None:
     address = at(venue, f"/wallets/{key.address}/unlink")
     assert "Unlink this wallet?" in said(owner.get(address))
     assert account_of(key) == "Trattoria Ltd"
-    assert builders.messages_of(owner.post(address)) == ["The wallet is not linked any more."]
+    assert builders.messages_of(owner.post(address)) == ["The wallet was unlinked."]
     assert account_of(key) is None
     assert owner.post(address).status_code == 404
 
@@ -289,9 +289,9 @@ def test_unlinking_asks_first(venue: Venue, wallets: Mapping[str, Key]) -> None:
 def test_the_chain_is_asked_again_on_demand(venue: Venue, wallets: Mapping[str, Key]) -> None:
     owner = users.member(venue)
     Wallet.objects.create(address=wallets["premium"].address, account=venue.account)
-    answer = owner.post(at(venue, f"/wallets/{wallets['premium'].address}/look-again"))
+    answer = owner.post(at(venue, f"/wallets/{wallets['premium'].address}/refresh"))
     assert builders.messages_of(answer) == [
-        "This is what the wallet holds. The chain is asked again after ten minutes."
+        "The holdings are up to date. They can be refreshed again after ten minutes."
     ]
     assert Wallet.objects.get(pk=wallets["premium"].address).tier == "premium"
 
@@ -304,8 +304,8 @@ def test_a_session_of_a_wallet_is_ended_here(venue: Venue, wallets: Mapping[str,
     session = WalletSession.objects.get()
     address = at(venue, f"/sessions/{session.pk}/end")
     assert [builders.messages_of(owner.post(address))[-1] for _ in range(2)] == [
-        "The session is ended.",
-        "The session had ended already.",
+        "The session was ended.",
+        "The session had already ended.",
     ]
     assert caller.get("/v1/me").status_code == 401
 
@@ -318,7 +318,7 @@ def test_another_accounts_wallets_and_sessions_are_not_there(
     client_of(wallets["pro"])
     session = WalletSession.objects.get()
     owner = users.member(venue)
-    for rest in (f"/wallets/{wallets['pro'].address}/unlink", f"/wallets/{wallets['pro'].address}/look-again"):
+    for rest in (f"/wallets/{wallets['pro'].address}/unlink", f"/wallets/{wallets['pro'].address}/refresh"):
         assert owner.post(at(venue, rest)).status_code == 404
     assert owner.post(at(venue, f"/sessions/{session.pk}/end")).status_code == 404
     assert owner.get(at(other_venue)).status_code == 404

@@ -213,7 +213,7 @@ def test_minted_money_refunds_nothing(wallets: Mapping[str, Wallet]) -> None:
     row = refund_due(payer=wallets["free"].address)
     tx_hash = send(wallets["pro"], ours().asset, "mint(address,uint256)", row.payer, 4000)
     (noted,) = refunds.record([row.pk], tx_hash=tx_hash, by="staff:ada", now=NOW + DAY)
-    assert noted.refusal == "The transaction has moved 0 USDC to the payer; 0.002 is due."
+    assert noted.refusal == "The transaction has sent 0 USDC to the payer; 0.002 is due."
 
 
 def test_a_refund_names_the_senders_of_its_money(wallets: Mapping[str, Wallet]) -> None:

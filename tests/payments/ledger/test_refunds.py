@@ -59,15 +59,15 @@ def test_a_transaction_that_sends_too_little_or_to_others_is_refused(wallets: Ma
     row = refund_due(payer=PAYER)
     too_little = transfer_usdc(wallets["pro"], PAYER, Decimal("0.001999"))
     to_others = transfer_usdc(wallets["pro"], OTHER, Decimal(1))
-    assert note(row, tx_hash=too_little) == ["The transaction has moved 0.001999 USDC to the payer; 0.002 is due."]
-    assert note(row, tx_hash=to_others) == ["The transaction has moved 0 USDC to the payer; 0.002 is due."]
+    assert note(row, tx_hash=too_little) == ["The transaction has sent 0.001999 USDC to the payer; 0.002 is due."]
+    assert note(row, tx_hash=to_others) == ["The transaction has sent 0 USDC to the payer; 0.002 is due."]
     assert (state(row), Refund.objects.count()) == (State.REFUND_DUE, 0)
 
 
 def test_a_transfer_to_oneself_refunds_nothing(wallets: Mapping[str, Wallet]) -> None:
     row = refund_due(payer=wallets["pro"].address)
     tx_hash = transfer_usdc(wallets["pro"], wallets["pro"].address, Decimal(1))
-    assert note(row, tx_hash=tx_hash) == ["The transaction has moved 0 USDC to the payer; 0.002 is due."]
+    assert note(row, tx_hash=tx_hash) == ["The transaction has sent 0 USDC to the payer; 0.002 is due."]
 
 
 def test_a_reverted_transaction_refunds_nothing(wallets: Mapping[str, Wallet]) -> None:
@@ -91,7 +91,7 @@ def test_one_transaction_refunds_several_payments_and_no_more_than_it_has_moved(
     tx_hash = together((pro, PAYER, 3000), (pro, PAYER, 1000), (pro, OTHER, 2000))
     rows = [refund_due(number, payer=payer) for number, payer in enumerate([PAYER, PAYER, OTHER, PAYER])]
     told = note(*rows, tx_hash=tx_hash)
-    assert told == [None, None, None, "This transaction has moved less to the payer than is noted for it."]
+    assert told == [None, None, None, "This transaction has sent less to the payer than is recorded for it."]
     stretches = Refund.objects.order_by("to", "offset_usdc").values_list("to", "offset_usdc", "moved_usdc")
     assert list(stretches) == [
         (PAYER, 0, Decimal("0.004")),
@@ -132,7 +132,7 @@ def test_one_of_two_concurrent_refunds_of_a_payment_succeeds(wallets: Mapping[st
     hashes = [transfer_usdc(wallets["pro"], PAYER, Decimal("0.002")) for _ in range(2)]
     waiting = list(hashes)
     told = at_once(2, lambda: note(row, tx_hash=waiting.pop()))
-    assert sorted(told, key=str) == [["It is noted as sent back already."], [None]]
+    assert sorted(told, key=str) == [["A refund is already recorded."], [None]]
     assert Refund.objects.get().tx_hash in hashes
 
 
@@ -175,7 +175,7 @@ def test_a_refund_that_the_chain_contradicts_is_reported_and_can_be_withdrawn(wa
     assert refunds.confirm_recorded(now=LATER) == 1
     wrong = Refund.objects.get(payment=second)
     assert (
-        wrong.error == "The transaction has moved 0.003 USDC to the payer, and other refunds claim 0.002 of it;"
+        wrong.error == "The transaction has sent 0.003 USDC to the payer, and other refunds claim 0.002 of it;"
         " 0.002 is due."
     )
     assert not transitions.withdraw_refund(first.pk, by="staff:bob")
@@ -228,7 +228,7 @@ def test_only_refundable_payments_are_refunded(wallets: Mapping[str, Wallet]) ->
     settled = payment(2, payer=PAYER)
     tx_hash = transfer_usdc(wallets["pro"], PAYER, Decimal(1))
     assert note(early, settled, tx_hash=tx_hash) == [
-        "It may still be spent for a few minutes.",
+        "The payment may still be used for a few minutes.",
         "No refund is due.",
     ]
     assert Refund.objects.count() == 0

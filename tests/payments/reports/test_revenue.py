@@ -147,7 +147,7 @@ def test_the_page_shows_a_chart_that_is_also_words_and_every_table(
 
 @pytest.mark.parametrize("days", ["7", "30", "90", "365"])
 def test_every_period_opens_also_with_nothing_in_it(staff: Client, days: str) -> None:
-    assert "No payment in this period." in staff.get(f"{ADDRESS}?days={days}").content.decode()
+    assert "No payments in this period." in staff.get(f"{ADDRESS}?days={days}").content.decode()
     paid(1, at=timezone.now())
     page = staff.get(f"{ADDRESS}?days={days}")
     assert (page.status_code, page.context["report"].total.usdc) == (200, Decimal("0.002"))
@@ -160,14 +160,14 @@ def test_the_report_stands_in_the_index(staff: Client) -> None:
 @pytest.mark.parametrize(
     ("query", "why"),
     [
-        ("days=custom", "Name the first and the last day."),
-        ("days=custom&first=2026-11-16", "Name the first and the last day."),
-        ("days=custom&first=2026-11-16&last=2026-11-15", "The last day is not before the first."),
-        ("days=custom&first=2000-01-01&last=2026-11-15", "Ten years at most."),
+        ("days=custom", "Enter the first and the last day."),
+        ("days=custom&first=2026-11-16", "Enter the first and the last day."),
+        ("days=custom&first=2026-11-16&last=2026-11-15", "The last day must not be before the first."),
+        ("days=custom&first=2000-01-01&last=2026-11-15", "Enter at most ten years."),
         ("days=custom&first=2024-01-01&last=2026-11-15&per=day", "At most 400 bars"),
-        ("days=custom&first=9999-12-30&last=9999-12-31", "Days from 2000-01-01 to 2099-12-31."),
-        ("days=custom&first=9998-01-01&last=9999-12-31&per=month", "Days from 2000-01-01 to 2099-12-31."),
-        ("days=custom&first=0001-01-01&last=0001-01-02&per=week", "Days from 2000-01-01 to 2099-12-31."),
+        ("days=custom&first=9999-12-30&last=9999-12-31", "Enter days from 2000-01-01 to 2099-12-31."),
+        ("days=custom&first=9998-01-01&last=9999-12-31&per=month", "Enter days from 2000-01-01 to 2099-12-31."),
+        ("days=custom&first=0001-01-01&last=0001-01-02&per=week", "Enter days from 2000-01-01 to 2099-12-31."),
         ("days=custom&first=then&last=2026-11-15", "Enter a valid date."),
         ("days=8", "Select a valid choice."),
         ("per=hour", "Select a valid choice."),

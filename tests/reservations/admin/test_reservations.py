@@ -117,8 +117,8 @@ def test_staff_write_down_a_reservation_also_one_of_the_past(staff: Client, venu
 @pytest.mark.parametrize(
     ("changes", "field", "message"),
     [
-        ({"customer_phone": ""}, "customer_email", "Give an e-mail address or a phone number."),
-        ({"customer_email": f"a@{'ü' * 60}.de"}, "customer_email", "This must be an e-mail address."),
+        ({"customer_phone": ""}, "customer_email", "Enter an email address or a phone number."),
+        ({"customer_email": f"a@{'ü' * 60}.de"}, "customer_email", "This must be an email address."),
         (
             {"date": "2027-03-28", "time": "02:30"},
             "time",
@@ -180,8 +180,8 @@ def test_actions_move_what_may_move_and_say_what_may_not(staff: Client, venue: V
     keys = [str(reservation.pk) for reservation in made.values()]
     response = staff.post(RESERVATIONS, {"action": "confirm", "_selected_action": keys})
     assert sorted(builders.messages_of(response)) == [
-        "AAAAAA: Ada Lovelace, party of 4 is confirmed.",
-        "BBBBBB: Ada Lovelace, party of 4 is confirmed.",
+        "AAAAAA: Ada Lovelace, party of 4 was confirmed.",
+        "BBBBBB: Ada Lovelace, party of 4 was confirmed.",
         "CCCCCC: Ada Lovelace, party of 4: This reservation is cancelled and cannot become confirmed.",
     ]
     chosen = {"action": "cancel", "_selected_action": keys[:1]}
@@ -202,7 +202,7 @@ def test_confirming_what_finds_no_table_says_so_and_the_others_are_confirmed(sta
     response = act(staff, "confirm", waits, free)
     refused, moved = sorted(builders.messages_of(response))
     assert refused.startswith("AAAAAA: Ada Lovelace, party of 4: ")
-    assert moved == "BBBBBB: Ada Lovelace, party of 4 is confirmed."
+    assert moved == "BBBBBB: Ada Lovelace, party of 4 was confirmed."
     assert [Reservation.objects.get(pk=one.pk).status for one in (waits, free)] == ["pending", "confirmed"]
 
 
@@ -223,13 +223,13 @@ def test_staff_mark_who_has_come_and_are_told_what_cannot_be(staff: Client, venu
         # Nobody has looked at the messages in between.
         said = builders.messages_of(act(staff, "arrived", missing))
     assert sorted(said) == [
-        "AAAAAA: Ada Lovelace, party of 4 is arrived.",
-        "AAAAAA: Ada Lovelace, party of 4 is finished.",
-        "AAAAAA: Ada Lovelace, party of 4 is seated.",
-        "AAAAAA: Ada Lovelace, party of 4: This party is finished, which no_show does not follow.",
-        "BBBBBB: Ada Lovelace, party of 4 is arrived. "
-        "The table was given back when they did not come: choose one for them on their page.",
-        "BBBBBB: Ada Lovelace, party of 4 is no_show.",
+        "AAAAAA: Ada Lovelace, party of 4 was marked as arrived.",
+        "AAAAAA: Ada Lovelace, party of 4 was marked as finished.",
+        "AAAAAA: Ada Lovelace, party of 4 was marked as seated.",
+        "AAAAAA: Ada Lovelace, party of 4: This party is finished and cannot become no_show.",
+        "BBBBBB: Ada Lovelace, party of 4 was marked as arrived. "
+        "Its table was released when it was marked as no-show: choose a new one on its page.",
+        "BBBBBB: Ada Lovelace, party of 4 was marked as no-show.",
     ]
     assert [Reservation.objects.get(pk=one.pk).arrival for one in (guests, missing)] == ["finished", "arrived"]
 
@@ -247,7 +247,7 @@ def test_staff_offer_a_table_to_who_waits_and_call_who_has_no_mail(staff: Client
     Reservation.objects.update(pending_reason="waitlist")
     with time_machine.travel(NOON, tick=False):
         shown = staff.get(RESERVATIONS).content.decode()
-        assert (shown.count("Pending: waiting, call them"), shown.count("Pending: waiting<")) == (1, 2)
+        assert (shown.count("Pending: waiting, call the guest"), shown.count("Pending: waiting<")) == (1, 2)
         response = act(staff, "offer_table", *made)
         held, refused = "13:30 on Saturday 21 November 2026", "No table is free for this party."
         said = builders.messages_of(response)
@@ -255,8 +255,8 @@ def test_staff_offer_a_table_to_who_waits_and_call_who_has_no_mail(staff: Client
         assert [line.split(":")[0] for line in said] == ["CCCCCC", "BBBBBB", "AAAAAA"]
         shown = staff.get(RESERVATIONS).content.decode()
     assert [line for line in said if refused in line] == [f"AAAAAA: Ada Lovelace, party of 4: {refused}"]
-    assert "They get a mail." in said[0]
-    assert "Call them." in said[1]
+    assert "The guest is emailed." in said[0]
+    assert "Call the guest." in said[1]
     assert shown.count(f"offered a table until {held}") == 2
 
 
@@ -266,7 +266,7 @@ def test_staff_choose_tables_by_name_and_a_taken_one_is_an_error_at_the_field(st
     taken = builders.reservation(venue, status="confirmed", starts_at=EVENING)
     assert taken.tables == ["T1"]
     add = form(venue=str(venue.pk))
-    for tables, message in (("T1", "Taken then: T1."), ("T2,T9", "The venue has no table T9.")):
+    for tables, message in (("T1", "Already booked at that time: T1."), ("T2,T9", "The venue has no table T9.")):
         assert errors_of(staff.post(f"{RESERVATIONS}add/", add | {"tables": tables})) == {"tables": [message]}
     assert Reservation.objects.count() == 1
     assert staff.post(f"{RESERVATIONS}add/", add | {"tables": "T2", "is_confirmed": "on"}).status_code == 302
@@ -275,7 +275,7 @@ def test_staff_choose_tables_by_name_and_a_taken_one_is_an_error_at_the_field(st
     # Also where an old one is to be put onto a table that another party has.
     before = Reservation.objects.values().get(pk=made.pk)
     response = staff.post(f"{RESERVATIONS}{made.pk}/change/", form(tables="T1"))
-    assert errors_of(response) == {"tables": ["Taken then: T1."]}
+    assert errors_of(response) == {"tables": ["Already booked at that time: T1."]}
     assert Reservation.objects.values().get(pk=made.pk) == before
 
 
@@ -309,8 +309,8 @@ def test_the_page_of_a_reservation_shows_its_history_and_its_mail(staff: Client,
         "reservation.confirmed by system",
         "2026-11-21 12:00:00 UTC confirmed: sent 2026-11-21 13:00:00 UTC",
         "moved: failed 550 &lt;b&gt;no&lt;/b&gt;",
-        "reminder: tried 2 times, again 2026-11-21 13:00:00 UTC: 451 later",
-        "cancelled: no longer true",
+        "reminder: 2 attempts, next 2026-11-21 13:00:00 UTC: 451 later",
+        "cancelled: outdated",
     ):
         assert line in shown
 
@@ -324,7 +324,7 @@ def test_a_reservation_cannot_be_deleted(staff: Client, venue: Venue) -> None:
 
 def test_staff_are_told_that_a_sandbox_mails_nobody(staff: Client, venue: Venue) -> None:
     shown = staff.get(f"/admin/accounts/venue/{venue.pk}/change/").content.decode()
-    assert "its mail goes to the worker's log only" in shown
+    assert "its email is only written to the worker's log" in shown
 
 
 @pytest.mark.parametrize(("zone", "hour"), [("Pacific/Kiritimati", 11), ("Pacific/Pago_Pago", 9), ("UTC", 12)])
@@ -348,7 +348,7 @@ def test_a_page_says_a_dash_where_there_is_nothing_and_which_tables_there_are(st
     reservation = builders.reservation(venue, status="confirmed", customer_email=None, customer_phone="+15550100999")
     shown = staff.get(f"{RESERVATIONS}{reservation.pk}/change/").content.decode()
     assert ">None<" not in shown
-    assert "Names, separated by commas: T1, T2. At this venue: T1. Empty: none." in shown
+    assert "Table names, separated by commas: T1, T2. Tables of this venue: T1. Leave empty for no table." in shown
 
 
 def test_a_long_name_is_cut_in_the_list_and_marks_that_turn_words_are_shown(staff: Client, venue: Venue) -> None:
@@ -358,7 +358,7 @@ def test_a_long_name_is_cut_in_the_list_and_marks_that_turn_words_are_shown(staf
     assert f'<td class="field-name">{"x" * 39}…</td>' in shown
     assert ("Ada [U+202E]ecalevoL" in shown, "\u202e" in shown) == (True, False)
     assert builders.messages_of(act(staff, "confirm", turned)) == [
-        "BBBBBB: Ada [U+202E]ecalevoL, party of 4 is confirmed."
+        "BBBBBB: Ada [U+202E]ecalevoL, party of 4 was confirmed."
     ]
 
 
@@ -366,4 +366,4 @@ def test_who_waits_and_is_not_reached_by_mail_is_to_be_called(staff: Client, ven
     reservation = builders.reservation(venue, starts_at=EVENING)
     Reservation.objects.update(pending_reason="waitlist")
     reservation.notices.create(kind="waitlisted", state="failed", next_try_at=NOON, created_at=NOON)
-    assert "waiting, call them" in staff.get(RESERVATIONS).content.decode()
+    assert "waiting, call the guest" in staff.get(RESERVATIONS).content.decode()

@@ -87,7 +87,7 @@ def test_a_table_stands_in_an_area_of_its_venue_and_has_a_seat(
 ) -> None:
     area = Area.objects.create(venue=other_venue, name="Terrace")
     response = staff.post(f"{ADMIN}table/add/", table_form(venue, area=str(area.pk)))
-    assert errors_of(response) == {"area": ["This area is of another venue."]}
+    assert errors_of(response) == {"area": ["This area belongs to another venue."]}
     response = staff.post(f"{ADMIN}table/add/", table_form(venue, seats_min="5"))
     assert errors_of(response) == {"__all__": ["Seats are 1 to 500, and the most is not below the least."]}
     assert not Table.objects.exists()
@@ -141,15 +141,15 @@ def test_a_combination_is_of_two_tables_of_one_venue(staff: Client, venue: Venue
     stranger = builders.table(other_venue, "T3")
     add = f"{ADMIN}combination/add/"
     response = staff.post(add, combination_form(venue, [tables[0], stranger]))
-    assert errors_of(response) == {"tables": ["Of another venue: T3."]}
+    assert errors_of(response) == {"tables": ["These tables belong to another venue: T3."]}
     response = staff.post(add, combination_form(venue, tables[:1]))
-    assert errors_of(response) == {"tables": ["A combination has two tables or more."]}
+    assert errors_of(response) == {"tables": ["Select at least two tables."]}
     assert not Combination.objects.exists()
     assert staff.post(add, combination_form(venue, tables)).status_code == 302
     made = Combination.objects.get()
     assert set(made.tables.all()) == set(tables)
     response = staff.post(f"{ADMIN}combination/{made.pk}/change/", combination_form(venue, [stranger, tables[0]]))
-    assert errors_of(response) == {"tables": ["Of another venue: T3."]}
+    assert errors_of(response) == {"tables": ["These tables belong to another venue: T3."]}
 
 
 def test_a_service_period_is_set_up_with_its_weekdays_ticked(staff: Client, venue: Venue) -> None:

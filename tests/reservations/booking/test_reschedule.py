@@ -184,7 +184,11 @@ def test_the_staff_name_the_tables_and_never_taken_ones(dinner: Venue) -> None:
     reservation, rival = book(dinner, 2), book(dinner, 2)
     assert (reservation.tables, rival.tables) == (["T2"], ["T4"])
     refused = unchanged(table_assignment.TableTaken, lambda: change(reservation, tables=["T2", "T4"]))
-    assert (refused.code.value, refused.param, refused.message) == ("slot_unavailable", "tables", "Taken then: T4.")
+    assert (refused.code.value, refused.param, refused.message) == (
+        "slot_unavailable",
+        "tables",
+        "Already booked at that time: T4.",
+    )
     unknown = unchanged(table_assignment.NoSuchTable, lambda: change(reservation, tables=["T9"]))
     assert unknown.message == "The venue has no table T9."
     change(rival, tables=[])

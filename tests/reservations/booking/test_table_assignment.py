@@ -168,7 +168,7 @@ def test_named_tables_are_given_all_or_none(venue: Venue, other_venue: Venue) ->
     assert (refused.value.code, refused.value.param, refused.value.message) == (
         "slot_unavailable",
         "tables",
-        "Taken then: T2.",
+        "Already booked at that time: T2.",
     )
     with pytest.raises(table_assignment.NoSuchTable) as unknown:
         table_assignment.take_named(second, ["T1", "T3"])
@@ -299,7 +299,7 @@ def test_two_parties_that_are_to_change_places_at_once_stay_where_they_are() -> 
 
     # They may wait for each other, until the database ends one.
     found = at_once([lambda: swap(first, "T2"), lambda: swap(second, "T1")])
-    assert found == ["Taken then: T2.", "Taken then: T1."]
+    assert found == ["Already booked at that time: T2.", "Already booked at that time: T1."]
     assert [list(row.tables) for row in Reservation.objects.order_by("id")] == [["T1"], ["T2"]]
     assert consistency.problems() == []
 

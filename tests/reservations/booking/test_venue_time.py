@@ -79,7 +79,7 @@ def test_the_back_office_says_at_the_field_why_a_zone_stays(staff: Client, venue
         "account": str(venue.account_id), "name": "Trattoria", "timezone": "America/New_York", "currency": "EUR",
         "payment_methods": "card", "max_days_ahead": "365", "auto_confirm_max_party": "8", "when_full": "refuse",
     }  # fmt: skip
-    said = ["Guests are expected by this clock; it can be changed once none are."]
+    said = ["The time zone cannot change while there are upcoming reservations."]
     assert staff.post(page, form).context["adminform"].form.errors == {"timezone": said}
     inline = {
         "name": "Trattoria Ltd", "venues-TOTAL_FORMS": "1", "venues-INITIAL_FORMS": "1", "venues-0-id": str(venue.pk),

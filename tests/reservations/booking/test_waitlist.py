@@ -127,7 +127,7 @@ def test_who_accepts_in_time_has_the_table(full: Venue) -> None:
 @pytest.mark.parametrize("verb", [waitlist.accept, waitlist.decline])
 def test_who_answers_late_is_refused(full: Venue, verb: Callable[..., Any]) -> None:
     reservation = waits(full, "AAAAAA")
-    lapsed = "This table is not held for you any more. You are still on the waiting list."
+    lapsed = "This table is no longer held for you. You are still on the waiting list."
     assert refusal_of(verb, reservation, now=NOW) == lapsed
     waitlist.offer_tables(full, now=NOW)
     assert refusal_of(verb, reservation, now=NOW + 30 * MINUTE) == lapsed
@@ -138,11 +138,11 @@ def test_staff_offer_a_table_once_to_who_waits(full: Venue) -> None:
     other = waits(full, "BBBBBB")
     waitlist.offer(reservation, actor="staff:ada@example.com", now=NOW)
     assert told(reservation) == [("reservation.updated", "staff:ada@example.com")]
-    assert refusal_of(waitlist.offer, reservation, now=NOW) == "This party has an offer already."
+    assert refusal_of(waitlist.offer, reservation, now=NOW) == "This party already has an offer."
     assert refusal_of(waitlist.offer, other, now=NOW) == "No table is free for this party."
-    assert refusal_of(waitlist.offer, other, now=STARTS_AT) == "This party does not wait for a table."
+    assert refusal_of(waitlist.offer, other, now=STARTS_AT) == "This party is not on the waiting list."
     waitlist.accept(reservation, actor="guest", now=NOW)
-    assert refusal_of(waitlist.offer, reservation, now=NOW) == "This party does not wait for a table."
+    assert refusal_of(waitlist.offer, reservation, now=NOW) == "This party is not on the waiting list."
     assert refusal_of(waitlist.decline, reservation, now=NOW) == "This reservation is confirmed; cancel it instead."
 
 

@@ -50,7 +50,7 @@ def test_an_offer_that_nobody_was_told_of_counts_for_nothing_and_is_not_made_aga
     assert sent.subject == "You are on the waiting list of Trattoria"
     waitlist.look(full, now=now)
     queue.send_due(now=now)
-    assert (held_for(full), mail.outbox[1].subject) == (["AAAAAA"], "A table at Trattoria is free for you")
+    assert (held_for(full), mail.outbox[1].subject) == (["AAAAAA"], "A table at Trattoria is available")
     # Now the guest knows.
     assert waitlist.lapse(full, now=now + 30 * MINUTE) == 1
     first.refresh_from_db()
@@ -108,7 +108,7 @@ def test_who_was_given_a_table_by_the_staff_is_not_told_to_wait_on(full: Venue) 
     Reservation.objects.filter(pk=first.pk).update(pending_reason="manual", offered_until=None)
     for verb in (waitlist.accept, waitlist.decline):
         said = refusal_of(verb, first, now=NOW)
-        assert said == "This offer is over: the restaurant has taken your reservation in hand and will confirm it."
+        assert said == "This offer has ended. The restaurant is processing your reservation and will confirm it."
 
 
 def test_an_offer_to_a_party_that_was_moved_earlier_ends_when_it_would_come(full: Venue) -> None:

@@ -104,7 +104,7 @@ def test_what_is_shown_as_free_is_what_the_api_gives(osteria: Venue) -> None:
 def test_closed_days_and_full_days_are_told(osteria: Venue) -> None:
     Closure.objects.create(venue=osteria, first_date=DAY, last_date=DAY, reason="Closed for Easter")
     assert "No guests are seated on 2031-05-05: Closed for Easter." in words(seen(page(osteria, "?day=2031-05-05")))
-    assert "There is no table for 5 left on this day." in words(seen(page(osteria, "?day=2031-05-06&party=5")))
+    assert "No table for 5 is available on this day." in words(seen(page(osteria, "?day=2031-05-06&party=5")))
 
 
 def test_a_guest_books_and_reads_what_happens_next(osteria: Venue) -> None:
@@ -151,8 +151,8 @@ def test_addresses_that_mean_nothing_show_the_usual(osteria: Venue, query: str) 
     [
         ({"customer_name": ""}, "This field is required."),
         ({"customer_name": "A\x00B"}, "Null characters are not allowed."),
-        ({"customer_email": "nobody"}, "This must be an e-mail address."),
-        ({"customer_email": ""}, "Give an e-mail address or a phone number."),
+        ({"customer_email": "nobody"}, "This must be an email address."),
+        ({"customer_email": ""}, "Enter an email address or a phone number."),
         ({"customer_phone": "0555"}, "international form"),
         ({"special_requests": "x" * 2001}, "at most 2000 characters"),
         ({"website": "https://spam.example"}, "Leave this field empty"),
@@ -186,18 +186,18 @@ def test_when_the_table_is_gone_other_times_are_buttons_and_nothing_typed_is_los
     for typed in ("Ada Lovelace", "ada@example.com", "A quiet corner"):
         assert typed in text
     # Enter in a field presses the first button, which books no other time.
-    assert text.index('<button class="unseen"') < text.index('name="instead"')
+    assert text.index('<button class="visually-hidden"') < text.index('name="instead"')
     assert post(osteria, instead=others[0]).status_code == 302
     assert Reservation.objects.get(time=time(21, 15)).status == "confirmed"
 
 
 def test_large_parties_waiting_lists_and_venues_without_tables_are_told_honestly(db: None) -> None:
     bare = builders.venue(is_bookable_online=True)
-    assert "Ask for this time" in words(seen(page(bare, "?day=2031-05-05")))
+    assert "Request this time" in words(seen(page(bare, "?day=2031-05-05")))
     careful = trattoria(auto_confirm_max_party=3)
-    assert "5 May ask" in words(seen(page(careful, "?party=4&day=2031-05-05")))
+    assert "5 May on request" in words(seen(page(careful, "?party=4&day=2031-05-05")))
     large = post(careful)
-    assert "Your request is with the restaurant" in words(seen(large["Location"]))
+    assert "The restaurant has received your request" in words(seen(large["Location"]))
     lists = trattoria(when_full="waitlist")
     post(lists)
     waits = seen(page(lists, "?party=4&day=2031-05-05&time=19:30"))
@@ -215,7 +215,7 @@ def test_where_guests_cannot_book_the_page_says_so(osteria: Venue, fields: dict[
     for path in (page(osteria), "/book/ven_nothing", "/book/%00"):
         response = seen(path)
         assert response.status_code == 404
-        assert "No booking here" in words(response)
+        assert "Online booking unavailable" in words(response)
     assert post(osteria).status_code == 404
     assert not Reservation.objects.exists()
 
@@ -227,12 +227,12 @@ def test_a_form_that_is_sent_twice_books_once(osteria: Venue) -> None:
         other = Client().post(page(osteria), form | {"time": "21:30"})
     assert first["Location"] == second["Location"]
     assert other.status_code == 409
-    assert "With this form a table is booked already." in words(other)
+    assert "This form has already booked a table." in words(other)
     assert Reservation.objects.count() == 1
 
 
 @pytest.mark.parametrize(
-    ("age_s", "said"), [(1, "That was very quick."), (60 * 60 * 13, "This page was open for long."), (-60, "quick")]
+    ("age_s", "said"), [(1, "submitted too quickly."), (60 * 60 * 13, "This page has expired."), (-60, "too quickly.")]
 )
 def test_forms_come_back_neither_at_once_nor_the_next_day(osteria: Venue, age_s: int, said: str) -> None:
     response = post(osteria, form=online_booking.new_form(osteria, now=NOW - timedelta(seconds=age_s)))
@@ -247,7 +247,7 @@ def test_a_contact_holds_three_bookings_at_a_venue_and_one_that_is_cancelled_mak
         assert post(osteria, day=day, customer_email="ada+spam@example.com").status_code == 302
     refused = post(osteria, day="2031-05-08", customer_email="ADA@example.com")
     assert refused.status_code == 409
-    assert "You have 3 bookings here that are still to come" in words(refused)
+    assert "You already have 3 upcoming bookings, the maximum for online booking." in words(refused)
     assert Reservation.objects.count() == 3
     permissions.cancel(Reservation.objects.earliest("starts_at"), now=NOW)
     assert post(osteria, day="2031-05-08", customer_email="ADA@example.com").status_code == 302
@@ -258,7 +258,7 @@ def test_an_address_makes_ten_bookings_in_a_day_at_a_venue(osteria: Venue) -> No
         day = (DAY + timedelta(days=number)).isoformat()
         assert post(osteria, day=day, customer_email=f"guest{number}@example.com").status_code == 302
     refused = post(osteria, day="2031-06-01", customer_email="one@example.com")
-    assert "10 bookings were made from your connection within a day" in words(refused)
+    assert "10 bookings were made from your connection within a day, the maximum for online booking." in words(refused)
     assert Reservation.objects.count() == 10
     tomorrow = post(osteria, at=NOW + timedelta(days=1), day="2031-06-01", customer_email="one@example.com")
     assert tomorrow.status_code == 302
@@ -270,7 +270,7 @@ def test_who_is_to_prove_an_address_follows_the_mailed_link_as_often_as_they_lik
     made = Reservation.objects.get()
     assert (made.status, made.pending_reason, made.tables) == ("pending", "proof", ["T1"])
     after = seen(response["Location"])
-    assert "Open its link and confirm until 14:15 on Saturday 3 May 2031." in words(after)
+    assert "Open the link in it to confirm by 14:15 on Saturday 3 May 2031." in words(after)
     assert links.token_of(made) not in after.content.decode()
     mail = templates.write(made.notices.get())
     assert mail.subject == "Confirm your booking at Trattoria"
@@ -279,7 +279,7 @@ def test_who_is_to_prove_an_address_follows_the_mailed_link_as_often_as_they_lik
     with time_machine.travel(NOW + timedelta(minutes=14), tick=False):
         guest = Client()
         asked = guest.get(f"/guest/{links.token_of(made)}")
-        assert "Yes, confirm the booking" in words(asked)
+        assert "Confirm booking" in words(asked)
         assert Reservation.objects.get().status == "pending"
         for _ in range(2):
             assert guest.post(f"/guest/{links.token_of(made)}/confirm").status_code == 302
@@ -326,7 +326,7 @@ def test_who_proves_a_request_waits_as_any_that_the_venue_takes(db: None) -> Non
 def test_a_venue_that_proves_guests_needs_their_mail_address(db: None) -> None:
     response = post(trattoria(proves_guests=True), customer_email="", customer_phone="+39 333 555 0100")
     assert response.status_code == 400
-    assert "This restaurant confirms bookings by mail: give an e-mail address." in words(response)
+    assert "This restaurant confirms bookings by email. Enter an email address." in words(response)
     assert not Reservation.objects.exists()
 
 

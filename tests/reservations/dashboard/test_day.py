@@ -182,7 +182,7 @@ def test_a_move_goes_to_another_table_and_can_be_undone(host: Client, dinner: Ve
     its.refresh_from_db()
     assert (its.time, its.tables) == (time(20), ["T2"])
     page = host.get(answer["Location"])
-    assert "Ada Lovelace is moved to 20:00 on Saturday 03 May at T2." in page.content.decode()
+    assert "Ada Lovelace was moved to 20:00 on Saturday 03 May at T2." in page.content.decode()
     undo = page.context["undo"]
     move(host, its, undo="1", **{name: undo[name] for name in ("day", "time", "tables", "version")})
     its.refresh_from_db()
@@ -202,11 +202,11 @@ def test_a_drag_says_the_moment(host: Client, dinner: Venue) -> None:
 @pytest.mark.parametrize(
     ("fields", "said"),
     [
-        ({"tables": '["T2"]'}, "Taken then: T2."),
+        ({"tables": '["T2"]'}, "Already booked at that time: T2."),
         ({"tables": '["T9"]'}, "The venue has no table T9."),
-        ({"version": 1}, "Somebody else has changed this reservation meanwhile. Look at it again."),
+        ({"version": 1}, "Another user has changed this reservation. Check it and try again."),
         ({"day": "2031-03-30", "time": "02:30"}, "On 2031-03-30 the clocks in Europe/Rome skip 02:30."),
-        ({"tables": "{"}, "Choose from the list."),
+        ({"tables": "{"}, "Select tables from the list."),
         ({"day": "", "time": "", "moment": "1" * 40}, "Ensure this value is less than or equal to"),
     ],
 )
@@ -249,7 +249,7 @@ def test_the_form_lists_what_is_free(host: Client, dinner: Venue) -> None:
     builders.reservation(dinner, status="confirmed", starts_at=EVENING)
     its = builders.reservation(dinner, status="confirmed", starts_at=EVENING + timedelta(hours=3))
     page = host.get(url(dinner, f"/{its.public_id}/move?day=2031-05-03&time=19:30"))
-    assert [place["its"].names for place in page.context["places"]] == [["T2"]]
+    assert [place["table"].names for place in page.context["places"]] == [["T2"]]
 
 
 def test_a_walk_in_is_seated_at_the_best_table_that_is_free(dinner: Venue) -> None:
@@ -262,5 +262,5 @@ def test_a_walk_in_is_seated_at_the_best_table_that_is_free(dinner: Venue) -> No
         host.post(url(dinner, "/walk-in"), {"party_size": "2"})
         before = consistency.state()
         said = builders.messages_of(host.post(url(dinner, "/walk-in"), {"party_size": "2"}))
-        assert said[-1] == "No table is free for 2 now."
+        assert said[-1] == "No table for 2 is free now."
         assert consistency.state() == before

@@ -149,20 +149,20 @@ def test_a_party_arrives_is_seated_and_leaves(host: Client, its: Reservation) ->
     assert step(host, its, "arrived") == ["Ada Lovelace has arrived."]
     assert step(host, its, "seated") == ["Ada Lovelace is seated."]
     with time_machine.travel(NOW + timedelta(minutes=60), tick=False):
-        assert step(host, its, "finished") == ["Ada Lovelace has left; the table is free."]
+        assert step(host, its, "finished") == ["Ada Lovelace has left. The table is free."]
     assert its.arrival == "finished"
     assert its.seatings.get().during.upper == NOW + timedelta(minutes=60)
 
 
 def test_a_step_out_of_order_says_why_and_changes_nothing(host: Client, its: Reservation) -> None:
     before = consistency.state()
-    assert step(host, its, "finished") == ["Nobody has been seen of this party yet, so it cannot be finished."]
+    assert step(host, its, "finished") == ["This party has not arrived yet, so it cannot be finished."]
     assert consistency.state() == before
 
 
 def test_who_does_not_come_frees_the_table_and_may_come_after_all(host: Client, its: Reservation) -> None:
-    assert "Did they not come?" in text(host.get(url(its.venue, "/{id}/no-show", its=its)))
-    assert step(host, its, "no-show") == ["Ada Lovelace did not come; the table is free."]
+    assert "Mark as no-show?" in text(host.get(url(its.venue, "/{id}/no-show", its=its)))
+    assert step(host, its, "no-show") == ["Ada Lovelace is marked as no-show. The table is free."]
     assert (its.arrival, its.seatings.count()) == ("no_show", 0)
     assert step(host, its, "arrived") == ["Ada Lovelace has arrived."]
     assert its.arrival == "arrived"
@@ -170,9 +170,9 @@ def test_who_does_not_come_frees_the_table_and_may_come_after_all(host: Client, 
 
 def test_a_request_is_confirmed_or_cancelled_and_cancelled_is_final(host: Client, dinner: Venue) -> None:
     its = builders.reservation(dinner, starts_at=NOW + timedelta(hours=1))
-    assert step(host, its, "confirm") == ["Ada Lovelace is confirmed."]
+    assert step(host, its, "confirm") == ["The reservation of Ada Lovelace was confirmed."]
     assert (its.status, its.tables) == ("confirmed", ["T1"])
-    assert step(host, its, "cancel", back="day") == ["The reservation of Ada Lovelace is cancelled."]
+    assert step(host, its, "cancel", back="day") == ["The reservation of Ada Lovelace was cancelled."]
     assert (its.status, its.seatings.count()) == ("cancelled", 0)
     before = consistency.state()
     (said,) = step(host, its, "confirm")
@@ -184,10 +184,10 @@ def test_who_has_not_followed_the_mailed_link_is_shown_so_and_can_be_confirmed(h
     its = builders.reservation(dinner, starts_at=NOW + timedelta(hours=1))
     Reservation.objects.filter(pk=its.pk).update(pending_reason="proof", prove_by=NOW + timedelta(minutes=15))
     page = text(host.get(url(dinner)))
-    assert "Not proven yet" in page
-    assert "the guest has not followed the mailed link yet" in page
+    assert "Awaiting email confirmation" in page
+    assert "not confirmed by email yet" in page
     assert "held until Sat 19:45" in text(host.get(url(dinner, "/{id}", its=its)))
-    assert step(host, its, "confirm") == ["Ada Lovelace is confirmed."]
+    assert step(host, its, "confirm") == ["The reservation of Ada Lovelace was confirmed."]
     assert its.prove_by is None
 
 
@@ -200,11 +200,11 @@ def test_a_table_is_offered_to_a_party_that_waits_and_they_take_it(host: Client,
     assert "Offer a table" in page
     assert "tel:+3906123" in page
     assert step(host, its, "offer", back="waiting") == [
-        "Ada Lovelace is offered a table.",
-        "T1 is held until 20:00 on Saturday 3 May 2031. Call them: no mail is sent.",
+        "A table was offered to Ada Lovelace.",
+        "T1 is held until 20:00 on Saturday 3 May 2031. Call the guest: no email is sent.",
     ]
     assert (its.status, its.tables) == ("pending", ["T1"])
-    assert step(host, its, "accept") == ["Ada Lovelace is confirmed."]
+    assert step(host, its, "accept") == ["The reservation of Ada Lovelace was confirmed."]
     assert (its.status, its.tables) == ("confirmed", ["T1"])
 
 
@@ -218,9 +218,9 @@ def test_there_is_nothing_to_offer_while_all_tables_are_taken(host: Client, its:
 
 
 def test_an_empty_waiting_list_says_how_it_fills(host: Client, dinner: Venue) -> None:
-    assert "Guests are refused when no table is free." in text(host.get(url(dinner, "/waiting")))
+    assert "Requests are declined when no table is free." in text(host.get(url(dinner, "/waiting")))
     Venue.objects.filter(pk=dinner.pk).update(when_full="waitlist")
-    assert "Guests stand here who want a table when none is free." in text(host.get(url(dinner, "/waiting")))
+    assert "Guests appear here when no table is free at the time they want." in text(host.get(url(dinner, "/waiting")))
 
 
 # Forms
@@ -272,7 +272,7 @@ def test_a_reservation_is_written_down_on_the_phone(host: Client, dinner: Venue)
 @pytest.mark.parametrize("size", ["", "0", "1e400", "-1", "501", "\x00"])
 def test_a_walk_in_of_nobody_is_told_how_many_there_may_be(host: Client, dinner: Venue, size: str) -> None:
     answer = host.post(url(dinner, "/walk-in"), {"party_size": size})
-    assert builders.messages_of(answer) == ["Say how many guests there are: 1 to 500."]
+    assert builders.messages_of(answer) == ["Enter the number of guests, 1 to 500."]
     assert not Reservation.objects.exists()
 
 

@@ -83,14 +83,14 @@ def test_a_row_of_tables_is_written_as_people_write_it(written: str, names: list
 @pytest.mark.parametrize(
     ("written", "told"),
     [
-        ("T1-E4", "“T1-E4” is no row of at most 100 tables: write T1-T12."),
-        ("T4-T1", "“T4-T1” is no row of at most 100 tables: write T1-T12."),
-        ("T1-T999", "“T1-T999” is no row of at most 100 tables: write T1-T12."),
-        (",", "Name 1 to 100 tables at once."),
-        ("T1, T1", "“T1” is there twice."),
-        ("T" * 21, "A name has at most 20 characters: “TTTTTTTTTTTTTTTTTTTTT” has more."),
-        ("T2", "There already: T2. Nothing was added."),
-        ("T1-T3", "There already: T2. Nothing was added."),
+        ("T1-E4", "“T1-E4” is not a valid range of at most 100 tables. Example: T1-T12."),
+        ("T4-T1", "“T4-T1” is not a valid range of at most 100 tables. Example: T1-T12."),
+        ("T1-T999", "“T1-T999” is not a valid range of at most 100 tables. Example: T1-T12."),
+        (",", "Enter 1 to 100 tables."),
+        ("T1, T1", "“T1” is duplicated."),
+        ("T" * 21, "A name can have at most 20 characters: “TTTTTTTTTTTTTTTTTTTTT” has more."),
+        ("T2", "These tables already exist: T2. Nothing was added."),
+        ("T1-T3", "These tables already exist: T2. Nothing was added."),
         ("\0", "Null characters are not allowed."),
     ],
 )
@@ -109,7 +109,7 @@ def test_a_row_of_tables_is_added(manager: Client, venue: Venue) -> None:
     asked = {"names": "T1-T12", "seats_min": "1", "seats_max": "2", "area": str(area.pk)}
     page = text(manager.post(f"{root(venue)}/tables", asked, follow=True))
     assert "12 tables added." in page
-    assert "12 tables, 24 seats given to guests." in page
+    assert "12 tables, 24 active seats." in page
     assert NASTY not in page
     assert Table.objects.filter(venue=venue, area=area, seats_max=2).count() == 12
 
@@ -136,7 +136,7 @@ def test_a_table_is_changed_and_its_name_stays_its_own(manager: Client, venue: V
     fields = {"name": "T2", "seats_min": "1", "seats_max": "4", "priority": "0", "is_active": "on"}
     answer = manager.post(f"{root(venue)}/table/{table.pk}", fields)
     assert answer.status_code == 400
-    assert "Another one has this name already." in text(answer)
+    assert "This name is already used." in text(answer)
     assert (
         manager.post(f"{root(venue)}/table/{table.pk}", fields | {"name": "T9", "seats_max": "6"}).status_code == 302
     )
@@ -155,14 +155,14 @@ def test_what_is_needed_is_kept_and_told_why(manager: Client, venue: Venue) -> N
     assert answer.json()["tables"] == ["T1"]
     pushed = builders.combination(venue, one, two, seats_min=5, seats_max=8)
     for path, told in (
-        (f"table/{two.pk}", "T2 is part of T1+T2: take it out of there first."),
-        (f"area/{area.pk}", "Tables stand in Terrace: T1. Move them first."),
+        (f"table/{two.pk}", "T2 is part of T1+T2. Remove it from there first."),
+        (f"area/{area.pk}", "Terrace contains tables: T1. Move them first."),
     ):
         assert told in text(manager.post(f"{root(venue)}/{path}/remove", follow=True))
-    assert "Removed: T1+T2." in text(manager.post(f"{root(venue)}/combination/{pushed.pk}/remove", follow=True))
+    assert "Deleted: T1+T2." in text(manager.post(f"{root(venue)}/combination/{pushed.pk}/remove", follow=True))
     told = text(manager.post(f"{root(venue)}/table/{one.pk}/remove", follow=True))
-    assert "T1 has had guests, and their reservations name it. Switch it off instead" in told
-    assert "Removed: T2." in text(manager.post(f"{root(venue)}/table/{two.pk}/remove", follow=True))
+    assert "T1 has past or upcoming reservations. Make it inactive instead" in told
+    assert "Deleted: T2." in text(manager.post(f"{root(venue)}/table/{two.pk}/remove", follow=True))
     assert list(Table.objects.values_list("name", flat=True)) == ["T1"]
 
 
@@ -170,7 +170,7 @@ def test_a_combination_has_two_tables_or_more(manager: Client, venue: Venue) -> 
     tables = [builders.table(venue, name) for name in ("T1", "T2")]
     fields = {"name": "T1+T2", "seats_min": "5", "seats_max": "8", "priority": "0", "is_active": "on"}
     alone = manager.post(f"{root(venue)}/combination/new", fields | {"tables": [str(tables[0].pk)]})
-    assert "A combination has two tables or more." in text(alone)
+    assert "Select at least two tables." in text(alone)
     assert not Combination.objects.exists()
     both = fields | {"tables": [str(table.pk) for table in tables]}
     assert manager.post(f"{root(venue)}/combination/new", both).status_code == 302
@@ -178,7 +178,7 @@ def test_a_combination_has_two_tables_or_more(manager: Client, venue: Venue) -> 
 
 
 def test_hours_are_written_and_drawn(manager: Client, venue: Venue) -> None:
-    assert "No hours yet" in text(manager.get(f"{root(venue)}/hours"))
+    assert "No service periods yet" in text(manager.get(f"{root(venue)}/hours"))
     assert manager.post(f"{root(venue)}/period/new", PERIOD | {"name": NASTY}).status_code == 302
     period = ServicePeriod.objects.get()
     assert (period.weekdays, period.first_seating, period.venue) == ([4, 5], time(19), venue)
@@ -222,14 +222,14 @@ def test_closed_days_are_in_the_calendar_and_say_who_has_booked(manager: Client,
         "reason": "Holiday",
     }
     page = text(manager.post(f"{root(venue)}/closure/new", asked, follow=True))
-    assert "1 reservation of these days stays as they are: cancel them in the day view." in page
-    assert page.count('class="shut"') == 3
+    assert "1 existing reservation on these days is not cancelled. You can cancel them in the day view." in page
+    assert page.count('class="closed"') == 3
     wrong = asked | {"last_date": "2020-01-01"}
     answer = manager.post(f"{root(venue)}/closure/new", wrong)
     assert (answer.status_code, "The last day is before the first." in text(answer)) == (400, True)
     closure = Closure.objects.get()
     assert closure.first_date == date.fromisoformat(asked["first_date"])
-    assert "Removed:" in text(manager.post(f"{root(venue)}/closure/{closure.pk}/remove", follow=True))
+    assert "Deleted:" in text(manager.post(f"{root(venue)}/closure/{closure.pk}/remove", follow=True))
 
 
 def test_another_venues_rows_are_not_there(manager: Client, venue: Venue, other_venue: Venue) -> None:

@@ -83,7 +83,7 @@ def test_a_party_that_is_gone_is_not_seated_by_a_correction(dinner: Venue, seen:
     change(reservation, party_size=2, tables=["T4"])
     assert (reservation.party_size, other.tables) == (2, ["T4"])
     refused = unchanged(IllegalMove, lambda: change(reservation, tables=["T4", "T5"]))
-    assert (refused.param, refused.message) == ("tables", f"This party is {seen[-1]}, and is given no table.")
+    assert (refused.param, refused.message) == ("tables", f"This party is {seen[-1]}, so no table can be assigned.")
     change(reservation, tables=[])
     assert (reservation.tables, Seating.objects.filter(reservation=reservation).count()) == ([], 0)
 
@@ -136,7 +136,7 @@ def test_what_two_change_at_once_is_all_kept(dinner: Venue) -> None:
 def test_the_last_contact_is_kept(dinner: Venue) -> None:
     reservation = builders.reservation(dinner, status="confirmed", starts_at=EVENING)
     refused = unchanged(InvalidRequest, lambda: change(reservation, guest={"customer_email": None}))
-    assert (refused.param, refused.message) == ("customer_email", "Give an e-mail address or a phone number.")
+    assert (refused.param, refused.message) == ("customer_email", "Enter an email address or a phone number.")
 
 
 # The page

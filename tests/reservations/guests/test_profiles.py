@@ -102,7 +102,7 @@ def test_the_list_costs_the_same_for_one_and_for_many_guests(host: Client, venue
 
 def test_a_venue_without_guests_says_who_stands_there(host: Client, venue: Venue) -> None:
     page = host.get(f"/dashboard/{venue.public_id}/guests").content.decode()
-    assert "Whoever books a table is a guest here" in page
+    assert "Guests appear here when they make a reservation" in page
 
 
 # Numbers and notes
@@ -128,7 +128,7 @@ def test_a_note_is_kept_for_whatever_contact_the_guest_gives_next_and_a_stale_on
     assert (noted.note, noted.tags) == ("Sits by the window", ["regular", "nut allergy"])
     answer = host.post(url(its), sent | {"note": "Likes the bar"})
     assert answer.status_code == 400
-    assert "Somebody else has written here meanwhile." in answer.content.decode()
+    assert "Another user has changed this note." in answer.content.decode()
     assert "Likes the bar" in answer.content.decode()
     assert Visitor.objects.get().note == "Sits by the window"
 
@@ -140,7 +140,7 @@ def test_two_guests_are_made_one_and_two_again(host: Client, venue: Venue) -> No
     profiles.note(guest_of(other), text="Likes the bar", tags=["regular"], seen=None, now=NOW)
     page = host.get(url(ada, "/merge"), {"q": "lovelace"})
     assert [found.name for found in page.context["found"]] == ["A. Lovelace"]
-    assert "Are these one guest?" in host.get(url(ada, "/merge"), {"other": other.public_id}).content.decode()
+    assert "Merge these guests?" in host.get(url(ada, "/merge"), {"other": other.public_id}).content.decode()
     host.post(url(ada, "/merge"), {"other": other.public_id})
     guest = guest_of(ada)
     assert (guest.listed, guest.reservations.count()) == (["ada@example.com", "ada@work.example"], 2)
@@ -213,8 +213,8 @@ def test_an_erased_guest_is_nowhere_any_more_and_the_visits_are_still_counted(
 @pytest.mark.parametrize(
     ("starts_at", "typed", "said"),
     [
-        (AGO, "Ada", "Type the name as it stands above."),
-        (NOW, "Ada Lovelace", "They are expected at 19:30 on 2031-05-03."),
+        (AGO, "Ada", "Type the exact name shown above."),
+        (NOW, "Ada Lovelace", "The guest has a reservation at 19:30 on 2031-05-03."),
     ],
 )
 def test_who_is_expected_or_is_not_meant_is_not_erased(

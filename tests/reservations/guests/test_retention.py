@@ -193,7 +193,7 @@ def test_a_worker_that_is_killed_leaves_each_guest_whole_or_forgotten_and_the_ne
 def test_a_venue_says_how_long_on_its_settings_and_the_guest_page_names_the_day(venue: Venue) -> None:
     manager, its = users.member(venue, "manager"), visit(venue)
     page = f"/dashboard/{venue.public_id}/guests/{its.public_id}"
-    assert "Forgotten on" not in manager.get(page).content.decode()
+    assert "Guest data is deleted on" not in manager.get(page).content.decode()
     form = {
         "reservations-max_days_ahead": "365",
         "reservations-auto_confirm_max_party": "8",
@@ -205,4 +205,4 @@ def test_a_venue_says_how_long_on_its_settings_and_the_guest_page_names_the_day(
     assert manager.post(address, form | {"reservations-forgets_guests_after_days": "90"}).status_code == 302
     venue.refresh_from_db()
     assert venue.forgets_guests_after_days == 90
-    assert "Forgotten on 1 Aug 2031" in manager.get(page).content.decode()
+    assert "Guest data is deleted on 1 Aug 2031" in manager.get(page).content.decode()

@@ -70,16 +70,16 @@ def post(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[Postbo
     ("kind", "subject", "opening"),
     [
         (KIND.CONFIRMED, "Your table at Trattoria is reserved", "Your table is reserved."),
-        (KIND.REQUESTED, "Trattoria has your request", "We have your request."),
+        (KIND.REQUESTED, "Trattoria has received your request", "We have received your request."),
         (KIND.WAITLISTED, "You are on the waiting list of Trattoria", "No table is free at this time"),
         (
             KIND.OFFERED,
-            "A table at Trattoria is free for you",
+            "A table at Trattoria is available",
             "It is held for you until 14:30 on Thursday 1 May 2031.",
         ),
-        (KIND.CANCELLED, "Your reservation at Trattoria is cancelled", "This reservation is cancelled."),
+        (KIND.CANCELLED, "Your reservation at Trattoria is cancelled", "Your reservation was cancelled."),
         (KIND.MOVED, "Your reservation at Trattoria has changed", "Your reservation has changed."),
-        (KIND.REMINDER, "Your table at Trattoria, soon", "You are expected soon."),
+        (KIND.REMINDER, "Reminder: your table at Trattoria", "This is a reminder of your reservation."),
     ],
 )
 def test_a_mail_says_venue_day_time_party_code_and_link(
@@ -113,10 +113,10 @@ def test_a_mail_says_venue_day_time_party_code_and_link(
 @pytest.mark.parametrize(
     ("changes", "subject", "opening"),
     [
-        ({}, "Your request at Trattoria has changed", "It is not confirmed yet; we will write to you when it is."),
+        ({}, "Your request at Trattoria has changed", "It is not confirmed yet; we will email you when it is."),
         (
             {"pending_reason": "waitlist", "offered_until": NOW + 30 * MINUTE, "tables": ["T1"]},
-            "A table at Trattoria is free for you",
+            "A table at Trattoria is available",
             "It is held for you until 14:30 on Thursday 1 May 2031.",
         ),
     ],

@@ -110,7 +110,7 @@ def test_a_reminder_is_sent(venue: Venue) -> None:
     assert reminded(reservation) == []
     reminders.write(now=DUE)
     queue.send_due(now=DUE)
-    assert [sent.subject for sent in mail.outbox] == ["Your table at Trattoria, soon"]
+    assert [sent.subject for sent in mail.outbox] == ["Reminder: your table at Trattoria"]
 
 
 @pytest.mark.django_db(transaction=True)

@@ -70,20 +70,20 @@ def press(guest: Client, reservation: Reservation, step: str, *, seen_on: str = 
 @pytest.mark.parametrize(
     ("status", "changes", "said", "offers_to"),
     [
-        ("confirmed", {}, "Your table is reserved.", "Cancel the reservation"),
-        ("pending", {}, "The restaurant has your request and has not confirmed it yet.", "Take the request back"),
+        ("confirmed", {}, "Your table is reserved.", "Cancel reservation"),
+        ("pending", {}, "The restaurant has received your request. It is not confirmed yet.", "Withdraw request"),
         ("pending", {"pending_reason": "waitlist"}, "You are on the waiting list.", "Leave the waiting list"),
         (
             "pending",
             {"pending_reason": "waitlist", "offered_until": NOW + timedelta(minutes=30)},
             "A table is free. It is held for you until 14:30 on Saturday 3 May 2031.",
-            "Take the table",
+            "Accept the table",
         ),
         ("pending", {"pending_reason": "waitlist", "offered_until": NOW}, "You are on the waiting list.", "Leave"),
         ("cancelled", {}, "This reservation is cancelled.", None),
         ("confirmed", {"starts_at": NOW}, "The restaurant expects you now.", None),
         ("confirmed", {"arrival": "arrived"}, "please call the restaurant", None),
-        ("pending", {"starts_at": NOW}, "This was not confirmed in time.", None),
+        ("pending", {"starts_at": NOW}, "This reservation was not confirmed in time.", None),
     ],
 )
 def test_the_page_says_what_is_booked_and_how_it_stands(
@@ -182,7 +182,7 @@ def test_a_link_that_is_not_ours_gets_a_friendly_404(venue: Venue, guest: Client
     path = f"/guest/{mangled(links.token_of(reservation))[number]}"
     for response in (guest.get(path), guest.get(f"{path}/cancel"), Client().post(f"{path}/cancel")):
         assert response.status_code == 404
-        assert words(response).startswith("This link leads nowhere A part of it may be missing.")
+        assert words(response).startswith("Invalid link Part of the link may be missing.")
         assert response["Cache-Control"] == "no-store, private"
     assert row(reservation) == before
 
@@ -216,7 +216,7 @@ def test_a_form_that_is_refused_says_so_and_leads_back(venue: Venue, guest: Clie
     reservation = offered(venue)
     response = guest.post(page(reservation, "accept"))
     assert response.status_code == 403
-    assert words(response).startswith("Nothing was done Your browser did not send all that this step needs")
+    assert words(response).startswith("Not saved The page may have been open for too long, or cookies are blocked.")
     assert f'href="{page(reservation)}"' in response.content.decode()
     assert (response["Cache-Control"], response["Referrer-Policy"]) == ("no-store, private", "same-origin")
     # Elsewhere it is Django's own page.
@@ -231,7 +231,7 @@ def test_an_address_of_a_step_that_is_opened_again_shows_the_reservation(venue: 
     for path, allowed in ((page(reservation), "GET, HEAD"), (page(reservation, "accept"), "POST")):
         response = Client().put(path)
         assert (response.status_code, response["Allow"]) == (405, allowed)
-        assert words(response).startswith("Nothing was done")
+        assert words(response).startswith("Not saved")
         assert response["Cache-Control"] == "no-store, private"
 
 
@@ -276,7 +276,7 @@ def test_after_the_start_a_guest_cannot_cancel_and_is_told(venue: Venue, now: da
         response = Client().post(page(reservation, "cancel"))
         assert "Cancel this reservation?" not in words(Client().get(page(reservation, "cancel")))
     assert (response.status_code, row(reservation)) == (409, before)
-    assert "It is too late to cancel here. Please call the restaurant." in words(response)
+    assert "It is too late to cancel online. Please call the restaurant." in words(response)
 
 
 @pytest.mark.parametrize("status", ["pending", "confirmed", "cancelled"])
@@ -288,7 +288,7 @@ def test_a_reservation_that_is_over_says_no_more_than_that(venue: Venue, status:
         tried = Client().post(page(reservation, "cancel"))
     assert (seen.status_code, tried.status_code) == (410, 409)
     for response in (seen, tried):
-        assert words(response).startswith("This reservation is over")
+        assert words(response).startswith("This reservation is in the past")
         assert not {"Ada Lovelace", "K7QX2M"} & set(words(response).split())
     assert row(reservation) == before
 
@@ -323,7 +323,7 @@ def test_an_offer_that_has_lapsed_is_neither_accepted_nor_declined(venue: Venue,
         response = Client().post(page(reservation, step))
     assert (response.status_code, row(reservation)) == (409, before)
     text = words(response)
-    assert "This table is not held for you any more. You are still on the waiting list." in text
+    assert "This table is no longer held for you. You are still on the waiting list." in text
     assert "Leave the waiting list" in text
 
 

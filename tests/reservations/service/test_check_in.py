@@ -67,9 +67,9 @@ def test_guests_are_seen_in_one_order(venue: Venue, state: str | None, to: str) 
             mark(reservation, to)
         assert (refused.value.code, refused.value.param) == ("invalid_transition", "arrival")
         assert refused.value.message == (
-            f"This party is {state}, which {to} does not follow."
+            f"This party is {state} and cannot become {to}."
             if state
-            else f"Nobody has been seen of this party yet, so it cannot be {to}."
+            else f"This party has not arrived yet, so it cannot be {to}."
         )
     assert (row(reservation), told(reservation)) == (before, [])
 
@@ -80,7 +80,8 @@ def test_only_confirmed_guests_are_awaited(venue: Venue, status: str, to: str) -
     reservation = builders.reservation(venue, status=status)
     before = row(reservation)
     with pytest.raises(
-        check_in.IllegalArrival, match=f"This reservation is {status}: only confirmed guests are awaited"
+        check_in.IllegalArrival,
+        match=f"This reservation is {status}. Arrivals are recorded for confirmed reservations only",
     ):
         mark(reservation, to)
     assert (row(reservation), told(reservation)) == (before, [])
@@ -88,7 +89,7 @@ def test_only_confirmed_guests_are_awaited(venue: Venue, status: str, to: str) -
 
 def test_nobody_is_missing_before_their_time(venue: Venue) -> None:
     reservation = builders.reservation(venue, status="confirmed")
-    with pytest.raises(check_in.IllegalArrival, match="They are not late"):
+    with pytest.raises(check_in.IllegalArrival, match="The reservation time has not been reached yet"):
         mark(reservation, NO_SHOW, now=STARTS_AT - timedelta(seconds=1))
     assert mark(reservation, NO_SHOW, now=STARTS_AT) is True
 
@@ -100,7 +101,7 @@ def test_nobody_is_seen_days_before_their_time(venue: Venue, state: str | None, 
     before = row(reservation)
     with pytest.raises(check_in.IllegalArrival) as refused:
         mark(reservation, to, now=EARLIEST - timedelta(seconds=1))
-    assert refused.value.message == "This party is seen from 12 hours before its time on."
+    assert refused.value.message == "Arrivals can be recorded from 12 hours before the reservation time."
     assert row(reservation) == before
     assert mark(reservation, to, now=EARLIEST) is True
 
