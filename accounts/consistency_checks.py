@@ -63,7 +63,7 @@ def tallies(noun: str, rows: type[Model]) -> Iterator[Finding]:
 
 def events(noun: str, rows: type[Model], *, prefix: str, now: datetime) -> Iterator[Finding]:
     """Records that no event tells of, or another than they are, and events of records that are not there."""
-    kept = settings.EVENTS_KEPT_DAYS
+    kept = settings.EVENT_RETENTION_DAYS
     since = now - timedelta(days=kept) + TOLERANCE if kept else datetime.min.replace(tzinfo=now.tzinfo)
     yield from query(
         f"{noun}_event",

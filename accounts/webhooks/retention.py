@@ -28,10 +28,10 @@ PURGE = """
 
 
 def sweep(*, now: datetime, batch: int = BATCH) -> int:
-    """Delete what is older than EVENTS_KEPT_DAYS; return how many events. 0 days: nothing is ever deleted."""
-    if not settings.EVENTS_KEPT_DAYS:
+    """Delete what is older than EVENT_RETENTION_DAYS; return how many events. 0 days: nothing is ever deleted."""
+    if not settings.EVENT_RETENTION_DAYS:
         return 0
-    before = now - timedelta(days=settings.EVENTS_KEPT_DAYS)
+    before = now - timedelta(days=settings.EVENT_RETENTION_DAYS)
     until = time.monotonic() + RUN_S
     purged = 0
     while time.monotonic() < until:

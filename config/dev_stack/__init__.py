@@ -11,10 +11,19 @@ from typing import Any
 from config.dev_stack.chain import Chain
 from config.dev_stack.facilitator import Facilitator
 from config.dev_stack.postgres import Postgres
-from config.dev_stack.processes import OWNER, Child, StackError, end, end_leftovers, last_lines, leftovers, never
+from config.dev_stack.processes import OWNER, Child, end, end_leftovers, last_lines, leftovers, never
 from config.dev_stack.servers import Server, free_port, is_free
-from config.dev_stack.state import RECORD, locked, read_json, read_up, secret_key, up_file, write_private
 from config.dev_stack.valkey import Valkey
+from framework.state_directory import (
+    RECORD,
+    StackError,
+    locked,
+    read_json,
+    read_up,
+    secret_key,
+    up_file,
+    write_private,
+)
 from payments.devchain.addresses import PRICE_FEED
 
 __all__ = [

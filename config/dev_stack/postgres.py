@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from config.dev_stack.processes import Child, StackError, end, leftovers
+from config.dev_stack.processes import Child, end, leftovers
 from config.dev_stack.servers import HOST, Server, package_dir
-from config.dev_stack.state import write_private
+from framework.state_directory import StackError, write_private
 
 MAJOR = "18"
 NAME = "tablewire"

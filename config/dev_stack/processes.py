@@ -16,10 +16,6 @@ OWNER = "TABLEWIRE_UP"
 POLL_S = 0.02
 
 
-class StackError(Exception):
-    """The embedded stack cannot run; the message says why and what to do."""
-
-
 def never() -> bool:
     """Return False: a stop that is never forced."""
     return False

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
 
-from config.dev_stack.processes import OWNER, POLL_S, Child, StackError, last_lines, never
+from config.dev_stack.processes import OWNER, POLL_S, Child, last_lines, never
+from framework.state_directory import StackError
 
 HOST = "127.0.0.1"
 START_TIMEOUT_S = 30.0

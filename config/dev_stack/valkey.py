@@ -4,9 +4,9 @@ import platform
 import socket
 from pathlib import Path
 
-from config.dev_stack.processes import Child, StackError
+from config.dev_stack.processes import Child
 from config.dev_stack.servers import HOST, Server, package_dir
-from config.dev_stack.state import write_private
+from framework.state_directory import StackError, write_private
 
 # everysec: a crash of the machine may lose the last second of counters and task messages. The data is in PostgreSQL,
 # and `always` makes each counted request wait for the disk (3,400 instead of 9,700 calls a second of one connection).

@@ -136,7 +136,7 @@ def watch() -> Watch | None:
     if _Watched.watch is None:
         with _Watched.lock:
             if _Watched.watch is None:
-                begun = Watch(most_lag_s=settings.REPLICA_MOST_LAG_S)
+                begun = Watch(most_lag_s=settings.REPLICA_MAX_LAG_S)
                 begun.start()
                 _Watched.watch = begun
     return _Watched.watch

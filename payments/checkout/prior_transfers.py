@@ -45,7 +45,7 @@ def judge(sale: Sale, *, payer: str, amount: Decimal, age: timedelta) -> tuple[T
 
 def check_anonymous_limit(sale: Sale, amount: Decimal) -> str | None:
     """Return why a caller without a proven wallet may not use this transfer: the hash of a large one may be copied."""
-    if not sale.caller.wallets and amount > settings.ANONYMOUS_PROOF_MOST_USDC:
+    if not sale.caller.wallets and amount > settings.ANONYMOUS_PROOF_MAX_USDC:
         return "anonymous_proof_too_large"
     return None
 

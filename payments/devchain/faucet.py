@@ -9,10 +9,8 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from config.dev_stack import read_json
-from config.dev_stack.servers import HOST
-from config.dev_stack.state import RECORD
 from framework.http_client import NO_PROXY_TO_LOOPBACK
+from framework.state_directory import RECORD, read_json
 from payments.chain.evm import call_data, checksummed, to_signed, words
 from payments.devchain import wallets
 from payments.devchain.addresses import CHAIN_ID, MULTICALL, PRICE_FEED, USDC, UTILITY_TOKEN
@@ -153,7 +151,7 @@ def found_in(home: Path, *, rpc_url: str | None) -> DevelopmentChain:
     record = (read_json(home / RECORD) or {}).get("chain")
     if record is None:
         raise NotOurChain(f"{home} has no development chain: start one with `manage.py up`.")
-    chain = DevelopmentChain(url=f"http://{HOST}:{record['port']}", secret=record["password"])
+    chain = DevelopmentChain(url=f"http://127.0.0.1:{record['port']}", secret=record["password"])
     if rpc_url is not None and host_and_port(rpc_url) != host_and_port(chain.url):
         raise NotOurChain("RPC_URL names another chain. This command is for the development chain only.")
     if chain.ask("web3_clientVersion") != CLIENT or int(chain.ask("eth_chainId"), 16) != CHAIN_ID:

@@ -1,6 +1,6 @@
 """Forgets guests whom a venue has known for as long as it means to, by itself and in the way staff erase one.
 
-How long that is a venue says, and the installation may say at most (`GUESTS_KEPT_DAYS`). It counts from the end of a
+How long that is a venue says, and the installation may say at most (`GUEST_RETENTION_DAYS`). It counts from the end of a
 guest's last reservation, or from when that was made or something was noted, if that is later.
 """
 
@@ -55,7 +55,7 @@ class Old:
 
 def days_kept(venue: Venue) -> int | None:
     """How many days this venue knows its guests after their last reservation, None for ever."""
-    said = [days for days in (venue.forgets_guests_after_days, settings.GUESTS_KEPT_DAYS) if days]
+    said = [days for days in (venue.forgets_guests_after_days, settings.GUEST_RETENTION_DAYS) if days]
     return min(said, default=None)
 
 
@@ -89,7 +89,7 @@ def due(*, now: datetime, after: Old) -> Sequence[Old]:
     """The next that may be forgotten, the oldest first."""
     values: dict[str, Any] = {
         "now": now,
-        "most_days": settings.GUESTS_KEPT_DAYS,
+        "most_days": settings.GUEST_RETENTION_DAYS,
         "ends_at": after.ends_at,
         "id": after.id,
     }

@@ -82,7 +82,7 @@ MUTANTS = (
     ),
     Mutant(
         name="escaping off",
-        path="config/settings.py",
+        path="config/settings/base.py",
         before="""        "OPTIONS": {
             "context_processors": [""",
         after="""        "OPTIONS": {

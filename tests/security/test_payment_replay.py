@@ -111,7 +111,7 @@ def test_a_copied_hash_within_the_limit_serves_its_first_presenter_and_its_prove
 
 
 def test_a_copied_hash_above_the_limit_serves_only_its_owner(attacked: Shop, wallets: Mapping[str, Wallet]) -> None:
-    owner, amount = wallets["free"], settings.ANONYMOUS_PROOF_MOST_USDC + Decimal("0.01")
+    owner, amount = wallets["free"], settings.ANONYMOUS_PROOF_MAX_USDC + Decimal("0.01")
     harvested = {"X-Payment": transfer_usdc(owner, settings.PAY_TO, amount)}
     for web in range(2):
         refused = attacked.ask(CONTEXT, harvested, web=web)

@@ -12,7 +12,7 @@ from django.conf import settings
 
 from config.dev_stack import read_json
 from config.dev_stack.servers import HOST
-from config.dev_stack.state import RECORD
+from framework.state_directory import RECORD
 from payments.chain import rpc
 from payments.chain.evm import call_data, checksummed, words
 from payments.chain.networks import ours

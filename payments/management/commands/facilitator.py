@@ -7,6 +7,7 @@ import os
 import re
 import sys
 from decimal import Decimal, InvalidOperation
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,6 @@ import httpx
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from config.dev_stack.processes import StackError
-from config.dev_stack.servers import package_dir
 from framework.cli.arguments import port_number
 from framework.http_client import NO_PROXY_TO_LOOPBACK
 from payments.chain.networks import ours
@@ -104,11 +103,10 @@ class Command(BaseCommand):
         }
         try:
             policy.load_policy(words)
-            package_dir("web3", "x402[evm]")
         except policy.UnsafeFile as error:
             raise CommandError(str(error)) from error
-        except StackError as error:
-            raise CommandError("It needs the dependency group `embedded`: uv sync --group embedded") from error
+        if find_spec("web3") is None:
+            raise CommandError("The facilitator needs the dependency group `embedded`: uv sync --group embedded")
         self.stderr.write(self._of_the_node(options["rpc_url"]))
         serve(options["host"], options["port"], words)
 

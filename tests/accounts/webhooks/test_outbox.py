@@ -130,9 +130,9 @@ def test_events_are_deleted_after_their_days_with_their_deliveries_unless_they_a
     assert set(WebhookDelivery.objects.values_list("event", flat=True)) == {on_its_way, young}
     assert old not in {on_its_way, young}
     assert len(quiet) == 3
-    settings.EVENTS_KEPT_DAYS = 0
+    settings.EVENT_RETENTION_DAYS = 0
     assert retention.sweep(now=timezone.now() + timedelta(days=9999)) == 0
-    settings.EVENTS_KEPT_DAYS = 30
+    settings.EVENT_RETENTION_DAYS = 30
     WebhookDelivery.objects.filter(event=young).update(state="failed", next_try_at=None)
     assert retention.sweep(now=timezone.now()) == 1
     assert endpoint.deliveries.count() == 1

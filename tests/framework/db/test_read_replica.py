@@ -63,7 +63,7 @@ class Shop:
 def made(tmp_path_factory: pytest.TempPathFactory, django_db_setup: None) -> Iterator[Shop]:
     """The servers of all these tests."""
     folder = tmp_path_factory.mktemp("replica")
-    environment = {"REPLICA_MOST_LAG_S": "1", "TRUSTED_PROXIES": "1", "METRICS_TOKEN": "readable"}
+    environment = {"REPLICA_MAX_LAG_S": "1", "TRUSTED_PROXIES": "1", "METRICS_TOKEN": "readable"}
     with standing_by(folder) as standby:
         environment |= {"REPLICA_URL": standby.url, "TABLEWIRE_STATE_DIR": str(folder)}
         with served(folder / "web.log", **environment) as base_url:

@@ -178,7 +178,7 @@ def test_a_transfer_of_exactly_the_anonymous_limit_is_accepted(wallets: Mapping[
 
 
 def test_anonymous_hashes_can_be_turned_off(wallets: Mapping[str, Wallet], settings: LazySettings) -> None:
-    settings.ANONYMOUS_PROOF_MOST_USDC = Decimal(0)
+    settings.ANONYMOUS_PROOF_MAX_USDC = Decimal(0)
     owed(refused(sent(wallets["free"])), "anonymous_proof_too_large")
 
 

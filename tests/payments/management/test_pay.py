@@ -13,7 +13,7 @@ import psycopg
 import pytest
 from django.core.management import CommandError, call_command
 
-from payments.management.commands import pay as pay_command
+from config.management.commands import pay as pay_command
 from tests.support.live_stack import Up
 
 places = itertools.count()

@@ -74,7 +74,7 @@ def test_a_venue_that_says_nothing_knows_its_guests_for_ever(venue: Venue) -> No
 def test_of_what_the_venue_and_the_installation_say_the_smaller_counts(
     venue: Venue, settings: LazySettings, venue_says: int | None, all_say: int, days: int
 ) -> None:
-    settings.GUESTS_KEPT_DAYS = all_say
+    settings.GUEST_RETENTION_DAYS = all_say
     venue.forgets_guests_after_days = venue_says
     venue.save()
     its = visit(venue)

@@ -1,6 +1,8 @@
-"""How both APIs speak HTTP, as the libraries' settings want it told: config/settings.py takes every name from here."""
+"""Both HTTP APIs: REST framework, OpenAPI, CORS, and the retention of their data."""
 
 from typing import Any
+
+from config import environment as env
 
 REST_FRAMEWORK: dict[str, Any] = {
     "DEFAULT_AUTHENTICATION_CLASSES": [],
@@ -13,7 +15,7 @@ REST_FRAMEWORK: dict[str, Any] = {
     "EXCEPTION_HANDLER": "framework.api.error_handler.handle",
     "UNAUTHENTICATED_USER": None,
     "URL_FORMAT_OVERRIDE": None,
-    # Whole seconds: what people write and read.
+    # Whole seconds.
     "DATETIME_FORMAT": "%Y-%m-%dT%H:%M:%SZ",
     "TEST_REQUEST_DEFAULT_FORMAT": "json",
 }
@@ -41,7 +43,7 @@ SPECTACULAR_SETTINGS: dict[str, Any] = {
         "framework.api.openapi.schema.finish",
     ],
 }
-# Both APIs may be called from any page; neither takes cookies, so no page can act for who is signed in here.
+# Any page may call the APIs. They ignore cookies, so no page can act for a signed-in user.
 CORS_URLS_REGEX = r"^/(api|v1|mcp|\.well-known|docs|CHANGELOG\.md|llms\.txt|openapi\.json)(/|$)"
 CORS_ALLOW_ALL_ORIGINS = True
 CORS_ALLOW_METHODS = ["GET", "HEAD", "POST", "PUT", "DELETE"]
@@ -50,7 +52,7 @@ CORS_ALLOW_HEADERS = [
     *("payment-signature", "x-payment", "x-receipt", "sign-in-with-x", "x-manage-token"),
     *("range", "if-range"),
     *("mcp-method", "mcp-name", "mcp-protocol-version", "mcp-session-id", "last-event-id"),
-    # Official x402 clients in a browser send it with a payment.
+    # Official x402 browser clients send it with a payment.
     "access-control-expose-headers",
 ]
 CORS_EXPOSE_HEADERS = [
@@ -59,3 +61,13 @@ CORS_EXPOSE_HEADERS = [
     *("Idempotent-Replayed", "X-Request-Id", "X-Tier", "WWW-Authenticate", "Allow"),
     *("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "RateLimit", "RateLimit-Policy"),
 ]
+
+TRUSTED_PROXIES = env.number("TRUSTED_PROXIES", 0)
+MAX_BODY_BYTES = 1024 * 1024
+MCP_ALLOWED_ORIGINS = env.origins("MCP_ALLOWED_ORIGINS")
+
+# Webhook endpoints on this machine are allowed on a developer's machine only.
+WEBHOOKS_TO_LOOPBACK = env.flag("WEBHOOKS_TO_LOOPBACK", False)
+# 0: without limit.
+EVENT_RETENTION_DAYS = env.number("EVENT_RETENTION_DAYS", 90)
+GUEST_RETENTION_DAYS = env.number("GUEST_RETENTION_DAYS", 0)

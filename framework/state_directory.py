@@ -9,11 +9,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from config.dev_stack.processes import StackError
-
 # The file by which a directory is recognised as ours, and the names that may be there before it.
 RECORD = "stack.json"
 BEFORE_RECORD = {"lock", "logs", "rejects", "secret_key", f"{RECORD}.draft"}
+
+
+class StackError(Exception):
+    """The embedded stack cannot run; the message says why and what to do."""
 
 
 def up_file(state_dir: Path) -> Path:

@@ -17,11 +17,10 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from rich.console import Console
 from rich.table import Table
 
-from config.dev_stack import StackError, read_json, write_private
 from config.dev_stack.chain import Chain
 from config.dev_stack.servers import free_port
-from config.dev_stack.state import RECORD, locked
 from framework.cli.arguments import port_number
+from framework.state_directory import RECORD, StackError, locked, read_json, write_private
 from payments.chain.evm import checksummed
 from payments.devchain import faucet
 from payments.devchain.addresses import USDC, UTILITY_TOKEN

@@ -21,8 +21,8 @@ from x402.http.utils import (
     encode_payment_signature_header,
 )
 
-from config.dev_stack import read_up
 from framework.cli.arguments import count
+from framework.state_directory import read_up
 from payments.chain.evm import call_data
 from payments.devchain.faucet import DevelopmentChain, TransactionRefused
 from payments.devchain.wallets import Wallet

@@ -1,0 +1,206 @@
+"""Django itself: apps, middleware, sign-in, security headers, files, mail and logging."""
+
+import secrets
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import django_stubs_ext
+
+from config import environment as env
+from config.dev_stack import read_up
+from framework.observability import logging
+
+# Lets annotations name the type arguments of Django's generic classes (ModelAdmin[Order]).
+django_stubs_ext.monkeypatch()
+
+BASE_DIR = Path(__file__).resolve().parent.parent.parent
+
+VERSION: str = tomllib.loads((BASE_DIR / "pyproject.toml").read_text())["project"]["version"]
+
+STATE_DIR = Path(env.text("TABLEWIRE_STATE_DIR", str(BASE_DIR / ".state"))).absolute()
+# The addresses of the embedded stack while `manage.py up` runs; the defaults of the variables below.
+embedded: dict[str, Any] = read_up(STATE_DIR) or {}
+
+DEBUG = env.flag("DEBUG", False)
+secret_key_file = STATE_DIR / "secret_key"
+SECRET_KEY = env.text("SECRET_KEY", secret_key_file.read_text() if secret_key_file.is_file() else "")
+if not SECRET_KEY:
+    # `up` creates the file on its first start.
+    if env.is_set("DATABASE_URL") and sys.argv[1:2] != ["up"]:
+        raise env.WrongValue("SECRET_KEY", "set where DATABASE_URL is: processes that share a database share one key")
+    # For commands that sign nothing.
+    SECRET_KEY = secrets.token_urlsafe(48)
+# Former keys: they verify and decrypt, but do not sign or encrypt.
+SECRET_KEY_FALLBACKS = env.secret_words("SECRET_KEY_FALLBACKS")
+ALLOWED_HOSTS = env.hosts("ALLOWED_HOSTS", ("localhost", "127.0.0.1", "[::1]"))
+PUBLIC_BASE_URL = env.web_address(
+    "PUBLIC_BASE_URL", embedded.get("base_url") or "http://127.0.0.1:8000", example="https://api.example.com"
+)
+CSRF_TRUSTED_ORIGINS = env.origins("CSRF_TRUSTED_ORIGINS")
+CSRF_FAILURE_VIEW = "reservations.self_service.views.form_refused"
+
+INSTALLED_APPS = [
+    "accounts.apps.BackOfficeConfig",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.messages",
+    "django.contrib.postgres",
+    "django.contrib.sessions",
+    "django.contrib.staticfiles",
+    "allauth",
+    "allauth.account",
+    "allauth.mfa",
+    "allauth.usersessions",
+    "csp",
+    "django_htmx",
+    "drf_spectacular_sidecar",
+    "pgtrigger",
+    "pghistory",
+    "corsheaders",
+    "rest_framework",
+    "django_filters",
+    "drf_spectacular",
+    "config",
+    "accounts",
+    "orders",
+    "reservations",
+    "payments",
+    "catalogue",
+]
+MIDDLEWARE = [
+    "framework.observability.health.Health",
+    "framework.observability.request_id.Asking",
+    "framework.api.cors.Cors",
+    "accounts.api_keys.rate_limit.ManagementDoorway",
+    "payments.rate_limits.DataDoorway",
+    "catalogue.mcp.middleware.McpDoorway",
+    "django.middleware.security.SecurityMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
+    "allauth.usersessions.middleware.UserSessionsMiddleware",
+    "framework.admin.nul_byte_middleware.UnreadableAddresses",
+    "framework.admin.db_error_middleware.BusyRows",
+    "accounts.sign_in.outage_middleware.ClosedDoors",
+]
+ROOT_URLCONF = "config.urls"
+WSGI_APPLICATION = "config.wsgi.application"
+APPEND_SLASH = False
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+                "accounts.dashboard.menu.shell",
+            ],
+        },
+    },
+]
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+AUTH_USER_MODEL = "accounts.User"
+AUTHENTICATION_BACKENDS = ["accounts.tenancy.auth_backends.Staff", "accounts.tenancy.auth_backends.Members"]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")
+]
+
+# Sign-in by email address and password, or by passkey; a second factor is optional
+LOGIN_URL, LOGIN_REDIRECT_URL, ACCOUNT_LOGOUT_REDIRECT_URL = "account_login", "dashboard", "home"
+ACCOUNT_ADAPTER = "accounts.sign_in.allauth_adapters.Entrance"
+ACCOUNT_USER_MODEL_USERNAME_FIELD = None
+ACCOUNT_LOGIN_METHODS = {"email"}
+ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*"]
+ACCOUNT_FORMS = {"signup": "accounts.forms.people.Newcomer"}
+# The first API call must not wait for a mail. Invitations require a verified address.
+ACCOUNT_EMAIL_VERIFICATION = "optional"
+ACCOUNT_EMAIL_SUBJECT_PREFIX = ""
+ACCOUNT_EMAIL_NOTIFICATIONS = True
+ACCOUNT_SESSION_REMEMBER = True
+ACCOUNT_DEFAULT_HTTP_PROTOCOL = PUBLIC_BASE_URL.partition(":")[0]
+MFA_ADAPTER = "accounts.sign_in.allauth_adapters.SecondFactor"
+MFA_FORMS = {"add_webauthn": "accounts.sign_in.forms.AddPasskey"}
+MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
+MFA_PASSKEY_LOGIN_ENABLED = True
+MFA_TOTP_ISSUER = "Tablewire"
+# Over http, browsers allow passkeys on localhost only.
+MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = PUBLIC_BASE_URL.startswith("http://")
+USERSESSIONS_TRACK_ACTIVITY = False
+# Row history is written by triggers; framework.db.actor sets the user.
+PGHISTORY_CREATED_AT_FUNCTION = "clock_timestamp()"
+
+SILENCED_SYSTEM_CHECKS = [
+    # django-ratelimit knows the names of some backends; ours counts exactly (tests/framework/api/test_rate_limits.py).
+    "django_ratelimit.W001",
+    # TLS of other subdomains is not ours to promise, and the proxy redirects http to https.
+    *("security.W005", "security.W021", "security.W008"),
+]
+
+# The bearer token for /metrics; without one only this machine may read it.
+METRICS_TOKEN = env.text("METRICS_TOKEN", "")
+
+# Receivers of errors and traces (framework/observability/telemetry.py)
+SENTRY_DSN = env.receiver("SENTRY_DSN", "sentry", "sentry_sdk")
+OTEL_EXPORTER_OTLP_ENDPOINT = env.receiver("OTEL_EXPORTER_OTLP_ENDPOINT", "otel", "opentelemetry.exporter")
+if OTEL_EXPORTER_OTLP_ENDPOINT:
+    MIDDLEWARE.insert(
+        MIDDLEWARE.index("framework.observability.request_id.Asking") + 1, "framework.observability.telemetry.Traced"
+    )
+
+DATA_UPLOAD_MAX_MEMORY_SIZE = 10 * 1024 * 1024
+X_FRAME_OPTIONS = "DENY"
+# For pages. A view adds what its page needs. API responses are no pages.
+CONTENT_SECURITY_POLICY = {
+    "EXCLUDE_URL_PREFIXES": ("/api/", "/v1/", "/mcp", "/.well-known/", "/metrics", "/photos"),
+    "DIRECTIVES": {
+        "default-src": ["'self'"],
+        "base-uri": ["'none'"],
+        "form-action": ["'self'"],
+        "frame-ancestors": ["'none'"],
+        "img-src": ["'self'", "data:"],
+        "object-src": ["'none'"],
+    },
+}
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = env.flag("SECURE_COOKIES", PUBLIC_BASE_URL.startswith("https://"))
+# Only for a proxy that terminates TLS and replaces the header of clients.
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if env.flag("TRUST_FORWARDED_PROTO", False) else None
+SECURE_HSTS_SECONDS = env.number("HSTS_S", 31_536_000 if PUBLIC_BASE_URL.startswith("https://") else 0)
+
+# Language, time, static files
+LANGUAGE_CODE = "en"
+USE_I18N = False
+FORMAT_MODULE_PATH = "framework.formats"
+USE_TZ = True
+TIME_ZONE = "UTC"
+STATIC_URL = "/static/"
+# Static files are served from their packages, without collectstatic.
+WHITENOISE_USE_FINDERS = True
+STORAGES: dict[str, dict[str, Any]] = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
+}
+
+# smtp+tls://user:password@host:587; if unset, mail is printed to the worker's log.
+MAIL = env.mail("EMAIL_URL", "consolemail://")
+EMAIL_BACKEND = MAIL["EMAIL_BACKEND"]
+EMAIL_HOST, EMAIL_PORT = MAIL.get("EMAIL_HOST") or "localhost", MAIL.get("EMAIL_PORT") or 25
+EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = MAIL.get("EMAIL_HOST_USER") or "", MAIL.get("EMAIL_HOST_PASSWORD") or ""
+EMAIL_USE_TLS, EMAIL_USE_SSL = MAIL.get("EMAIL_USE_TLS", False), MAIL.get("EMAIL_USE_SSL", False)
+EMAIL_TIMEOUT = 10
+DEFAULT_FROM_EMAIL = SERVER_EMAIL = env.text("MAIL_FROM", "Tablewire <noreply@localhost>")
+
+LOG_LEVEL = env.choice("LOG_LEVEL", "INFO", ("CRITICAL", "ERROR", "WARNING", "INFO", "DEBUG"))
+LOGGING = logging.configuration(LOG_LEVEL)

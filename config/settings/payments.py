@@ -1,0 +1,38 @@
+"""Payments: the chain, the facilitators that settle on it, the receiver, and the tiers."""
+
+from typing import Any
+
+from config import environment as env
+from config.settings.base import embedded
+from payments.devchain.addresses import PRICE_FEED
+
+# If you name your own chain, nothing of the embedded one is used.
+chain: dict[str, Any] = {} if env.is_set("RPC_URL") else embedded.get("chain") or {}
+RPC_URL = env.web_address("RPC_URL", chain.get("rpc_url") or "http://127.0.0.1:1", example="https://rpc.example.com")
+FACILITATOR_URL = env.web_address(
+    "FACILITATOR_URL",
+    embedded.get("facilitator_url") or "http://127.0.0.1:1",
+    example="https://facilitator.example.com",
+)
+FACILITATOR_TOKEN = env.token("FACILITATOR_TOKEN")
+# Used if the first was certainly not reached.
+FACILITATOR_FALLBACK_URL = env.web_address("FACILITATOR_FALLBACK_URL", example="https://facilitator.example.org")
+FACILITATOR_FALLBACK_TOKEN = env.token("FACILITATOR_FALLBACK_TOKEN")
+# CAIP-2 (payments/chain/networks.py).
+PAYMENT_NETWORK = env.choice(
+    "PAYMENT_NETWORK",
+    chain.get("network") or ("eip155:8453" if env.is_set("RPC_URL") else "eip155:84532"),
+    ("eip155:8453", "eip155:84532"),
+)
+PAY_TO = env.evm_address("PAY_TO", chain.get("pay_to") or "")
+if env.is_set("RPC_URL") and not (PAY_TO and env.is_set("FACILITATOR_URL")):
+    raise env.WrongValue("PAY_TO", "set where RPC_URL is, and FACILITATOR_URL too")
+TOKEN_ADDRESS = env.evm_address("TOKEN_ADDRESS", chain.get("token") or "")
+TOKEN_PRICE_FEED = env.evm_address("TOKEN_PRICE_FEED", PRICE_FEED if chain and embedded.get("wallets") else "")
+TOKEN_PRICE_USD = env.amount("TOKEN_PRICE_USD", "0")
+PREMIUM_STAKE = env.number("PREMIUM_STAKE", 5_000)
+ENTERPRISE_STAKE = env.number("ENTERPRISE_STAKE", 50_000)
+TIER_CACHE_S = env.number("TIER_CACHE_S", 600)
+# On the development chain a new balance changes the tier at once.
+TIER_UPGRADE_AGE_S = env.number("TIER_UPGRADE_AGE_S", 0 if chain and embedded.get("wallets") else 600)
+ANONYMOUS_PROOF_MAX_USDC = env.amount("ANONYMOUS_PROOF_MAX_USDC", "0.10")
