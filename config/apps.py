@@ -9,10 +9,9 @@ class ConfigConfig(AppConfig):
     name = "config"
 
     def ready(self) -> None:
-        """Register the checks, and begin to tell those that the settings name."""
+        """Register the system checks, and start error reporting and tracing."""
         from config import celery, checks  # both read settings; tasks of the apps bind to the Celery app
-        from framework.db import squashed_migrations
         from framework.observability import telemetry
 
-        del celery, checks, squashed_migrations
+        del celery, checks
         telemetry.start()

@@ -32,7 +32,8 @@ SEATINGS = """
     ORDER BY seating.id
 """
 # Who has which tables is told twice, by the row and by its seatings. Those that are over keep the names by which the
-# guests knew their tables, and a table that was renamed just now is called so within a minute (reservations.floor.rename_table).
+# guests knew their tables, and a table that was renamed just now is called so within a minute
+# (reservations.floor.rename_table).
 NAMES = """
     SELECT its.id, concat('it names ', array_to_string(its.tables, ', '), ' and holds ', held.names)
     FROM reservations_reservation AS its

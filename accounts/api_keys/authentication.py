@@ -59,8 +59,8 @@ def identify(
 ) -> ApiKey:
     """The valid key that the request carries, with its venue, as the cache finds it.
 
-    One query at most, and mostly none (accounts.api_keys.cache). Whether the key has ended is judged at each call, not when
-    it is looked up. Raises a kind of Unauthorized.
+    One query at most, and mostly none (accounts.api_keys.cache). Whether the key has ended is judged at each call,
+    not when it is looked up. Raises a kind of Unauthorized.
     """
     header = request.META.get("HTTP_AUTHORIZATION", "")
     if not header.strip():

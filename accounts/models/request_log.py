@@ -50,8 +50,8 @@ class ApiHours(models.QuerySet["ApiHour"]):
 class ApiCall(models.Model):
     """One call: what it asked and what it was answered, without secrets and personal data.
 
-    Written by the web processes some moments after the call (accounts/request_log/writer.py). No constraint ties it to venue
-    and key: one that is deleted meanwhile must not keep a batch of others from being written.
+    Written by the web processes some moments after the call (accounts/request_log/writer.py). No constraint ties it
+    to venue and key: one that is deleted meanwhile must not keep a batch of others from being written.
     """
 
     KEPT: ClassVar[timedelta] = timedelta(days=30)

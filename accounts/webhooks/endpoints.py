@@ -96,7 +96,8 @@ def enable(endpoint: WebhookEndpoint) -> bool:
 def remove(endpoint: WebhookEndpoint) -> None:
     """Delete it with its deliveries; the events stay.
 
-    It is locked first: an order that is placed meanwhile passes it over (accounts/webhooks/outbox.py), and none waits for us.
+    It is locked first: an order that is placed meanwhile passes it over (accounts/webhooks/outbox.py), and none waits
+    for us.
     """
     with transaction.atomic():
         WebhookEndpoint.objects.select_for_update().get(pk=endpoint.pk)

@@ -7,19 +7,10 @@ from framework.db.sql_files import run_sql_files
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("catalogue", "0001_restaurants_reviews_insights_and_exports"),
+        ("catalogue", "0001_initial"),
     ]
 
     operations = [
-        # The names that they had while the first migration defined them.
-        migrations.RunSQL(
-            "DROP FUNCTION IF EXISTS api_moment, count_restaurant_version, refuse_former_slugs, restaurants_added, restaurants_changed, "
-            "restaurants_removed, restaurants_told_of, remember_review_places, note_change, landmark_was_renamed, "
-            "figures_were_counted, insights_were_removed, note_removals, note_removed_versions, outdate_insights, "
-            "outdate_insights_told_of, review_of_insights_changed, flowrule_of_insights_changed, "
-            "restaurant_of_insights_changed CASCADE",
-            migrations.RunSQL.noop,
-        ),
         run_sql_files(
             "catalogue",
             "restaurant_document",

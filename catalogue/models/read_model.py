@@ -1,7 +1,9 @@
 """The read model: what searches and look-ups read, rendered by the database whenever a restaurant changes.
 
-Only triggers write these rows (catalogue/sql/render_locked_restaurants.sql) and, as time passes, catalogue.hours.open_spans the
-open spans and catalogue.search.rank_refresh the order of lists. `manage.py catalogue_check` compares them with the restaurants.
+Only triggers write these rows (catalogue/sql/render_locked_restaurants.sql) and, as time passes,
+catalogue.hours.open_spans the
+open spans and catalogue.search.rank_refresh the order of lists. `manage.py catalogue_check` compares them with the
+restaurants.
 """
 
 from django.contrib.postgres.fields import ArrayField

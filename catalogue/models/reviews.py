@@ -56,8 +56,8 @@ class Review(models.Model):
 class ReviewChange(models.Model):
     """What the place of a review in a list followed from before it was changed, for walks that began before.
 
-    A trigger writes these (catalogue/sql/insert_review_changes.sql); catalogue.reviews.aggregates removes them when no cursor is
-    as old any more.
+    A trigger writes these (catalogue/sql/insert_review_changes.sql); catalogue.reviews.aggregates removes them when
+    no cursor is as old any more.
     """
 
     id = models.BigAutoField(primary_key=True)

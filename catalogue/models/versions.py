@@ -12,7 +12,8 @@ class Version(models.Model):
 
     A trigger writes it with the change (catalogue/sql/on_restaurant_update.sql). `patch` maps columns to [before,
     after]; the first version has none. `seq` is its place in the feed of changes, given after the commit
-    by catalogue.history.publish: in the order of commits, so whoever has read up to a number has missed nothing below it.
+    by catalogue.history.publish: in the order of commits, so whoever has read up to a number has missed nothing below
+    it.
     """
 
     class Kind(models.TextChoices):

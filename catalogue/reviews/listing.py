@@ -53,8 +53,8 @@ class Question:
 class ReviewPage(Paged):
     """A page of reviews below a summary of all of the restaurant's, and the lines that are to be shown with them.
 
-    Each row is a review in JSON (catalogue.serializers.paid_groups.ReviewRecord). The summary is sold with the reviews: it
-    is None on a page without any, unless the restaurant has none at all.
+    Each row is a review in JSON (catalogue.serializers.paid_groups.ReviewRecord). The summary is sold with the
+    reviews: it is None on a page without any, unless the restaurant has none at all.
     """
 
     rows: list[str]

@@ -243,7 +243,8 @@ class Statement:
     def _source(self) -> str:
         if self.query.sort is not Sort.OFFER:
             return "catalogue_searchrow r"
-        return f"catalogue_searchrow r JOIN ({offer_filter.best(self.query)}) AS deal ON deal.restaurant_id = r.restaurant_id"
+        best = offer_filter.best(self.query)
+        return f"catalogue_searchrow r JOIN ({best}) AS deal ON deal.restaurant_id = r.restaurant_id"
 
     @property
     def _beside(self) -> str:

@@ -1,4 +1,4 @@
-"""Where the processes of one web server count together, so that each can tell of all (payments/observability/counters.py)."""
+"""The directory in which the processes of one web server share their Prometheus counters."""
 
 import logging
 import os

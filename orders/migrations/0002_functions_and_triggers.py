@@ -7,18 +7,14 @@ from framework.db.sql_files import run_sql_files
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("orders", "0001_orders_and_menus"),
+        ("orders", "0001_initial"),
         ("accounts", "0002_functions_and_triggers"),
     ]
 
     operations = [
-        # The names that they had while the first migration defined them.
-        migrations.RunSQL(
-            "DROP FUNCTION IF EXISTS venue_keeps_its_currency CASCADE",
-            migrations.RunSQL.noop,
-        ),
         run_sql_files(
             "orders",
+            "menu_item_and_its_category_on_one_menu",
             "count_orders",
             "forbid_venue_currency_change",
         ),

@@ -1,4 +1,4 @@
-"""What all views of the data API are: the doorway has judged who calls before any of them runs (payments.rate_limits)."""
+"""The base of the data API's views; the middleware payments.rate_limits has identified the caller before."""
 
 from typing import Any
 

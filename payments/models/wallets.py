@@ -104,7 +104,7 @@ class HoldingSnapshots(models.QuerySet["HoldingSnapshot"]):
 
 
 class HoldingSnapshot(models.Model):
-    """What a wallet held at one reading. A higher tier needs it to have been held for a while (payments.tiers.holdings)."""
+    """The holdings of a wallet at one reading. A higher tier requires them for a while (payments.tiers.holdings)."""
 
     wallet = models.ForeignKey(Wallet, on_delete=models.CASCADE, related_name="snapshots")
     read_at = models.DateTimeField("read from the chain at")

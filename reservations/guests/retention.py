@@ -1,7 +1,7 @@
 """Forgets guests whom a venue has known for as long as it means to, by itself and in the way staff erase one.
 
-How long that is a venue says, and the installation may say at most (`GUEST_RETENTION_DAYS`). It counts from the end of a
-guest's last reservation, or from when that was made or something was noted, if that is later.
+How long that is a venue says, and the installation may say at most (`GUEST_RETENTION_DAYS`). It counts from the end
+of a guest's last reservation, or from when that was made or something was noted, if that is later.
 """
 
 import time

@@ -1,8 +1,8 @@
 """Clients that others have written buy from a running product, with their default options.
 
 Each takes the 402 that everybody gets, pays as it sees fit, and is served 200. When the product stops, its ledger and
-its chain are compared (tests/support/live_stack.py). The versions are those of package-lock.json; viem is held back, as later
-ones pin a package that not every registry has.
+its chain are compared (tests/support/live_stack.py). The versions are those of package-lock.json; viem is held back,
+as later ones pin a package that not every registry has.
 """
 
 import json

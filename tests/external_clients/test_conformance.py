@@ -1,7 +1,8 @@
 """The official conformance suite of MCP, in both of its lines, against the product and against its protocol core.
 
 The suite knows tools, prompts and resources by name, and the product has none of them. So of the product is asked what
-holds for any server; what needs those names is asked of a small server of the same core (tests/external_clients/suite.py). Each
+holds for any server; what needs those names is asked of a small server of the same core
+(tests/external_clients/suite.py). Each
 scenario that the suite has for servers stands in one of the tables, or in LEFT_OUT with the reason.
 """
 

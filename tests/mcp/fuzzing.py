@@ -1,4 +1,4 @@
-"""Random requests to the MCP endpoint, each made of a seed and its number alone; tests/mcp/fuzz_runner.py sends them."""
+"""Random requests to the MCP endpoint, derived from a seed and a number; tests/mcp/fuzz_runner.py sends them."""
 
 import json
 import random

@@ -88,7 +88,8 @@ REVIEWS = Group(
 )
 
 
-# In the circle of the plane that holds the one on the ground, then by the great circle (catalogue.search.geocoding.distance).
+# In the circle of the plane that holds the one on the ground, then by the great circle
+# (catalogue.search.geocoding.distance).
 LAT, LNG = "restaurant.latitude", "restaurant.longitude"
 METRES = distance.METRES_SQL.replace("%(lat)s", LAT).replace("%(lng)s", LNG)
 STRETCH = f"""{distance.MERCATOR_RADIUS_M / distance.EARTH_RADIUS_M * (1 + 1e-9)}

@@ -36,7 +36,7 @@ SAYS_NOTHING = "says nothing of the place"
 
 @dataclass(frozen=True, slots=True)
 class Own:
-    """The stems of lexicon/support_stopwords.toml: what needs no review, and by the name of a finding what it licenses."""
+    """The stems of lexicon/support_stopwords.toml that need no review, and by finding those that it licenses."""
 
     counts: Mapping[str, int]
     praise: frozenset[str]

@@ -2,7 +2,8 @@
 
     python stock.py < {"url": ..., "key": ..., "tool": ..., "arguments": {...}, "rest": ADDRESS, "headers": {...}}
 
-It runs in an environment of its own (tests/external_clients/test_mcp_clients.py), as those clients need `mcp` of before 2.
+It runs in an environment of its own (tests/external_clients/test_mcp_clients.py), as those clients need `mcp` of
+before 2.
 """
 # The `mcp` that it imports is not the one that is checked with the rest.
 # mypy: ignore-errors

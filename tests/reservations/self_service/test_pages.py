@@ -21,7 +21,8 @@ from reservations.self_service import links
 from tests.support import builders
 from tests.support.live_server import database_url
 
-# The reservations of tests/support/builders.py begin on 2031-05-03 at 17:30 UTC, and a party of four stays for 105 minutes.
+# The reservations of tests/support/builders.py begin on 2031-05-03 at 17:30 UTC, and a party of four stays for 105
+# minutes.
 NOW = datetime(2031, 5, 3, 12, 0, tzinfo=UTC)
 STARTS_AT = datetime(2031, 5, 3, 17, 30, tzinfo=UTC)
 ENDS_AT = STARTS_AT + timedelta(minutes=105)

@@ -1,5 +1,3 @@
-"""Restaurants and what is searched, sold and exported of them: places, reviews, insights, offers, imports, exports."""
-
 import django.contrib.postgres.fields
 import django.contrib.postgres.indexes
 import django.contrib.postgres.search
@@ -8,69 +6,39 @@ import django.db.models.functions.datetime
 import django.db.models.functions.text
 import django.db.models.lookups
 from django.conf import settings
-from django.contrib.postgres.operations import CreateExtension, TrigramExtension, UnaccentExtension
+from django.contrib.postgres.operations import (
+    BtreeGinExtension,
+    BtreeGistExtension,
+    CreateExtension,
+    TrigramExtension,
+    UnaccentExtension,
+)
 from django.db import migrations, models
 
 import catalogue.models.postgres_fields
 import catalogue.models.restaurants
 import framework.public_ids
 import framework.timezones
+from framework.db.deferred_sql import create_references
 from framework.db.sql_files import run_sql_files
-from framework.db.squashed_migrations import make_references
 
 
 class Migration(migrations.Migration):
     initial = True
-    replaces = [
-        ("catalogue", "0001_functions_of_search"),
-        ("catalogue", "0002_catalogue"),
-        ("catalogue", "0003_restaurant_by_address"),
-        ("catalogue", "0004_restaurant_by_reviews"),
-        ("catalogue", "0005_markets_are_checked"),
-        ("catalogue", "0006_restaurants_are_checked"),
-        ("catalogue", "0007_restaurant_locked_fields"),
-        ("catalogue", "0008_insights_and_exports"),
-        ("catalogue", "0009_sources_of_an_export_part"),
-        ("catalogue", "0010_insights_count_what_was_read"),
-        ("catalogue", "0011_the_catalogue_whole"),
-        ("catalogue", "0012_rendering"),
-        ("catalogue", "0013_slots_that_staff_withdrew"),
-        ("catalogue", "0014_rendering_waits"),
-        ("catalogue", "0015_ranks_move_ahead_of_time"),
-        ("catalogue", "0016_hours_that_cannot_be_read"),
-        ("catalogue", "0017_read_model_of_removed"),
-        ("catalogue", "0018_spans_without_indexes"),
-        ("catalogue", "0019_reviews_remember_their_place"),
-        ("catalogue", "0020_spans_carried_over"),
-        ("catalogue", "0021_what_an_import_stated"),
-        ("catalogue", "0022_reports_that_say_something_else"),
-        ("catalogue", "0023_restaurants_not_open"),
-        ("catalogue", "0024_booleans_are_named"),
-        ("catalogue", "0025_exports_of_every_dataset"),
-        ("catalogue", "0026_rows_know_when_they_changed"),
-        ("catalogue", "0027_public_ids_are_made_fast"),
-        ("catalogue", "0028_insight_calls_know_what_they_asked"),
-        ("catalogue", "0029_removals_are_noted"),
-        ("catalogue", "0030_all_that_is_exported_knows_its_changes"),
-        ("catalogue", "0031_insights_know_when_their_input_changed"),
-        ("catalogue", "0032_equal_orders_of_staff_are_one"),
-        ("catalogue", "0033_exports_know_when_they_are_begun_anew"),
-        ("catalogue", "0034_exports_that_failed_are_found"),
-        ("catalogue", "0035_insights_that_nobody_approved_are_found"),
-        ("catalogue", "0036_versions_are_found_by_their_kind"),
-    ]
 
     dependencies = [
-        ("accounts", "0001_people_venues_keys_and_events"),
-        ("payments", "0001_prices_payments_and_wallets"),
-        ("reservations", "0001_reservations_tables_and_guests"),
+        ("accounts", "0001_initial"),
+        ("accounts", "__first__"),
+        ("payments", "0001_initial"),
+        ("reservations", "0001_initial"),
     ]
 
     operations = [
         TrigramExtension(),
         CreateExtension("fuzzystrmatch"),
         UnaccentExtension(),
-        # Generated columns and indexes call these.
+        BtreeGistExtension(),
+        BtreeGinExtension(),
         run_sql_files("catalogue", "mercator", "fold"),
         migrations.CreateModel(
             name="Source",
@@ -109,10 +77,7 @@ class Migration(migrations.Migration):
                 ),
                 ("latitude", models.FloatField()),
                 ("longitude", models.FloatField()),
-                (
-                    "radius_m",
-                    models.PositiveIntegerField(help_text="Maximum distance from the centre in metres"),
-                ),
+                ("radius_m", models.PositiveIntegerField(help_text="Maximum distance from the centre in metres")),
             ],
             options={
                 "constraints": [
@@ -201,50 +166,15 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
-            name="Removal",
-            fields=[
-                ("id", models.BigAutoField(primary_key=True, serialize=False)),
-                (
-                    "dataset",
-                    models.CharField(
-                        choices=[
-                            ("restaurants", "Restaurants"),
-                            ("reviews", "Reviews"),
-                            ("photos", "Photos"),
-                            ("landmarks", "Landmarks"),
-                            ("history", "History"),
-                        ],
-                        max_length=20,
-                    ),
-                ),
-                ("key", models.CharField(help_text="Its public id", max_length=60)),
-                ("at", models.DateTimeField()),
-            ],
-            options={
-                "indexes": [models.Index(fields=["dataset", "at", "id"], name="removal_by_age")],
-            },
-        ),
-        migrations.CreateModel(
-            name="ReviewChange",
-            fields=[
-                ("id", models.BigAutoField(primary_key=True, serialize=False)),
-                ("restaurant", models.UUIDField()),
-                ("review", models.UUIDField()),
-                ("stars", models.IntegerField()),
-                ("length", models.IntegerField(help_text="Of the text, in characters")),
-                ("helpful_count", models.IntegerField()),
-                ("photo_count", models.IntegerField()),
-                ("transaction", models.BigIntegerField(help_text="Of the database: which walks have seen the change")),
-                ("at", models.DateTimeField()),
-            ],
-            options={
-                "indexes": [models.Index(fields=["restaurant"], name="review_change_of_restaurant")],
-            },
-        ),
-        migrations.CreateModel(
             name="Holiday",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "market",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="holidays", to="catalogue.market"
+                    ),
+                ),
                 ("date", models.DateField()),
                 ("name", models.CharField(max_length=120)),
                 (
@@ -253,12 +183,6 @@ class Migration(migrations.Migration):
                         default=False,
                         help_text="Excluded: not a holiday here, although the calendars contain it",
                         verbose_name="excluded",
-                    ),
-                ),
-                (
-                    "market",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="holidays", to="catalogue.market"
                     ),
                 ),
             ],
@@ -299,6 +223,12 @@ class Migration(migrations.Migration):
                         max_length=20,
                     ),
                 ),
+                (
+                    "market",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="restaurants", to="catalogue.market"
+                    ),
+                ),
                 ("neighborhood", models.CharField(blank=True, max_length=120, null=True)),
                 ("line1", models.CharField(blank=True, max_length=200, null=True)),
                 ("locality", models.CharField(blank=True, max_length=120, null=True)),
@@ -331,8 +261,28 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 (
+                    "review_facets",
+                    models.JSONField(
+                        blank=True,
+                        db_default={},
+                        default=dict,
+                        editable=False,
+                        help_text="by_lang, with_photos, with_reply",
+                    ),
+                ),
+                (
                     "price_level",
                     models.IntegerField(blank=True, help_text="1 to 4, one step per currency symbol", null=True),
+                ),
+                (
+                    "cuisine",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="restaurants",
+                        to="catalogue.cuisine",
+                    ),
                 ),
                 (
                     "cuisines",
@@ -357,34 +307,6 @@ class Migration(migrations.Migration):
                 ("updated_at", models.DateTimeField()),
                 ("version", models.PositiveIntegerField(default=1, help_text="Set by the database")),
                 (
-                    "cuisine",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="restaurants",
-                        to="catalogue.cuisine",
-                    ),
-                ),
-                (
-                    "market",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT, related_name="restaurants", to="catalogue.market"
-                    ),
-                ),
-                (
-                    "locked_fields",
-                    django.contrib.postgres.fields.ArrayField(
-                        base_field=models.CharField(max_length=40),
-                        blank=True,
-                        db_default=[],
-                        default=list,
-                        help_text="Set by staff: imports do not change these fields",
-                        size=None,
-                    ),
-                ),
-                ("erased_at", models.DateTimeField(blank=True, editable=False, null=True)),
-                (
                     "merged_into",
                     models.ForeignKey(
                         blank=True,
@@ -395,14 +317,16 @@ class Migration(migrations.Migration):
                         to="catalogue.restaurant",
                     ),
                 ),
+                ("erased_at", models.DateTimeField(blank=True, editable=False, null=True)),
                 (
-                    "review_facets",
-                    models.JSONField(
+                    "locked_fields",
+                    django.contrib.postgres.fields.ArrayField(
+                        base_field=models.CharField(max_length=40),
                         blank=True,
-                        db_default={},
-                        default=dict,
-                        editable=False,
-                        help_text="by_lang, with_photos, with_reply",
+                        db_default=[],
+                        default=list,
+                        help_text="Set by staff: imports do not change these fields",
+                        size=None,
                     ),
                 ),
             ],
@@ -419,16 +343,16 @@ class Migration(migrations.Migration):
                     models.Index(fields=["market", "id"], name="restaurant_by_market"),
                     models.Index(fields=["updated_at", "id"], name="restaurant_by_update"),
                     models.Index(
+                        condition=models.Q(("status", "open"), _negated=True),
+                        fields=["status", "id"],
+                        name="restaurant_not_open",
+                    ),
+                    models.Index(
                         condition=models.Q(
                             ("hours__contains", {"known": False}), ("hours__has_key", "notes"), _connector="OR"
                         ),
                         fields=["id"],
                         name="restaurant_with_unread_hours",
-                    ),
-                    models.Index(
-                        condition=models.Q(("status", "open"), _negated=True),
-                        fields=["status", "id"],
-                        name="restaurant_not_open",
                     ),
                 ],
                 "constraints": [
@@ -437,13 +361,6 @@ class Migration(migrations.Migration):
                     ),
                     models.CheckConstraint(
                         condition=models.Q(("rating__range", (1, 5))), name="restaurant_rating_in_1_to_5"
-                    ),
-                    models.CheckConstraint(
-                        condition=models.Q(("phone__regex", "^\\+[1-9][0-9]{6,14}$")), name="restaurant_phone_is_e164"
-                    ),
-                    models.CheckConstraint(
-                        condition=models.Q(("slug__regex", "^[a-z0-9]+(-[a-z0-9]+)*$")),
-                        name="restaurant_slug_is_lowercase",
                     ),
                     models.CheckConstraint(
                         condition=models.Q(
@@ -465,6 +382,14 @@ class Migration(migrations.Migration):
                         violation_error_message="The country is a code of ISO 3166-1: DK.",
                     ),
                     models.CheckConstraint(
+                        condition=models.Q(
+                            ("merged_into__isnull", True),
+                            models.Q(("merged_into", models.F("id")), _negated=True),
+                            _connector="OR",
+                        ),
+                        name="restaurant_is_not_merged_into_itself",
+                    ),
+                    models.CheckConstraint(
                         condition=django.db.models.lookups.Exact(
                             models.Func("attributes", function="jsonb_typeof", output_field=models.TextField()),
                             models.Value("object"),
@@ -479,15 +404,464 @@ class Migration(migrations.Migration):
                         name="restaurant_external_ids_are_an_object",
                     ),
                     models.CheckConstraint(
-                        condition=models.Q(
-                            ("merged_into__isnull", True),
-                            models.Q(("merged_into", models.F("id")), _negated=True),
-                            _connector="OR",
-                        ),
-                        name="restaurant_is_not_merged_into_itself",
+                        condition=models.Q(("phone__regex", "^\\+[1-9][0-9]{6,14}$")), name="restaurant_phone_is_e164"
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("slug__regex", "^[a-z0-9]+(-[a-z0-9]+)*$")),
+                        name="restaurant_slug_is_lowercase",
                     ),
                 ],
             },
+        ),
+        migrations.CreateModel(
+            name="SourceRecord",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "restaurant",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="source_records",
+                        to="catalogue.restaurant",
+                    ),
+                ),
+                (
+                    "source",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="records", to="catalogue.source"
+                    ),
+                ),
+                ("record", models.CharField(help_text="The source's own id", max_length=120)),
+                ("digest", models.CharField(help_text="SHA-256 of the record; equal means unchanged", max_length=64)),
+                (
+                    "fields",
+                    django.contrib.postgres.fields.ArrayField(
+                        base_field=models.CharField(max_length=40),
+                        default=list,
+                        help_text="Fields taken from this source",
+                        size=None,
+                    ),
+                ),
+                ("updated_at", models.DateTimeField()),
+            ],
+            options={
+                "constraints": [
+                    models.UniqueConstraint(fields=("source", "record"), name="one_restaurant_per_source_record")
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="MatchCandidate",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "first",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="catalogue.restaurant"
+                    ),
+                ),
+                (
+                    "second",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="catalogue.restaurant"
+                    ),
+                ),
+                ("score", models.FloatField(help_text="0 to 1")),
+                ("reasons", models.JSONField(default=dict, help_text="Similarities: name, address, phone, metres")),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[("open", "Open"), ("merged", "Merged"), ("distinct", "Distinct")],
+                        default="open",
+                        max_length=10,
+                    ),
+                ),
+                ("found_at", models.DateTimeField()),
+                ("decided_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "decided_by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+            ],
+            options={
+                "indexes": [models.Index(fields=["state", "-score", "id"], name="match_likeliest_of_state")],
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(("first__lt", models.F("second"))), name="match_in_order_of_ids"
+                    ),
+                    models.UniqueConstraint(fields=("first", "second"), name="a_pair_is_judged_once"),
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="Export",
+            fields=[
+                (
+                    "id",
+                    models.UUIDField(
+                        default=framework.public_ids.new_id, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+                (
+                    "wallet",
+                    models.ForeignKey(
+                        blank=True,
+                        help_text="Null: ordered by staff",
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="exports",
+                        to="payments.wallet",
+                    ),
+                ),
+                (
+                    "payment",
+                    models.OneToOneField(
+                        blank=True,
+                        help_text="Null: not paid yet, or nothing to pay",
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="export",
+                        to="payments.payment",
+                    ),
+                ),
+                (
+                    "dataset",
+                    models.CharField(
+                        choices=[
+                            ("restaurants", "Restaurants"),
+                            ("reviews", "Reviews"),
+                            ("photos", "Photos"),
+                            ("landmarks", "Landmarks"),
+                            ("history", "History"),
+                        ],
+                        max_length=20,
+                    ),
+                ),
+                (
+                    "format",
+                    models.CharField(
+                        choices=[("parquet", "parquet"), ("jsonl.gz", "jsonl.gz"), ("csv.gz", "csv.gz")], max_length=20
+                    ),
+                ),
+                ("filter", models.JSONField(blank=True, default=dict)),
+                (
+                    "fields",
+                    django.contrib.postgres.fields.ArrayField(
+                        base_field=models.CharField(max_length=20),
+                        blank=True,
+                        default=list,
+                        help_text="Field groups; empty: the core fields",
+                        size=None,
+                    ),
+                ),
+                (
+                    "since_export",
+                    models.ForeignKey(
+                        blank=True,
+                        help_text="Only what has changed since that one",
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="deltas",
+                        to="catalogue.export",
+                    ),
+                ),
+                ("fingerprint", models.CharField(help_text="SHA-256 of what is exported and how", max_length=64)),
+                ("queue", models.CharField(help_text="Queue of the customer's tier", max_length=20)),
+                (
+                    "status",
+                    models.CharField(
+                        choices=[
+                            ("awaiting_payment", "Awaiting Payment"),
+                            ("queued", "Queued"),
+                            ("running", "Running"),
+                            ("succeeded", "Succeeded"),
+                            ("failed", "Failed"),
+                            ("cancelled", "Cancelled"),
+                            ("expired", "Expired"),
+                        ],
+                        default="queued",
+                        max_length=20,
+                    ),
+                ),
+                (
+                    "rows_total",
+                    models.BigIntegerField(blank=True, help_text="Rows when it began, for the progress", null=True),
+                ),
+                (
+                    "rows",
+                    models.BigIntegerField(blank=True, help_text="Rows in the files; known at the end", null=True),
+                ),
+                ("manifest_sha256", models.CharField(blank=True, max_length=64)),
+                ("error", models.CharField(blank=True, max_length=500)),
+                ("created_at", models.DateTimeField()),
+                (
+                    "restarted_at",
+                    models.DateTimeField(
+                        blank=True, help_text="When it was last restarted after a failure", null=True
+                    ),
+                ),
+                (
+                    "snapshot_at",
+                    models.DateTimeField(blank=True, help_text="Time of the data in the files", null=True),
+                ),
+                (
+                    "changes_from",
+                    models.DateTimeField(
+                        blank=True,
+                        help_text="Changes before this time are in the files; a delta starts here",
+                        null=True,
+                    ),
+                ),
+                ("generation", models.PositiveIntegerField(default=0, help_text="Number of snapshots")),
+                (
+                    "snapshots",
+                    django.contrib.postgres.fields.ArrayField(
+                        base_field=models.CharField(max_length=40),
+                        blank=True,
+                        default=list,
+                        help_text="Names under which it may still be open",
+                        size=None,
+                    ),
+                ),
+                ("finished_at", models.DateTimeField(blank=True, null=True)),
+                ("expires_at", models.DateTimeField(blank=True, null=True)),
+            ],
+            options={
+                "indexes": [
+                    models.Index(fields=["wallet", "-created_at"], name="export_newest_of_wallet"),
+                    models.Index(
+                        condition=models.Q(("status", "failed")), fields=["created_at"], name="export_failed"
+                    ),
+                ],
+                "constraints": [
+                    models.UniqueConstraint(
+                        condition=models.Q(("status__in", ("awaiting_payment", "queued", "running"))),
+                        fields=("wallet", "fingerprint"),
+                        name="one_unfinished_export_of_a_kind_and_wallet",
+                        nulls_distinct=False,
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            (
+                                "status__in",
+                                [
+                                    "awaiting_payment",
+                                    "queued",
+                                    "running",
+                                    "succeeded",
+                                    "failed",
+                                    "cancelled",
+                                    "expired",
+                                ],
+                            )
+                        ),
+                        name="export_status_is_known",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("status", "failed"), _negated=True),
+                            models.Q(("error", ""), _negated=True),
+                            _connector="OR",
+                        ),
+                        name="a_failed_export_says_why",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("status", "succeeded"), _negated=True),
+                            models.Q(("expires_at__isnull", False), ("rows__isnull", False)),
+                            _connector="OR",
+                        ),
+                        name="a_finished_export_is_counted",
+                    ),
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="ExportPart",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "export",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="parts", to="catalogue.export"
+                    ),
+                ),
+                ("seq", models.PositiveIntegerField()),
+                (
+                    "kind",
+                    models.CharField(
+                        choices=[("rows", "Rows"), ("removed", "Removed")],
+                        default="rows",
+                        help_text="Rows, or the ids of deleted rows of a delta",
+                        max_length=10,
+                    ),
+                ),
+                (
+                    "lo",
+                    models.CharField(
+                        blank=True, help_text="After this key; null: from the first", max_length=40, null=True
+                    ),
+                ),
+                (
+                    "hi",
+                    models.CharField(
+                        blank=True, help_text="Up to this key; null: to the last", max_length=40, null=True
+                    ),
+                ),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[("waiting", "Waiting"), ("taken", "Taken"), ("done", "Done")],
+                        default="waiting",
+                        max_length=20,
+                    ),
+                ),
+                ("lease_until", models.DateTimeField(blank=True, null=True)),
+                ("token", models.PositiveBigIntegerField(default=0, help_text="Of the last claim")),
+                ("tries", models.PositiveIntegerField(default=0, help_text="Failed attempts")),
+                (
+                    "generation",
+                    models.PositiveIntegerField(default=0, help_text="Of the snapshot that it is known to be of"),
+                ),
+                (
+                    "horizon",
+                    models.BigIntegerField(
+                        blank=True, help_text="Transactions before this one were all over when it was read", null=True
+                    ),
+                ),
+                (
+                    "file",
+                    models.CharField(blank=True, help_text="Its name in the folder of the export", max_length=100),
+                ),
+                ("rows", models.PositiveIntegerField(blank=True, null=True)),
+                ("bytes", models.BigIntegerField(blank=True, null=True)),
+                ("sha256", models.CharField(blank=True, max_length=64)),
+                (
+                    "sources",
+                    django.contrib.postgres.fields.ArrayField(
+                        base_field=models.CharField(max_length=40),
+                        blank=True,
+                        default=list,
+                        help_text="Sources of the data",
+                        size=None,
+                    ),
+                ),
+            ],
+            options={
+                "constraints": [
+                    models.UniqueConstraint(fields=("export", "seq"), name="a_part_of_an_export_is_there_once"),
+                    models.CheckConstraint(
+                        condition=models.Q(("state__in", ["waiting", "taken", "done"])),
+                        name="export_part_state_is_known",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("state", "done"), _negated=True),
+                            models.Q(
+                                ("bytes__isnull", False),
+                                ("rows__isnull", False),
+                                models.Q(("sha256", ""), _negated=True),
+                            ),
+                            _connector="OR",
+                        ),
+                        name="a_written_part_is_counted",
+                    ),
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="Removal",
+            fields=[
+                ("id", models.BigAutoField(primary_key=True, serialize=False)),
+                (
+                    "dataset",
+                    models.CharField(
+                        choices=[
+                            ("restaurants", "Restaurants"),
+                            ("reviews", "Reviews"),
+                            ("photos", "Photos"),
+                            ("landmarks", "Landmarks"),
+                            ("history", "History"),
+                        ],
+                        max_length=20,
+                    ),
+                ),
+                ("key", models.CharField(help_text="Its public id", max_length=60)),
+                ("at", models.DateTimeField()),
+            ],
+            options={
+                "indexes": [models.Index(fields=["dataset", "at", "id"], name="removal_by_age")],
+            },
+        ),
+        migrations.CreateModel(
+            name="ImportRun",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "source",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="runs", to="catalogue.source"
+                    ),
+                ),
+                (
+                    "market",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="catalogue.market",
+                    ),
+                ),
+                ("file", models.CharField(max_length=400)),
+                (
+                    "forced",
+                    models.BooleanField(db_default=False, default=False, help_text="Ran despite the safety check"),
+                ),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("running", "Running"),
+                            ("done", "Done"),
+                            ("failed", "Failed"),
+                            ("stopped", "stopped by the safety check"),
+                        ],
+                        default="running",
+                        max_length=10,
+                    ),
+                ),
+                ("read", models.PositiveIntegerField(default=0)),
+                ("created", models.PositiveIntegerField(default=0)),
+                ("changed", models.PositiveIntegerField(default=0)),
+                ("unchanged", models.PositiveIntegerField(default=0)),
+                ("skipped", models.PositiveIntegerField(default=0, help_text="Valid rows that are not restaurants")),
+                (
+                    "merged",
+                    models.PositiveIntegerField(
+                        db_default=0, default=0, help_text="New records of restaurants known from other sources"
+                    ),
+                ),
+                (
+                    "queued",
+                    models.PositiveIntegerField(db_default=0, default=0, help_text="Pairs for staff to review"),
+                ),
+                (
+                    "closed",
+                    models.PositiveIntegerField(db_default=0, default=0, help_text="Missing in a newer release"),
+                ),
+                ("refused", models.PositiveIntegerField(default=0)),
+                ("rejects_file", models.CharField(blank=True, max_length=400)),
+                ("error", models.TextField(blank=True)),
+                ("started_at", models.DateTimeField()),
+                ("finished_at", models.DateTimeField(blank=True, null=True)),
+            ],
         ),
         migrations.CreateModel(
             name="Insight",
@@ -511,10 +885,13 @@ class Migration(migrations.Migration):
                 ("provider_version", models.CharField(max_length=20)),
                 ("input_hash", models.CharField(help_text="SHA-256 of the input", max_length=64)),
                 ("review_count", models.PositiveIntegerField(help_text="Reviews used")),
+                (
+                    "restaurant_review_count",
+                    models.PositiveIntegerField(help_text="Review count of the restaurant at that time"),
+                ),
                 ("reviews_through", models.DateTimeField(help_text="Newest review used")),
                 ("rating", models.FloatField(blank=True, null=True)),
                 ("generated_at", models.DateTimeField()),
-                ("hidden", models.BooleanField(default=False, help_text="Not served")),
                 (
                     "failed_at",
                     models.DateTimeField(
@@ -522,34 +899,25 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 (
-                    "restaurant_review_count",
-                    models.PositiveIntegerField(help_text="Review count of the restaurant at that time"),
+                    "is_outdated",
+                    models.BooleanField(
+                        db_default=False, default=False, editable=False, help_text="The input has changed since"
+                    ),
                 ),
-                ("approved_at", models.DateTimeField(blank=True, help_text="When staff approved it", null=True)),
-                ("approved_by", models.CharField(blank=True, max_length=150)),
+                ("hidden", models.BooleanField(default=False, help_text="Not served")),
+                ("model", models.CharField(blank=True, help_text="Model of the provider", max_length=80)),
                 (
                     "cost_usd",
                     models.DecimalField(decimal_places=6, default=0, max_digits=12, verbose_name="cost in USD"),
                 ),
-                (
-                    "model",
-                    models.CharField(blank=True, help_text="Model of the provider", max_length=80),
-                ),
+                ("approved_at", models.DateTimeField(blank=True, help_text="When staff approved it", null=True)),
+                ("approved_by", models.CharField(blank=True, max_length=150)),
                 (
                     "updated_at",
                     models.DateTimeField(
                         db_default=django.db.models.functions.datetime.Now(),
                         editable=False,
                         help_text="Set by a trigger",
-                    ),
-                ),
-                (
-                    "is_outdated",
-                    models.BooleanField(
-                        db_default=False,
-                        default=False,
-                        editable=False,
-                        help_text="The input has changed since",
                     ),
                 ),
             ],
@@ -600,8 +968,18 @@ class Migration(migrations.Migration):
                         default=framework.public_ids.new_id, editable=False, primary_key=True, serialize=False
                     ),
                 ),
+                (
+                    "restaurant",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="insight_calls",
+                        to="catalogue.restaurant",
+                    ),
+                ),
                 ("provider", models.CharField(max_length=40)),
+                ("provider_version", models.CharField(default="", max_length=20)),
                 ("model", models.CharField(max_length=80)),
+                ("input_hash", models.CharField(default="", help_text="SHA-256 of the input", max_length=64)),
                 (
                     "outcome",
                     models.CharField(
@@ -623,19 +1001,6 @@ class Migration(migrations.Migration):
                 ("cost_usd", models.DecimalField(decimal_places=6, max_digits=12, verbose_name="cost in USD")),
                 ("started_at", models.DateTimeField()),
                 ("ended_at", models.DateTimeField(blank=True, null=True)),
-                (
-                    "restaurant",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="insight_calls",
-                        to="catalogue.restaurant",
-                    ),
-                ),
-                ("provider_version", models.CharField(default="", max_length=20)),
-                (
-                    "input_hash",
-                    models.CharField(default="", help_text="SHA-256 of the input", max_length=64),
-                ),
             ],
             options={
                 "indexes": [
@@ -643,6 +1008,12 @@ class Migration(migrations.Migration):
                     models.Index(fields=["restaurant", "-started_at"], name="insight_call_of_restaurant"),
                 ],
                 "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("outcome__in", ["asked", "written", "refused", "rejected", "failed", "dropped"])
+                        ),
+                        name="insight_call_outcome_is_known",
+                    ),
                     models.CheckConstraint(
                         condition=models.Q(("cost_usd__gte", 0)), name="insight_call_costs_no_less_than_nothing"
                     ),
@@ -654,16 +1025,569 @@ class Migration(migrations.Migration):
                         ),
                         name="an_insight_call_that_ended_says_when",
                     ),
-                    models.CheckConstraint(
-                        condition=models.Q(
-                            ("outcome__in", ["asked", "written", "refused", "rejected", "failed", "dropped"])
-                        ),
-                        name="insight_call_outcome_is_known",
-                    ),
                     models.UniqueConstraint(
                         condition=models.Q(("outcome", "asked")),
                         fields=("restaurant",),
                         name="one_open_insight_call_of_a_restaurant",
+                    ),
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="Landmark",
+            fields=[
+                (
+                    "id",
+                    models.UUIDField(
+                        default=framework.public_ids.new_id, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+                ("name", models.CharField(max_length=200)),
+                (
+                    "kind",
+                    models.CharField(
+                        choices=[
+                            ("landmark", "Landmark"),
+                            ("museum", "Museum"),
+                            ("park", "Park"),
+                            ("theatre", "Theatre"),
+                            ("viewpoint", "Viewpoint"),
+                            ("market", "Market"),
+                            ("transit", "Transit"),
+                            ("neighborhood", "Neighborhood"),
+                            ("city", "City"),
+                        ],
+                        max_length=20,
+                    ),
+                ),
+                (
+                    "market",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="landmarks",
+                        to="catalogue.market",
+                    ),
+                ),
+                ("latitude", models.FloatField()),
+                ("longitude", models.FloatField()),
+                (
+                    "position",
+                    models.GeneratedField(
+                        db_persist=True,
+                        expression=catalogue.models.restaurants.Mercator("latitude", "longitude"),
+                        output_field=catalogue.models.postgres_fields.PointField(),
+                    ),
+                ),
+                (
+                    "prominence",
+                    models.PositiveSmallIntegerField(
+                        default=0, help_text="0 to 100: decides between landmarks with the same name"
+                    ),
+                ),
+                ("wikidata", models.CharField(blank=True, max_length=20, null=True, unique=True)),
+                (
+                    "source",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to="catalogue.source"
+                    ),
+                ),
+                (
+                    "updated_at",
+                    models.DateTimeField(
+                        db_default=django.db.models.functions.datetime.Now(),
+                        editable=False,
+                        help_text="Set by a trigger",
+                    ),
+                ),
+            ],
+            options={
+                "indexes": [
+                    django.contrib.postgres.indexes.GistIndex(fields=["position"], name="landmark_by_position")
+                ],
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(("latitude__range", (-85, 85)), ("longitude__range", (-180, 180))),
+                        name="landmark_on_earth",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("wikidata__regex", "^Q[1-9][0-9]*$")), name="landmark_wikidata_is_a_qid"
+                    ),
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="LandmarkName",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "landmark",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="names", to="catalogue.landmark"
+                    ),
+                ),
+                ("name", models.CharField(max_length=200)),
+                (
+                    "folded",
+                    models.GeneratedField(
+                        db_persist=True,
+                        expression=models.Func("name", function="fold"),
+                        output_field=models.CharField(max_length=200),
+                    ),
+                ),
+            ],
+            options={
+                "indexes": [
+                    models.Index(fields=["folded"], name="landmark_name_exact"),
+                    django.contrib.postgres.indexes.GinIndex(
+                        fields=["folded"], name="landmark_name_trigrams", opclasses=["gin_trgm_ops"]
+                    ),
+                ],
+                "constraints": [
+                    models.UniqueConstraint(fields=("landmark", "folded"), name="landmark_has_a_name_once")
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="Listing",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "restaurant",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="listing", to="catalogue.restaurant"
+                    ),
+                ),
+                (
+                    "venue",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="listing", to="accounts.venue"
+                    ),
+                ),
+                (
+                    "is_active",
+                    models.BooleanField(
+                        default=True, help_text="Whether offers are shown and can be booked", verbose_name="active"
+                    ),
+                ),
+                ("created_at", models.DateTimeField()),
+            ],
+        ),
+        migrations.CreateModel(
+            name="FlowRule",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "restaurant",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="flow_rules",
+                        to="catalogue.restaurant",
+                    ),
+                ),
+                (
+                    "weekdays",
+                    django.contrib.postgres.fields.ArrayField(
+                        base_field=models.IntegerField(), help_text="0 is Monday", size=None
+                    ),
+                ),
+                ("time", models.TimeField(help_text="First slot, in the restaurant's time zone")),
+                ("until", models.TimeField(blank=True, help_text="Last slot; empty: one slot a day", null=True)),
+                (
+                    "every_minutes",
+                    models.PositiveSmallIntegerField(
+                        db_default=30,
+                        default=30,
+                        help_text="Minutes between slots",
+                        verbose_name="interval in minutes",
+                    ),
+                ),
+                ("percent", models.PositiveSmallIntegerField()),
+                ("seats", models.PositiveSmallIntegerField(db_default=8, default=8, help_text="Guests per slot")),
+                ("party_min", models.PositiveSmallIntegerField(db_default=1, default=1)),
+                ("party_max", models.PositiveSmallIntegerField(db_default=8, default=8)),
+                (
+                    "applies_to",
+                    models.CharField(
+                        choices=[("food", "Food"), ("total", "Total")],
+                        db_default="food",
+                        default="food",
+                        max_length=10,
+                    ),
+                ),
+                (
+                    "book_before_minutes",
+                    models.PositiveSmallIntegerField(
+                        db_default=30, default=30, help_text="Minutes before the slot until which it can be booked"
+                    ),
+                ),
+                (
+                    "bookable_days",
+                    models.PositiveSmallIntegerField(
+                        blank=True,
+                        help_text="Days before the slot from which it can be booked; empty: no limit",
+                        null=True,
+                    ),
+                ),
+                ("terms", models.CharField(blank=True, db_default="", default="", max_length=500)),
+                ("active", models.BooleanField(default=True)),
+                (
+                    "source_record",
+                    models.ForeignKey(
+                        blank=True,
+                        editable=False,
+                        help_text="Source of the rule; empty: staff",
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="flow_rules",
+                        to="catalogue.sourcerecord",
+                    ),
+                ),
+            ],
+            options={
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(("percent__range", (1, 90))), name="flow_rule_percent_in_1_to_90"
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("weekdays__contained_by", [0, 1, 2, 3, 4, 5, 6]), ("weekdays__len__gte", 1)
+                        ),
+                        name="flow_rule_weekdays_in_0_to_6",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("until__isnull", True), ("until__gte", models.F("time")), _connector="OR"),
+                        name="flow_rule_ends_after_it_begins",
+                        violation_error_message="The last slot is not before the first.",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("every_minutes__range", (5, 1440))),
+                        name="flow_rule_steps_of_5_minutes_to_a_day",
+                        violation_error_message="From slot to slot it is 5 to 1440 minutes.",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("party_max__gte", models.F("party_min")),
+                            ("party_min__gte", 1),
+                            ("seats__gte", models.F("party_max")),
+                        ),
+                        name="flow_rule_party_fits_the_seats",
+                        violation_error_message="A party is of 1 to so many guests as the slot has seats.",
+                    ),
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="FlowSlot",
+            fields=[
+                (
+                    "id",
+                    models.UUIDField(
+                        default=framework.public_ids.new_id, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+                (
+                    "rule",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="slots",
+                        to="catalogue.flowrule",
+                    ),
+                ),
+                (
+                    "restaurant",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="flow_slots",
+                        to="catalogue.restaurant",
+                    ),
+                ),
+                ("starts_at", models.DateTimeField()),
+                ("date", models.DateField(help_text="In the restaurant's time zone, as `time`")),
+                ("time", models.TimeField()),
+                ("percent", models.PositiveSmallIntegerField()),
+                ("applies_to", models.CharField(choices=[("food", "Food"), ("total", "Total")], max_length=10)),
+                ("party_min", models.PositiveSmallIntegerField()),
+                ("party_max", models.PositiveSmallIntegerField()),
+                ("seats", models.PositiveSmallIntegerField()),
+                ("seats_left", models.SmallIntegerField()),
+                ("bookable_from", models.DateTimeField(null=True)),
+                ("book_before", models.DateTimeField()),
+                ("terms", models.CharField(blank=True, max_length=500)),
+                ("withdrawn_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "is_barred",
+                    models.BooleanField(
+                        db_default=False, default=False, help_text="Withdrawn by staff: rules do not restore it"
+                    ),
+                ),
+            ],
+            options={
+                "indexes": [
+                    models.Index(fields=["restaurant", "starts_at"], name="slot_next_of_restaurant"),
+                    models.Index(
+                        condition=models.Q(("seats_left__gt", 0), ("withdrawn_at__isnull", True)),
+                        fields=["starts_at"],
+                        name="slot_on_sale",
+                    ),
+                    models.Index(
+                        condition=models.Q(("seats_left__lt", models.F("seats"))),
+                        fields=["starts_at"],
+                        name="slot_booked",
+                    ),
+                ],
+                "constraints": [
+                    models.UniqueConstraint(fields=("rule", "starts_at"), name="a_slot_of_a_rule_is_there_once"),
+                    models.CheckConstraint(
+                        condition=models.Q(("seats_left__gte", 0), ("seats_left__lte", models.F("seats"))),
+                        name="a_slot_sells_no_seat_twice",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("percent__range", (1, 90))), name="flow_slot_percent_in_1_to_90"
+                    ),
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="FlowBooking",
+            fields=[
+                (
+                    "id",
+                    models.UUIDField(
+                        default=framework.public_ids.new_id, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+                (
+                    "slot",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="bookings", to="catalogue.flowslot"
+                    ),
+                ),
+                (
+                    "reservation",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="flow_booking",
+                        to="reservations.reservation",
+                    ),
+                ),
+                ("seats", models.PositiveSmallIntegerField()),
+                (
+                    "contact",
+                    models.CharField(
+                        help_text="Hash of the guest's mail address or phone: what caps count", max_length=64
+                    ),
+                ),
+                ("created_at", models.DateTimeField()),
+                ("released_at", models.DateTimeField(blank=True, help_text="When the seats were released", null=True)),
+            ],
+            options={
+                "indexes": [
+                    models.Index(fields=["contact", "created_at"], name="flow_booking_of_contact"),
+                    models.Index(
+                        condition=models.Q(("released_at__isnull", True)), fields=["slot"], name="flow_booking_holding"
+                    ),
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="Review",
+            fields=[
+                (
+                    "id",
+                    models.UUIDField(
+                        default=framework.public_ids.new_id, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+                (
+                    "restaurant",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="reviews",
+                        to="catalogue.restaurant",
+                    ),
+                ),
+                ("stars", models.IntegerField()),
+                ("text", models.TextField(blank=True)),
+                ("lang", models.CharField(blank=True, help_text="ISO 639-1", max_length=8)),
+                ("author", models.CharField(max_length=120)),
+                ("visited_on", models.DateField(blank=True, null=True)),
+                ("helpful_count", models.PositiveIntegerField(default=0)),
+                ("photo_count", models.PositiveSmallIntegerField(db_default=0, default=0)),
+                ("owner_reply", models.TextField(blank=True, null=True)),
+                ("owner_replied_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "source",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="catalogue.source",
+                    ),
+                ),
+                (
+                    "record",
+                    models.CharField(
+                        blank=True,
+                        help_text="The source's own id of the restaurant, where an import says it",
+                        max_length=120,
+                        null=True,
+                    ),
+                ),
+                ("created_at", models.DateTimeField()),
+                (
+                    "updated_at",
+                    models.DateTimeField(
+                        db_default=django.db.models.functions.datetime.Now(),
+                        editable=False,
+                        help_text="Set by a trigger",
+                    ),
+                ),
+            ],
+            options={
+                "indexes": [
+                    models.Index(fields=["restaurant", "-created_at", "-id"], name="review_newest_of_restaurant"),
+                    django.contrib.postgres.indexes.BrinIndex(
+                        autosummarize=True, fields=["updated_at"], name="review_by_update"
+                    ),
+                ],
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(("stars__range", (1, 5))), name="review_stars_in_1_to_5"
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("owner_replied_at__isnull", True), ("owner_reply__isnull", True)),
+                            models.Q(("owner_replied_at__isnull", False), ("owner_reply__isnull", False)),
+                            _connector="OR",
+                        ),
+                        name="review_reply_has_its_moment",
+                    ),
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="ReviewChange",
+            fields=[
+                ("id", models.BigAutoField(primary_key=True, serialize=False)),
+                ("restaurant", models.UUIDField()),
+                ("review", models.UUIDField()),
+                ("stars", models.IntegerField()),
+                ("length", models.IntegerField(help_text="Of the text, in characters")),
+                ("helpful_count", models.IntegerField()),
+                ("photo_count", models.IntegerField()),
+                ("transaction", models.BigIntegerField(help_text="Of the database: which walks have seen the change")),
+                ("at", models.DateTimeField()),
+            ],
+            options={
+                "indexes": [models.Index(fields=["restaurant"], name="review_change_of_restaurant")],
+            },
+        ),
+        migrations.CreateModel(
+            name="Photo",
+            fields=[
+                (
+                    "id",
+                    models.UUIDField(
+                        default=framework.public_ids.new_id, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+                (
+                    "restaurant",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="photos",
+                        to="catalogue.restaurant",
+                    ),
+                ),
+                (
+                    "review",
+                    models.ForeignKey(
+                        blank=True,
+                        db_index=False,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="photos",
+                        to="catalogue.review",
+                    ),
+                ),
+                (
+                    "kind",
+                    models.CharField(
+                        choices=[
+                            ("food", "Food"),
+                            ("drink", "Drink"),
+                            ("interior", "Interior"),
+                            ("exterior", "Exterior"),
+                            ("menu", "Menu"),
+                            ("other", "Other"),
+                        ],
+                        default="food",
+                        max_length=10,
+                    ),
+                ),
+                ("caption", models.CharField(blank=True, max_length=300, null=True)),
+                (
+                    "alt",
+                    models.CharField(blank=True, help_text="What the photo shows, for screen readers", max_length=300),
+                ),
+                ("author", models.CharField(blank=True, max_length=120, null=True)),
+                ("license", models.CharField(help_text="SPDX identifier", max_length=60)),
+                (
+                    "source",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="catalogue.source",
+                    ),
+                ),
+                ("width", models.PositiveIntegerField(help_text="Pixels")),
+                ("height", models.PositiveIntegerField(help_text="Pixels")),
+                ("file", models.CharField(blank=True, help_text="Name in the storage", max_length=200)),
+                (
+                    "card_seed",
+                    models.BigIntegerField(
+                        blank=True,
+                        editable=False,
+                        help_text="The card of a generated photo is drawn from it",
+                        null=True,
+                    ),
+                ),
+                ("is_hidden", models.BooleanField(default=False, help_text="Not shown", verbose_name="hidden")),
+                ("created_at", models.DateTimeField()),
+                (
+                    "updated_at",
+                    models.DateTimeField(
+                        db_default=django.db.models.functions.datetime.Now(),
+                        editable=False,
+                        help_text="Set by a trigger",
+                    ),
+                ),
+            ],
+            options={
+                "indexes": [
+                    models.Index(fields=["restaurant", "-created_at", "-id"], name="photo_newest_of_restaurant"),
+                    models.Index(
+                        condition=models.Q(("review__isnull", False)), fields=["review"], name="photo_of_review"
+                    ),
+                ],
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("card_seed__isnull", False), ("file", "")),
+                            models.Q(models.Q(("file", ""), _negated=True), ("card_seed__isnull", True)),
+                            _connector="OR",
+                        ),
+                        name="photo_has_either_file_or_card_seed",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("height__gte", 1), ("width__gte", 1)), name="a_photo_has_a_size"
                     ),
                 ],
             },
@@ -711,189 +1635,6 @@ class Migration(migrations.Migration):
                     django.contrib.postgres.indexes.BrinIndex(
                         autosummarize=True, fields=["updated_at"], name="record_by_update"
                     )
-                ],
-            },
-        ),
-        migrations.CreateModel(
-            name="Export",
-            fields=[
-                (
-                    "id",
-                    models.UUIDField(
-                        default=framework.public_ids.new_id, editable=False, primary_key=True, serialize=False
-                    ),
-                ),
-                (
-                    "dataset",
-                    models.CharField(
-                        choices=[
-                            ("restaurants", "Restaurants"),
-                            ("reviews", "Reviews"),
-                            ("photos", "Photos"),
-                            ("landmarks", "Landmarks"),
-                            ("history", "History"),
-                        ],
-                        max_length=20,
-                    ),
-                ),
-                (
-                    "format",
-                    models.CharField(
-                        choices=[("parquet", "parquet"), ("jsonl.gz", "jsonl.gz"), ("csv.gz", "csv.gz")], max_length=20
-                    ),
-                ),
-                ("filter", models.JSONField(blank=True, default=dict)),
-                ("fingerprint", models.CharField(help_text="SHA-256 of what is exported and how", max_length=64)),
-                ("queue", models.CharField(help_text="Queue of the customer's tier", max_length=20)),
-                (
-                    "status",
-                    models.CharField(
-                        choices=[
-                            ("awaiting_payment", "Awaiting Payment"),
-                            ("queued", "Queued"),
-                            ("running", "Running"),
-                            ("succeeded", "Succeeded"),
-                            ("failed", "Failed"),
-                            ("cancelled", "Cancelled"),
-                            ("expired", "Expired"),
-                        ],
-                        default="queued",
-                        max_length=20,
-                    ),
-                ),
-                (
-                    "rows_total",
-                    models.BigIntegerField(blank=True, help_text="Rows when it began, for the progress", null=True),
-                ),
-                (
-                    "rows",
-                    models.BigIntegerField(blank=True, help_text="Rows in the files; known at the end", null=True),
-                ),
-                ("manifest_sha256", models.CharField(blank=True, max_length=64)),
-                ("error", models.CharField(blank=True, max_length=500)),
-                ("created_at", models.DateTimeField()),
-                (
-                    "snapshot_at",
-                    models.DateTimeField(blank=True, help_text="Time of the data in the files", null=True),
-                ),
-                ("finished_at", models.DateTimeField(blank=True, null=True)),
-                ("expires_at", models.DateTimeField(blank=True, null=True)),
-                (
-                    "wallet",
-                    models.ForeignKey(
-                        blank=True,
-                        help_text="Null: ordered by staff",
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="exports",
-                        to="payments.wallet",
-                    ),
-                ),
-                (
-                    "changes_from",
-                    models.DateTimeField(
-                        blank=True,
-                        help_text="Changes before this time are in the files; a delta starts here",
-                        null=True,
-                    ),
-                ),
-                (
-                    "fields",
-                    django.contrib.postgres.fields.ArrayField(
-                        base_field=models.CharField(max_length=20),
-                        blank=True,
-                        default=list,
-                        help_text="Field groups; empty: the core fields",
-                        size=None,
-                    ),
-                ),
-                ("generation", models.PositiveIntegerField(default=0, help_text="Number of snapshots")),
-                (
-                    "payment",
-                    models.OneToOneField(
-                        blank=True,
-                        help_text="Null: not paid yet, or nothing to pay",
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="export",
-                        to="payments.payment",
-                    ),
-                ),
-                (
-                    "since_export",
-                    models.ForeignKey(
-                        blank=True,
-                        help_text="Only what has changed since that one",
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="deltas",
-                        to="catalogue.export",
-                    ),
-                ),
-                (
-                    "snapshots",
-                    django.contrib.postgres.fields.ArrayField(
-                        base_field=models.CharField(max_length=40),
-                        blank=True,
-                        default=list,
-                        help_text="Names under which it may still be open",
-                        size=None,
-                    ),
-                ),
-                (
-                    "restarted_at",
-                    models.DateTimeField(
-                        blank=True, help_text="When it was last restarted after a failure", null=True
-                    ),
-                ),
-            ],
-            options={
-                "indexes": [
-                    models.Index(fields=["wallet", "-created_at"], name="export_newest_of_wallet"),
-                    models.Index(
-                        condition=models.Q(("status", "failed")), fields=["created_at"], name="export_failed"
-                    ),
-                ],
-                "constraints": [
-                    models.CheckConstraint(
-                        condition=models.Q(
-                            models.Q(("status", "failed"), _negated=True),
-                            models.Q(("error", ""), _negated=True),
-                            _connector="OR",
-                        ),
-                        name="a_failed_export_says_why",
-                    ),
-                    models.CheckConstraint(
-                        condition=models.Q(
-                            models.Q(("status", "succeeded"), _negated=True),
-                            models.Q(("expires_at__isnull", False), ("rows__isnull", False)),
-                            _connector="OR",
-                        ),
-                        name="a_finished_export_is_counted",
-                    ),
-                    models.CheckConstraint(
-                        condition=models.Q(
-                            (
-                                "status__in",
-                                [
-                                    "awaiting_payment",
-                                    "queued",
-                                    "running",
-                                    "succeeded",
-                                    "failed",
-                                    "cancelled",
-                                    "expired",
-                                ],
-                            )
-                        ),
-                        name="export_status_is_known",
-                    ),
-                    models.UniqueConstraint(
-                        condition=models.Q(("status__in", ("awaiting_payment", "queued", "running"))),
-                        fields=("wallet", "fingerprint"),
-                        name="one_unfinished_export_of_a_kind_and_wallet",
-                        nulls_distinct=False,
-                    ),
                 ],
             },
         ),
@@ -987,109 +1728,9 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
-            name="ExportPart",
-            fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("seq", models.PositiveIntegerField()),
-                (
-                    "lo",
-                    models.CharField(
-                        blank=True, help_text="After this key; null: from the first", max_length=40, null=True
-                    ),
-                ),
-                (
-                    "hi",
-                    models.CharField(
-                        blank=True, help_text="Up to this key; null: to the last", max_length=40, null=True
-                    ),
-                ),
-                (
-                    "state",
-                    models.CharField(
-                        choices=[("waiting", "Waiting"), ("taken", "Taken"), ("done", "Done")],
-                        default="waiting",
-                        max_length=20,
-                    ),
-                ),
-                ("lease_until", models.DateTimeField(blank=True, null=True)),
-                (
-                    "tries",
-                    models.PositiveIntegerField(default=0, help_text="Failed attempts"),
-                ),
-                ("rows", models.PositiveIntegerField(blank=True, null=True)),
-                ("bytes", models.BigIntegerField(blank=True, null=True)),
-                ("sha256", models.CharField(blank=True, max_length=64)),
-                (
-                    "export",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="parts", to="catalogue.export"
-                    ),
-                ),
-                (
-                    "sources",
-                    django.contrib.postgres.fields.ArrayField(
-                        base_field=models.CharField(max_length=40),
-                        blank=True,
-                        default=list,
-                        help_text="Sources of the data",
-                        size=None,
-                    ),
-                ),
-                (
-                    "file",
-                    models.CharField(blank=True, help_text="Its name in the folder of the export", max_length=100),
-                ),
-                (
-                    "generation",
-                    models.PositiveIntegerField(default=0, help_text="Of the snapshot that it is known to be of"),
-                ),
-                (
-                    "horizon",
-                    models.BigIntegerField(
-                        blank=True, help_text="Transactions before this one were all over when it was read", null=True
-                    ),
-                ),
-                (
-                    "kind",
-                    models.CharField(
-                        choices=[("rows", "Rows"), ("removed", "Removed")],
-                        default="rows",
-                        help_text="Rows, or the ids of deleted rows of a delta",
-                        max_length=10,
-                    ),
-                ),
-                ("token", models.PositiveBigIntegerField(default=0, help_text="Of the last claim")),
-            ],
-            options={
-                "constraints": [
-                    models.UniqueConstraint(fields=("export", "seq"), name="a_part_of_an_export_is_there_once"),
-                    models.CheckConstraint(
-                        condition=models.Q(("state__in", ["waiting", "taken", "done"])),
-                        name="export_part_state_is_known",
-                    ),
-                    models.CheckConstraint(
-                        condition=models.Q(
-                            models.Q(("state", "done"), _negated=True),
-                            models.Q(
-                                ("bytes__isnull", False),
-                                ("rows__isnull", False),
-                                models.Q(("sha256", ""), _negated=True),
-                            ),
-                            _connector="OR",
-                        ),
-                        name="a_written_part_is_counted",
-                    ),
-                ],
-            },
-        ),
-        migrations.CreateModel(
             name="Kitchen",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("cuisine", models.CharField(max_length=60)),
-                ("position", catalogue.models.postgres_fields.PointField(null=True)),
-                ("price_level", models.IntegerField(null=True)),
-                ("rating", models.DecimalField(decimal_places=1, max_digits=2, null=True)),
                 (
                     "restaurant",
                     models.ForeignKey(
@@ -1099,6 +1740,10 @@ class Migration(migrations.Migration):
                         to="catalogue.searchrow",
                     ),
                 ),
+                ("cuisine", models.CharField(max_length=60)),
+                ("position", catalogue.models.postgres_fields.PointField(null=True)),
+                ("price_level", models.IntegerField(null=True)),
+                ("rating", models.DecimalField(decimal_places=1, max_digits=2, null=True)),
             ],
             options={
                 "indexes": [
@@ -1112,783 +1757,18 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
-            name="Version",
-            fields=[
-                ("id", models.BigAutoField(primary_key=True, serialize=False)),
-                ("version", models.PositiveIntegerField()),
-                ("at", models.DateTimeField()),
-                ("actor", models.CharField(help_text="import:osm, staff:12, system", max_length=80)),
-                (
-                    "kind",
-                    models.CharField(
-                        choices=[
-                            ("created", "Created"),
-                            ("updated", "Updated"),
-                            ("renamed", "Renamed"),
-                            ("closed", "Closed"),
-                            ("reopened", "Reopened"),
-                            ("merged", "Merged"),
-                            ("erased", "Erased"),
-                        ],
-                        max_length=10,
-                    ),
-                ),
-                ("patch", models.JSONField(default=dict)),
-                ("seq", models.BigIntegerField(null=True, unique=True)),
-                (
-                    "restaurant",
-                    models.ForeignKey(
-                        db_index=False,
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="versions",
-                        to="catalogue.restaurant",
-                    ),
-                ),
-                (
-                    "updated_at",
-                    models.DateTimeField(
-                        db_default=django.db.models.functions.datetime.Now(),
-                        editable=False,
-                        help_text="Set by a trigger",
-                    ),
-                ),
-            ],
-            options={
-                "indexes": [
-                    models.Index(condition=models.Q(("seq__isnull", True)), fields=["id"], name="version_without_seq"),
-                    models.Index(fields=["kind", "id"], name="version_by_kind"),
-                ],
-                "constraints": [
-                    models.UniqueConstraint(fields=("restaurant", "version"), name="a_version_is_there_once")
-                ],
-            },
-        ),
-        migrations.CreateModel(
-            name="FormerSlug",
-            fields=[
-                ("slug", models.CharField(max_length=120, primary_key=True, serialize=False)),
-                ("until", models.DateTimeField()),
-                (
-                    "restaurant",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="former_slugs",
-                        to="catalogue.restaurant",
-                    ),
-                ),
-            ],
-        ),
-        migrations.CreateModel(
-            name="SourceRecord",
-            fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("record", models.CharField(help_text="The source's own id", max_length=120)),
-                (
-                    "digest",
-                    models.CharField(help_text="SHA-256 of the record; equal means unchanged", max_length=64),
-                ),
-                (
-                    "fields",
-                    django.contrib.postgres.fields.ArrayField(
-                        base_field=models.CharField(max_length=40),
-                        default=list,
-                        help_text="Fields taken from this source",
-                        size=None,
-                    ),
-                ),
-                ("updated_at", models.DateTimeField()),
-                (
-                    "restaurant",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="source_records",
-                        to="catalogue.restaurant",
-                    ),
-                ),
-                (
-                    "source",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT, related_name="records", to="catalogue.source"
-                    ),
-                ),
-            ],
-            options={
-                "constraints": [
-                    models.UniqueConstraint(fields=("source", "record"), name="one_restaurant_per_source_record")
-                ],
-            },
-        ),
-        migrations.CreateModel(
-            name="Landmark",
-            fields=[
-                (
-                    "id",
-                    models.UUIDField(
-                        default=framework.public_ids.new_id, editable=False, primary_key=True, serialize=False
-                    ),
-                ),
-                ("name", models.CharField(max_length=200)),
-                (
-                    "kind",
-                    models.CharField(
-                        choices=[
-                            ("landmark", "Landmark"),
-                            ("museum", "Museum"),
-                            ("park", "Park"),
-                            ("theatre", "Theatre"),
-                            ("viewpoint", "Viewpoint"),
-                            ("market", "Market"),
-                            ("transit", "Transit"),
-                            ("neighborhood", "Neighborhood"),
-                            ("city", "City"),
-                        ],
-                        max_length=20,
-                    ),
-                ),
-                ("latitude", models.FloatField()),
-                ("longitude", models.FloatField()),
-                (
-                    "position",
-                    models.GeneratedField(
-                        db_persist=True,
-                        expression=catalogue.models.restaurants.Mercator("latitude", "longitude"),
-                        output_field=catalogue.models.postgres_fields.PointField(),
-                    ),
-                ),
-                (
-                    "prominence",
-                    models.PositiveSmallIntegerField(
-                        default=0, help_text="0 to 100: decides between landmarks with the same name"
-                    ),
-                ),
-                ("wikidata", models.CharField(blank=True, max_length=20, null=True, unique=True)),
-                (
-                    "market",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="landmarks",
-                        to="catalogue.market",
-                    ),
-                ),
-                (
-                    "source",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to="catalogue.source"
-                    ),
-                ),
-                (
-                    "updated_at",
-                    models.DateTimeField(
-                        db_default=django.db.models.functions.datetime.Now(),
-                        editable=False,
-                        help_text="Set by a trigger",
-                    ),
-                ),
-            ],
-            options={
-                "indexes": [
-                    django.contrib.postgres.indexes.GistIndex(fields=["position"], name="landmark_by_position")
-                ],
-                "constraints": [
-                    models.CheckConstraint(
-                        condition=models.Q(("latitude__range", (-85, 85)), ("longitude__range", (-180, 180))),
-                        name="landmark_on_earth",
-                    ),
-                    models.CheckConstraint(
-                        condition=models.Q(("wikidata__regex", "^Q[1-9][0-9]*$")), name="landmark_wikidata_is_a_qid"
-                    ),
-                ],
-            },
-        ),
-        migrations.CreateModel(
-            name="LandmarkName",
-            fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("name", models.CharField(max_length=200)),
-                (
-                    "folded",
-                    models.GeneratedField(
-                        db_persist=True,
-                        expression=models.Func("name", function="fold"),
-                        output_field=models.CharField(max_length=200),
-                    ),
-                ),
-                (
-                    "landmark",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="names", to="catalogue.landmark"
-                    ),
-                ),
-            ],
-            options={
-                "indexes": [
-                    models.Index(fields=["folded"], name="landmark_name_exact"),
-                    django.contrib.postgres.indexes.GinIndex(
-                        fields=["folded"], name="landmark_name_trigrams", opclasses=["gin_trgm_ops"]
-                    ),
-                ],
-                "constraints": [
-                    models.UniqueConstraint(fields=("landmark", "folded"), name="landmark_has_a_name_once")
-                ],
-            },
-        ),
-        migrations.CreateModel(
-            name="FlowRule",
-            fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                (
-                    "weekdays",
-                    django.contrib.postgres.fields.ArrayField(
-                        base_field=models.IntegerField(), help_text="0 is Monday", size=None
-                    ),
-                ),
-                ("time", models.TimeField(help_text="First slot, in the restaurant's time zone")),
-                ("percent", models.PositiveSmallIntegerField()),
-                ("active", models.BooleanField(default=True)),
-                (
-                    "restaurant",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="flow_rules",
-                        to="catalogue.restaurant",
-                    ),
-                ),
-                (
-                    "applies_to",
-                    models.CharField(
-                        choices=[("food", "Food"), ("total", "Total")],
-                        db_default="food",
-                        default="food",
-                        max_length=10,
-                    ),
-                ),
-                (
-                    "book_before_minutes",
-                    models.PositiveSmallIntegerField(
-                        db_default=30, default=30, help_text="Minutes before the slot until which it can be booked"
-                    ),
-                ),
-                (
-                    "bookable_days",
-                    models.PositiveSmallIntegerField(
-                        blank=True,
-                        help_text="Days before the slot from which it can be booked; empty: no limit",
-                        null=True,
-                    ),
-                ),
-                (
-                    "every_minutes",
-                    models.PositiveSmallIntegerField(
-                        db_default=30,
-                        default=30,
-                        help_text="Minutes between slots",
-                        verbose_name="interval in minutes",
-                    ),
-                ),
-                ("party_max", models.PositiveSmallIntegerField(db_default=8, default=8)),
-                ("party_min", models.PositiveSmallIntegerField(db_default=1, default=1)),
-                (
-                    "seats",
-                    models.PositiveSmallIntegerField(db_default=8, default=8, help_text="Guests per slot"),
-                ),
-                ("terms", models.CharField(blank=True, db_default="", default="", max_length=500)),
-                (
-                    "until",
-                    models.TimeField(blank=True, help_text="Last slot; empty: one slot a day", null=True),
-                ),
-                (
-                    "source_record",
-                    models.ForeignKey(
-                        blank=True,
-                        editable=False,
-                        help_text="Source of the rule; empty: staff",
-                        null=True,
-                        on_delete=django.db.models.deletion.SET_NULL,
-                        related_name="flow_rules",
-                        to="catalogue.sourcerecord",
-                    ),
-                ),
-            ],
-            options={
-                "constraints": [
-                    models.CheckConstraint(
-                        condition=models.Q(("percent__range", (1, 90))), name="flow_rule_percent_in_1_to_90"
-                    ),
-                    models.CheckConstraint(
-                        condition=models.Q(
-                            ("weekdays__contained_by", [0, 1, 2, 3, 4, 5, 6]), ("weekdays__len__gte", 1)
-                        ),
-                        name="flow_rule_weekdays_in_0_to_6",
-                    ),
-                    models.CheckConstraint(
-                        condition=models.Q(("until__isnull", True), ("until__gte", models.F("time")), _connector="OR"),
-                        name="flow_rule_ends_after_it_begins",
-                        violation_error_message="The last slot is not before the first.",
-                    ),
-                    models.CheckConstraint(
-                        condition=models.Q(("every_minutes__range", (5, 1440))),
-                        name="flow_rule_steps_of_5_minutes_to_a_day",
-                        violation_error_message="From slot to slot it is 5 to 1440 minutes.",
-                    ),
-                    models.CheckConstraint(
-                        condition=models.Q(
-                            ("party_max__gte", models.F("party_min")),
-                            ("party_min__gte", 1),
-                            ("seats__gte", models.F("party_max")),
-                        ),
-                        name="flow_rule_party_fits_the_seats",
-                        violation_error_message="A party is of 1 to so many guests as the slot has seats.",
-                    ),
-                ],
-            },
-        ),
-        migrations.CreateModel(
-            name="FlowSlot",
-            fields=[
-                (
-                    "id",
-                    models.UUIDField(
-                        default=framework.public_ids.new_id, editable=False, primary_key=True, serialize=False
-                    ),
-                ),
-                ("starts_at", models.DateTimeField()),
-                ("date", models.DateField(help_text="In the restaurant's time zone, as `time`")),
-                ("time", models.TimeField()),
-                ("percent", models.PositiveSmallIntegerField()),
-                ("applies_to", models.CharField(choices=[("food", "Food"), ("total", "Total")], max_length=10)),
-                ("party_min", models.PositiveSmallIntegerField()),
-                ("party_max", models.PositiveSmallIntegerField()),
-                ("seats", models.PositiveSmallIntegerField()),
-                ("seats_left", models.SmallIntegerField()),
-                ("bookable_from", models.DateTimeField(null=True)),
-                ("book_before", models.DateTimeField()),
-                ("terms", models.CharField(blank=True, max_length=500)),
-                ("withdrawn_at", models.DateTimeField(blank=True, null=True)),
-                (
-                    "restaurant",
-                    models.ForeignKey(
-                        db_index=False,
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="flow_slots",
-                        to="catalogue.restaurant",
-                    ),
-                ),
-                (
-                    "rule",
-                    models.ForeignKey(
-                        null=True,
-                        on_delete=django.db.models.deletion.SET_NULL,
-                        related_name="slots",
-                        to="catalogue.flowrule",
-                    ),
-                ),
-                (
-                    "is_barred",
-                    models.BooleanField(
-                        db_default=False, default=False, help_text="Withdrawn by staff: rules do not restore it"
-                    ),
-                ),
-            ],
-            options={
-                "indexes": [
-                    models.Index(fields=["restaurant", "starts_at"], name="slot_next_of_restaurant"),
-                    models.Index(
-                        condition=models.Q(("seats_left__gt", 0), ("withdrawn_at__isnull", True)),
-                        fields=["starts_at"],
-                        name="slot_on_sale",
-                    ),
-                    models.Index(
-                        condition=models.Q(("seats_left__lt", models.F("seats"))),
-                        fields=["starts_at"],
-                        name="slot_booked",
-                    ),
-                ],
-                "constraints": [
-                    models.UniqueConstraint(fields=("rule", "starts_at"), name="a_slot_of_a_rule_is_there_once"),
-                    models.CheckConstraint(
-                        condition=models.Q(("seats_left__gte", 0), ("seats_left__lte", models.F("seats"))),
-                        name="a_slot_sells_no_seat_twice",
-                    ),
-                    models.CheckConstraint(
-                        condition=models.Q(("percent__range", (1, 90))), name="flow_slot_percent_in_1_to_90"
-                    ),
-                ],
-            },
-        ),
-        migrations.CreateModel(
-            name="ImportRun",
-            fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("file", models.CharField(max_length=400)),
-                (
-                    "state",
-                    models.CharField(
-                        choices=[
-                            ("running", "Running"),
-                            ("done", "Done"),
-                            ("failed", "Failed"),
-                            ("stopped", "stopped by the safety check"),
-                        ],
-                        default="running",
-                        max_length=10,
-                    ),
-                ),
-                ("read", models.PositiveIntegerField(default=0)),
-                ("created", models.PositiveIntegerField(default=0)),
-                ("changed", models.PositiveIntegerField(default=0)),
-                ("unchanged", models.PositiveIntegerField(default=0)),
-                (
-                    "skipped",
-                    models.PositiveIntegerField(default=0, help_text="Valid rows that are not restaurants"),
-                ),
-                ("refused", models.PositiveIntegerField(default=0)),
-                ("rejects_file", models.CharField(blank=True, max_length=400)),
-                ("error", models.TextField(blank=True)),
-                ("started_at", models.DateTimeField()),
-                ("finished_at", models.DateTimeField(blank=True, null=True)),
-                (
-                    "market",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="+",
-                        to="catalogue.market",
-                    ),
-                ),
-                (
-                    "source",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT, related_name="runs", to="catalogue.source"
-                    ),
-                ),
-                (
-                    "closed",
-                    models.PositiveIntegerField(db_default=0, default=0, help_text="Missing in a newer release"),
-                ),
-                (
-                    "forced",
-                    models.BooleanField(db_default=False, default=False, help_text="Ran despite the safety check"),
-                ),
-                (
-                    "merged",
-                    models.PositiveIntegerField(
-                        db_default=0, default=0, help_text="New records of restaurants known from other sources"
-                    ),
-                ),
-                (
-                    "queued",
-                    models.PositiveIntegerField(db_default=0, default=0, help_text="Pairs for staff to review"),
-                ),
-            ],
-        ),
-        migrations.CreateModel(
-            name="Review",
-            fields=[
-                (
-                    "id",
-                    models.UUIDField(
-                        default=framework.public_ids.new_id, editable=False, primary_key=True, serialize=False
-                    ),
-                ),
-                ("stars", models.IntegerField()),
-                ("text", models.TextField(blank=True)),
-                ("lang", models.CharField(blank=True, help_text="ISO 639-1", max_length=8)),
-                ("author", models.CharField(max_length=120)),
-                ("visited_on", models.DateField(blank=True, null=True)),
-                ("helpful_count", models.PositiveIntegerField(default=0)),
-                ("owner_reply", models.TextField(blank=True, null=True)),
-                ("owner_replied_at", models.DateTimeField(blank=True, null=True)),
-                ("created_at", models.DateTimeField()),
-                (
-                    "restaurant",
-                    models.ForeignKey(
-                        db_index=False,
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="reviews",
-                        to="catalogue.restaurant",
-                    ),
-                ),
-                (
-                    "source",
-                    models.ForeignKey(
-                        db_index=False,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="+",
-                        to="catalogue.source",
-                    ),
-                ),
-                ("photo_count", models.PositiveSmallIntegerField(db_default=0, default=0)),
-                (
-                    "record",
-                    models.CharField(
-                        blank=True,
-                        help_text="The source's own id of the restaurant, where an import says it",
-                        max_length=120,
-                        null=True,
-                    ),
-                ),
-                (
-                    "updated_at",
-                    models.DateTimeField(
-                        db_default=django.db.models.functions.datetime.Now(),
-                        editable=False,
-                        help_text="Set by a trigger",
-                    ),
-                ),
-            ],
-            options={
-                "indexes": [
-                    models.Index(fields=["restaurant", "-created_at", "-id"], name="review_newest_of_restaurant"),
-                    django.contrib.postgres.indexes.BrinIndex(
-                        autosummarize=True, fields=["updated_at"], name="review_by_update"
-                    ),
-                ],
-                "constraints": [
-                    models.CheckConstraint(
-                        condition=models.Q(("stars__range", (1, 5))), name="review_stars_in_1_to_5"
-                    ),
-                    models.CheckConstraint(
-                        condition=models.Q(
-                            models.Q(("owner_replied_at__isnull", True), ("owner_reply__isnull", True)),
-                            models.Q(("owner_replied_at__isnull", False), ("owner_reply__isnull", False)),
-                            _connector="OR",
-                        ),
-                        name="review_reply_has_its_moment",
-                    ),
-                ],
-            },
-        ),
-        migrations.CreateModel(
-            name="Photo",
-            fields=[
-                (
-                    "id",
-                    models.UUIDField(
-                        default=framework.public_ids.new_id, editable=False, primary_key=True, serialize=False
-                    ),
-                ),
-                (
-                    "kind",
-                    models.CharField(
-                        choices=[
-                            ("food", "Food"),
-                            ("drink", "Drink"),
-                            ("interior", "Interior"),
-                            ("exterior", "Exterior"),
-                            ("menu", "Menu"),
-                            ("other", "Other"),
-                        ],
-                        default="food",
-                        max_length=10,
-                    ),
-                ),
-                ("caption", models.CharField(blank=True, max_length=300, null=True)),
-                (
-                    "alt",
-                    models.CharField(blank=True, help_text="Text alternative of the image", max_length=300),
-                ),
-                ("author", models.CharField(blank=True, max_length=120, null=True)),
-                ("license", models.CharField(help_text="SPDX identifier", max_length=60)),
-                ("width", models.PositiveIntegerField(help_text="Pixels")),
-                ("height", models.PositiveIntegerField(help_text="Pixels")),
-                ("file", models.CharField(blank=True, help_text="Its name in the storage", max_length=200)),
-                (
-                    "art",
-                    models.BigIntegerField(
-                        blank=True, editable=False, help_text="The number it is painted from", null=True
-                    ),
-                ),
-                ("is_hidden", models.BooleanField(default=False, help_text="Not shown", verbose_name="hidden")),
-                ("created_at", models.DateTimeField()),
-                (
-                    "restaurant",
-                    models.ForeignKey(
-                        db_index=False,
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="photos",
-                        to="catalogue.restaurant",
-                    ),
-                ),
-                (
-                    "review",
-                    models.ForeignKey(
-                        blank=True,
-                        db_index=False,
-                        null=True,
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="photos",
-                        to="catalogue.review",
-                    ),
-                ),
-                (
-                    "source",
-                    models.ForeignKey(
-                        db_index=False,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="+",
-                        to="catalogue.source",
-                    ),
-                ),
-                (
-                    "updated_at",
-                    models.DateTimeField(
-                        db_default=django.db.models.functions.datetime.Now(),
-                        editable=False,
-                        help_text="Set by a trigger",
-                    ),
-                ),
-            ],
-            options={
-                "indexes": [
-                    models.Index(fields=["restaurant", "-created_at", "-id"], name="photo_newest_of_restaurant"),
-                    models.Index(
-                        condition=models.Q(("review__isnull", False)), fields=["review"], name="photo_of_review"
-                    ),
-                ],
-                "constraints": [
-                    models.CheckConstraint(
-                        condition=models.Q(
-                            models.Q(("art__isnull", False), ("file", "")),
-                            models.Q(models.Q(("file", ""), _negated=True), ("art__isnull", True)),
-                            _connector="OR",
-                        ),
-                        name="a_photo_has_a_file_or_is_painted",
-                    ),
-                    models.CheckConstraint(
-                        condition=models.Q(("height__gte", 1), ("width__gte", 1)), name="a_photo_has_a_size"
-                    ),
-                ],
-            },
-        ),
-        migrations.CreateModel(
-            name="Listing",
-            fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                (
-                    "is_active",
-                    models.BooleanField(
-                        default=True, help_text="Whether offers are shown and can be booked", verbose_name="active"
-                    ),
-                ),
-                ("created_at", models.DateTimeField()),
-                (
-                    "restaurant",
-                    models.OneToOneField(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="listing", to="catalogue.restaurant"
-                    ),
-                ),
-                (
-                    "venue",
-                    models.OneToOneField(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="listing", to="accounts.venue"
-                    ),
-                ),
-            ],
-        ),
-        migrations.CreateModel(
-            name="FlowBooking",
-            fields=[
-                (
-                    "id",
-                    models.UUIDField(
-                        default=framework.public_ids.new_id, editable=False, primary_key=True, serialize=False
-                    ),
-                ),
-                ("seats", models.PositiveSmallIntegerField()),
-                (
-                    "contact",
-                    models.CharField(
-                        help_text="Hash of the guest's mail address or phone: what caps count", max_length=64
-                    ),
-                ),
-                ("created_at", models.DateTimeField()),
-                (
-                    "released_at",
-                    models.DateTimeField(blank=True, help_text="When the seats were released", null=True),
-                ),
-                (
-                    "reservation",
-                    models.OneToOneField(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="flow_booking",
-                        to="reservations.reservation",
-                    ),
-                ),
-                (
-                    "slot",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT, related_name="bookings", to="catalogue.flowslot"
-                    ),
-                ),
-            ],
-            options={
-                "indexes": [
-                    models.Index(fields=["contact", "created_at"], name="flow_booking_of_contact"),
-                    models.Index(
-                        condition=models.Q(("released_at__isnull", True)), fields=["slot"], name="flow_booking_holding"
-                    ),
-                ],
-            },
-        ),
-        migrations.CreateModel(
-            name="MatchCandidate",
-            fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("score", models.FloatField(help_text="0 to 1")),
-                ("reasons", models.JSONField(default=dict, help_text="Similarities: name, address, phone, metres")),
-                (
-                    "state",
-                    models.CharField(
-                        choices=[("open", "Open"), ("merged", "Merged"), ("distinct", "Distinct")],
-                        default="open",
-                        max_length=10,
-                    ),
-                ),
-                ("found_at", models.DateTimeField()),
-                ("decided_at", models.DateTimeField(blank=True, null=True)),
-                (
-                    "decided_by",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.SET_NULL,
-                        related_name="+",
-                        to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
-                (
-                    "first",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="catalogue.restaurant"
-                    ),
-                ),
-                (
-                    "second",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="catalogue.restaurant"
-                    ),
-                ),
-            ],
-            options={
-                "indexes": [models.Index(fields=["state", "-score", "id"], name="match_likeliest_of_state")],
-                "constraints": [
-                    models.CheckConstraint(
-                        condition=models.Q(("first__lt", models.F("second"))), name="match_in_order_of_ids"
-                    ),
-                    models.UniqueConstraint(fields=("first", "second"), name="a_pair_is_judged_once"),
-                ],
-            },
-        ),
-        migrations.CreateModel(
             name="Report",
             fields=[
                 (
                     "id",
                     models.UUIDField(
                         default=framework.public_ids.new_id, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+                (
+                    "restaurant",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="reports", to="catalogue.restaurant"
                     ),
                 ),
                 (
@@ -1910,9 +1790,17 @@ class Migration(migrations.Migration):
                 ),
                 ("text", models.CharField(blank=True, max_length=1000)),
                 (
-                    "contact",
-                    models.CharField(blank=True, help_text="Email address for questions", max_length=254),
+                    "same_as",
+                    models.ForeignKey(
+                        blank=True,
+                        help_text="Of a duplicate",
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="catalogue.restaurant",
+                    ),
                 ),
+                ("contact", models.CharField(blank=True, help_text="Email address for questions", max_length=254)),
                 (
                     "reporter",
                     models.CharField(help_text="Hash of the origin, to count each reporter once", max_length=64),
@@ -1937,35 +1825,10 @@ class Migration(migrations.Migration):
                         to=settings.AUTH_USER_MODEL,
                     ),
                 ),
-                (
-                    "restaurant",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="reports", to="catalogue.restaurant"
-                    ),
-                ),
-                (
-                    "same_as",
-                    models.ForeignKey(
-                        blank=True,
-                        help_text="Of a duplicate",
-                        null=True,
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="+",
-                        to="catalogue.restaurant",
-                    ),
-                ),
             ],
             options={
                 "indexes": [models.Index(fields=["state", "created_at"], name="report_oldest_of_state")],
                 "constraints": [
-                    models.CheckConstraint(
-                        condition=models.Q(
-                            models.Q(("decided_at__isnull", True), ("state", "open")),
-                            models.Q(models.Q(("state", "open"), _negated=True), ("decided_at__isnull", False)),
-                            _connector="OR",
-                        ),
-                        name="a_decided_report_says_when",
-                    ),
                     models.UniqueConstraint(
                         models.F("restaurant"),
                         models.F("kind"),
@@ -1976,8 +1839,83 @@ class Migration(migrations.Migration):
                         name="the_same_open_report_of_a_reporter_is_one",
                         nulls_distinct=False,
                     ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("decided_at__isnull", True), ("state", "open")),
+                            models.Q(models.Q(("state", "open"), _negated=True), ("decided_at__isnull", False)),
+                            _connector="OR",
+                        ),
+                        name="a_decided_report_says_when",
+                    ),
                 ],
             },
         ),
-        migrations.RunPython(make_references, migrations.RunPython.noop),
+        migrations.CreateModel(
+            name="Version",
+            fields=[
+                ("id", models.BigAutoField(primary_key=True, serialize=False)),
+                (
+                    "restaurant",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="versions",
+                        to="catalogue.restaurant",
+                    ),
+                ),
+                ("version", models.PositiveIntegerField()),
+                ("at", models.DateTimeField()),
+                ("actor", models.CharField(help_text="import:osm, staff:12, system", max_length=80)),
+                (
+                    "kind",
+                    models.CharField(
+                        choices=[
+                            ("created", "Created"),
+                            ("updated", "Updated"),
+                            ("renamed", "Renamed"),
+                            ("closed", "Closed"),
+                            ("reopened", "Reopened"),
+                            ("merged", "Merged"),
+                            ("erased", "Erased"),
+                        ],
+                        max_length=10,
+                    ),
+                ),
+                ("patch", models.JSONField(default=dict)),
+                ("seq", models.BigIntegerField(null=True, unique=True)),
+                (
+                    "updated_at",
+                    models.DateTimeField(
+                        db_default=django.db.models.functions.datetime.Now(),
+                        editable=False,
+                        help_text="Set by a trigger",
+                    ),
+                ),
+            ],
+            options={
+                "indexes": [
+                    models.Index(condition=models.Q(("seq__isnull", True)), fields=["id"], name="version_without_seq"),
+                    models.Index(fields=["kind", "id"], name="version_by_kind"),
+                ],
+                "constraints": [
+                    models.UniqueConstraint(fields=("restaurant", "version"), name="a_version_is_there_once")
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="FormerSlug",
+            fields=[
+                ("slug", models.CharField(max_length=120, primary_key=True, serialize=False)),
+                (
+                    "restaurant",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="former_slugs",
+                        to="catalogue.restaurant",
+                    ),
+                ),
+                ("until", models.DateTimeField()),
+            ],
+        ),
+        migrations.RunPython(create_references, migrations.RunPython.noop),
     ]

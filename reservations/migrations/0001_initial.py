@@ -1,5 +1,3 @@
-"""Reservations, the tables and periods that they are for, guests, notices, and the history of their rows."""
-
 import django.contrib.postgres.constraints
 import django.contrib.postgres.fields
 import django.contrib.postgres.fields.ranges
@@ -8,38 +6,24 @@ import django.db.models.deletion
 import django.db.models.functions.text
 import pghistory.utils
 import pgtrigger.compiler
+import pgtrigger.migrations
 from django.contrib.postgres.operations import BtreeGinExtension, BtreeGistExtension, TrigramExtension
 from django.db import migrations, models
 
 import framework.public_ids
 import reservations.models.reservations
-from framework.db.squashed_migrations import make_references
+from framework.db.deferred_sql import create_references
 
 
 class Migration(migrations.Migration):
     initial = True
-    replaces = [
-        ("reservations", "0001_reservations"),
-        ("reservations", "0002_tables_periods_and_notices"),
-        ("reservations", "0003_reservations_are_counted"),
-        ("reservations", "0004_zones_stay_while_guests_are_expected"),
-        ("reservations", "0005_booleans_are_named"),
-        ("reservations", "0006_guests_prove_who_they_are"),
-        ("reservations", "0007_guests_book_online"),
-        ("reservations", "0008_rows_keep_their_history"),
-        ("reservations", "0009_parties_walk_in_and_guests_are_erased"),
-        ("reservations", "0010_staff_note_what_they_know_of_guests"),
-        ("reservations", "0011_guests_are_found"),
-    ]
 
     dependencies = [
-        ("accounts", "0001_people_venues_keys_and_events"),
+        ("accounts", "0001_initial"),
     ]
 
     operations = [
-        # Tables are excluded by an index over their key and a range of time.
         BtreeGistExtension(),
-        # Guests of a venue are found by a part of their name, mail address or number.
         TrigramExtension(),
         BtreeGinExtension(),
         migrations.CreateModel(
@@ -49,6 +33,15 @@ class Migration(migrations.Migration):
                     "id",
                     models.UUIDField(
                         default=framework.public_ids.new_id, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+                (
+                    "venue",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="reservations",
+                        to="accounts.venue",
                     ),
                 ),
                 (
@@ -106,15 +99,6 @@ class Migration(migrations.Migration):
                 ("updated_at", models.DateTimeField()),
                 ("cancelled_at", models.DateTimeField(blank=True, null=True)),
                 (
-                    "venue",
-                    models.ForeignKey(
-                        db_index=False,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="reservations",
-                        to="accounts.venue",
-                    ),
-                ),
-                (
                     "arrival",
                     models.CharField(
                         blank=True,
@@ -139,10 +123,6 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 (
-                    "offers",
-                    models.PositiveSmallIntegerField(default=0, editable=False, help_text="Number of offers"),
-                ),
-                (
                     "prove_by",
                     models.DateTimeField(
                         blank=True,
@@ -151,15 +131,7 @@ class Migration(migrations.Migration):
                         null=True,
                     ),
                 ),
-                (
-                    "erased_at",
-                    models.DateTimeField(
-                        blank=True,
-                        editable=False,
-                        help_text="When the guest's data was erased",
-                        null=True,
-                    ),
-                ),
+                ("offers", models.PositiveSmallIntegerField(default=0, editable=False, help_text="Number of offers")),
                 (
                     "is_walk_in",
                     models.BooleanField(
@@ -168,6 +140,12 @@ class Migration(migrations.Migration):
                         editable=False,
                         help_text="Came without a reservation",
                         verbose_name="walk-in",
+                    ),
+                ),
+                (
+                    "erased_at",
+                    models.DateTimeField(
+                        blank=True, editable=False, help_text="When the guest's data was erased", null=True
                     ),
                 ),
             ],
@@ -210,12 +188,23 @@ class Migration(migrations.Migration):
                     ),
                 ],
                 "constraints": [
+                    models.UniqueConstraint(fields=("venue", "code"), name="reservation_code_once_in_a_venue"),
                     models.CheckConstraint(
                         condition=models.Q(("party_size__range", (1, 500))), name="reservation_party_size_in_1_to_500"
                     ),
                     models.CheckConstraint(
                         condition=models.Q(("ends_at__gt", models.F("starts_at"))),
                         name="reservation_ends_after_it_starts",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("customer_email__isnull", False),
+                            ("customer_phone__isnull", False),
+                            ("is_walk_in", True),
+                            ("erased_at__isnull", False),
+                            _connector="OR",
+                        ),
+                        name="reservation_has_a_contact",
                     ),
                     models.CheckConstraint(
                         condition=models.Q(
@@ -233,7 +222,6 @@ class Migration(migrations.Migration):
                         ),
                         name="reservation_says_when_it_was_cancelled",
                     ),
-                    models.UniqueConstraint(fields=("venue", "code"), name="reservation_code_once_in_a_venue"),
                     models.CheckConstraint(
                         condition=models.Q(("arrival__isnull", True), ("status", "confirmed"), _connector="OR"),
                         name="reservation_arrives_when_confirmed",
@@ -261,16 +249,6 @@ class Migration(migrations.Migration):
                         ),
                         name="reservation_says_until_when_it_waits_for_proof",
                     ),
-                    models.CheckConstraint(
-                        condition=models.Q(
-                            ("customer_email__isnull", False),
-                            ("customer_phone__isnull", False),
-                            ("is_walk_in", True),
-                            ("erased_at__isnull", False),
-                            _connector="OR",
-                        ),
-                        name="reservation_has_a_contact",
-                    ),
                 ],
             },
         ),
@@ -281,6 +259,14 @@ class Migration(migrations.Migration):
                     "id",
                     models.UUIDField(
                         default=framework.public_ids.new_id, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+                (
+                    "reservation",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="notices",
+                        to="reservations.reservation",
                     ),
                 ),
                 (
@@ -318,14 +304,6 @@ class Migration(migrations.Migration):
                 ("last_error", models.CharField(blank=True, default="", max_length=300)),
                 ("created_at", models.DateTimeField()),
                 ("sent_at", models.DateTimeField(blank=True, null=True)),
-                (
-                    "reservation",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="notices",
-                        to="reservations.reservation",
-                    ),
-                ),
             ],
             options={
                 "indexes": [
@@ -349,6 +327,84 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
+            name="Visitor",
+            fields=[
+                (
+                    "id",
+                    models.UUIDField(
+                        default=framework.public_ids.new_id, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+                (
+                    "venue",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="visitors", to="accounts.venue"
+                    ),
+                ),
+                ("note", models.TextField(blank=True, default="", max_length=2000)),
+                (
+                    "tags",
+                    django.contrib.postgres.fields.ArrayField(
+                        base_field=models.CharField(max_length=30),
+                        blank=True,
+                        default=list,
+                        help_text="Allergies, regular, VIP",
+                        size=None,
+                    ),
+                ),
+                (
+                    "merged_into",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="merged",
+                        to="reservations.visitor",
+                    ),
+                ),
+                ("updated_at", models.DateTimeField()),
+            ],
+            options={
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("merged_into__isnull", True),
+                            models.Q(("merged_into", models.F("id")), _negated=True),
+                            _connector="OR",
+                        ),
+                        name="visitor_is_not_merged_into_itself",
+                    )
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="Contact",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "venue",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="accounts.venue",
+                    ),
+                ),
+                (
+                    "visitor",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="contacts", to="reservations.visitor"
+                    ),
+                ),
+                ("address", models.CharField(max_length=254)),
+            ],
+            options={
+                "constraints": [
+                    models.UniqueConstraint(fields=("venue", "address"), name="contact_of_one_guest_of_a_venue")
+                ],
+            },
+        ),
+        migrations.CreateModel(
             name="OnlineBooking",
             fields=[
                 (
@@ -357,10 +413,6 @@ class Migration(migrations.Migration):
                         default=framework.public_ids.new_id, editable=False, primary_key=True, serialize=False
                     ),
                 ),
-                ("content", models.CharField(help_text="Hash of what the form said", max_length=64)),
-                ("contact", models.CharField(help_text="Hash of the guest's mail address or number", max_length=64)),
-                ("address", models.CharField(help_text="Hash of the address that the form came from", max_length=64)),
-                ("created_at", models.DateTimeField()),
                 (
                     "reservation",
                     models.OneToOneField(
@@ -369,6 +421,10 @@ class Migration(migrations.Migration):
                         to="reservations.reservation",
                     ),
                 ),
+                ("content", models.CharField(help_text="Hash of what the form said", max_length=64)),
+                ("contact", models.CharField(help_text="Hash of the guest's mail address or number", max_length=64)),
+                ("address", models.CharField(help_text="Hash of the address that the form came from", max_length=64)),
+                ("created_at", models.DateTimeField()),
             ],
             options={
                 "indexes": [
@@ -384,6 +440,14 @@ class Migration(migrations.Migration):
                     "id",
                     models.UUIDField(
                         default=framework.public_ids.new_id, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+                (
+                    "venue",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="service_periods",
+                        to="accounts.venue",
                     ),
                 ),
                 ("name", models.CharField(max_length=100)),
@@ -405,9 +469,7 @@ class Migration(migrations.Migration):
                 (
                     "pacing_covers",
                     models.PositiveSmallIntegerField(
-                        blank=True,
-                        help_text="Maximum guests per slot; empty: no limit",
-                        null=True,
+                        blank=True, help_text="Maximum guests per slot; empty: no limit", null=True
                     ),
                 ),
                 (
@@ -419,14 +481,6 @@ class Migration(migrations.Migration):
                 ("turn_4_min", models.PositiveSmallIntegerField(default=105, help_text="Up to 4")),
                 ("turn_6_min", models.PositiveSmallIntegerField(default=120, help_text="Up to 6")),
                 ("turn_more_min", models.PositiveSmallIntegerField(default=150, help_text="More than 6")),
-                (
-                    "venue",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="service_periods",
-                        to="accounts.venue",
-                    ),
-                ),
             ],
             options={
                 "constraints": [
@@ -458,42 +512,6 @@ class Migration(migrations.Migration):
                         violation_error_message="Guests stay 15 to 720 minutes.",
                     ),
                 ],
-                "triggers": [
-                    pgtrigger.compiler.Trigger(
-                        name="added_insert",
-                        sql=pgtrigger.compiler.UpsertTriggerSql(
-                            func='INSERT INTO "reservations_serviceperiodchange" ("first_seating", "id", "last_seating", "name", "pacing_covers", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "slot_min", "turn_2_min", "turn_4_min", "turn_6_min", "turn_more_min", "venue_id", "weekdays") VALUES (NEW."first_seating", NEW."id", NEW."last_seating", NEW."name", NEW."pacing_covers", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'added\', NEW."id", NEW."slot_min", NEW."turn_2_min", NEW."turn_4_min", NEW."turn_6_min", NEW."turn_more_min", NEW."venue_id", NEW."weekdays"); RETURN NULL;',
-                            hash="fd21e0de643d65b3d5e1bf5717553b9ee3ed2206",
-                            operation="INSERT",
-                            pgid="pgtrigger_added_insert_f8265",
-                            table="reservations_serviceperiod",
-                            when="AFTER",
-                        ),
-                    ),
-                    pgtrigger.compiler.Trigger(
-                        name="changed_update",
-                        sql=pgtrigger.compiler.UpsertTriggerSql(
-                            condition="WHEN (OLD.* IS DISTINCT FROM NEW.*)",
-                            func='INSERT INTO "reservations_serviceperiodchange" ("first_seating", "id", "last_seating", "name", "pacing_covers", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "slot_min", "turn_2_min", "turn_4_min", "turn_6_min", "turn_more_min", "venue_id", "weekdays") VALUES (OLD."first_seating", OLD."id", OLD."last_seating", OLD."name", OLD."pacing_covers", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'changed\', OLD."id", OLD."slot_min", OLD."turn_2_min", OLD."turn_4_min", OLD."turn_6_min", OLD."turn_more_min", OLD."venue_id", OLD."weekdays"); RETURN NULL;',
-                            hash="4a87673735c40c6ed4ef29f4b28c2782e1e3b268",
-                            operation="UPDATE",
-                            pgid="pgtrigger_changed_update_3232a",
-                            table="reservations_serviceperiod",
-                            when="AFTER",
-                        ),
-                    ),
-                    pgtrigger.compiler.Trigger(
-                        name="removed_delete",
-                        sql=pgtrigger.compiler.UpsertTriggerSql(
-                            func='INSERT INTO "reservations_serviceperiodchange" ("first_seating", "id", "last_seating", "name", "pacing_covers", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "slot_min", "turn_2_min", "turn_4_min", "turn_6_min", "turn_more_min", "venue_id", "weekdays") VALUES (OLD."first_seating", OLD."id", OLD."last_seating", OLD."name", OLD."pacing_covers", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'removed\', OLD."id", OLD."slot_min", OLD."turn_2_min", OLD."turn_4_min", OLD."turn_6_min", OLD."turn_more_min", OLD."venue_id", OLD."weekdays"); RETURN NULL;',
-                            hash="4d563fb9f204e26900dbd6ef1c3714ac34d52a4c",
-                            operation="DELETE",
-                            pgid="pgtrigger_removed_delete_2ce83",
-                            table="reservations_serviceperiod",
-                            when="AFTER",
-                        ),
-                    ),
-                ],
             },
         ),
         migrations.CreateModel(
@@ -502,8 +520,28 @@ class Migration(migrations.Migration):
                 ("pgh_id", models.AutoField(primary_key=True, serialize=False)),
                 ("pgh_created_at", models.DateTimeField(auto_now_add=True)),
                 ("pgh_label", models.TextField(help_text="The event label.")),
+                (
+                    "pgh_obj",
+                    models.ForeignKey(
+                        db_constraint=False,
+                        on_delete=django.db.models.deletion.DO_NOTHING,
+                        related_name="+",
+                        related_query_name="+",
+                        to="reservations.serviceperiod",
+                    ),
+                ),
                 ("pgh_context", pghistory.utils.JSONField(null=True)),
                 ("id", models.UUIDField(default=framework.public_ids.new_id, editable=False, serialize=False)),
+                (
+                    "venue",
+                    models.ForeignKey(
+                        db_constraint=False,
+                        on_delete=django.db.models.deletion.DO_NOTHING,
+                        related_name="+",
+                        related_query_name="+",
+                        to="accounts.venue",
+                    ),
+                ),
                 ("name", models.CharField(max_length=100)),
                 (
                     "weekdays",
@@ -523,9 +561,7 @@ class Migration(migrations.Migration):
                 (
                     "pacing_covers",
                     models.PositiveSmallIntegerField(
-                        blank=True,
-                        help_text="Maximum guests per slot; empty: no limit",
-                        null=True,
+                        blank=True, help_text="Maximum guests per slot; empty: no limit", null=True
                     ),
                 ),
                 (
@@ -537,26 +573,6 @@ class Migration(migrations.Migration):
                 ("turn_4_min", models.PositiveSmallIntegerField(default=105, help_text="Up to 4")),
                 ("turn_6_min", models.PositiveSmallIntegerField(default=120, help_text="Up to 6")),
                 ("turn_more_min", models.PositiveSmallIntegerField(default=150, help_text="More than 6")),
-                (
-                    "pgh_obj",
-                    models.ForeignKey(
-                        db_constraint=False,
-                        on_delete=django.db.models.deletion.DO_NOTHING,
-                        related_name="+",
-                        related_query_name="+",
-                        to="reservations.serviceperiod",
-                    ),
-                ),
-                (
-                    "venue",
-                    models.ForeignKey(
-                        db_constraint=False,
-                        on_delete=django.db.models.deletion.DO_NOTHING,
-                        related_name="+",
-                        related_query_name="+",
-                        to="accounts.venue",
-                    ),
-                ),
             ],
             options={
                 "abstract": False,
@@ -571,6 +587,12 @@ class Migration(migrations.Migration):
                         default=framework.public_ids.new_id, editable=False, primary_key=True, serialize=False
                     ),
                 ),
+                (
+                    "venue",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="closures", to="accounts.venue"
+                    ),
+                ),
                 ("first_date", models.DateField(help_text="In the venue's time zone")),
                 ("last_date", models.DateField(help_text="Included")),
                 (
@@ -580,12 +602,6 @@ class Migration(migrations.Migration):
                         default="",
                         help_text="Shown to guests, for example: Closed for Easter",
                         max_length=200,
-                    ),
-                ),
-                (
-                    "venue",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="closures", to="accounts.venue"
                     ),
                 ),
             ],
@@ -597,42 +613,6 @@ class Migration(migrations.Migration):
                         violation_error_message="The last day is before the first.",
                     )
                 ],
-                "triggers": [
-                    pgtrigger.compiler.Trigger(
-                        name="added_insert",
-                        sql=pgtrigger.compiler.UpsertTriggerSql(
-                            func='INSERT INTO "reservations_closurechange" ("first_date", "id", "last_date", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "reason", "venue_id") VALUES (NEW."first_date", NEW."id", NEW."last_date", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'added\', NEW."id", NEW."reason", NEW."venue_id"); RETURN NULL;',
-                            hash="10e50a80e1cf50d15807a23450310a1444b806cd",
-                            operation="INSERT",
-                            pgid="pgtrigger_added_insert_a900e",
-                            table="reservations_closure",
-                            when="AFTER",
-                        ),
-                    ),
-                    pgtrigger.compiler.Trigger(
-                        name="changed_update",
-                        sql=pgtrigger.compiler.UpsertTriggerSql(
-                            condition="WHEN (OLD.* IS DISTINCT FROM NEW.*)",
-                            func='INSERT INTO "reservations_closurechange" ("first_date", "id", "last_date", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "reason", "venue_id") VALUES (OLD."first_date", OLD."id", OLD."last_date", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'changed\', OLD."id", OLD."reason", OLD."venue_id"); RETURN NULL;',
-                            hash="c321c292e8c8d9f986f7fd37a1e185fa41e70fc0",
-                            operation="UPDATE",
-                            pgid="pgtrigger_changed_update_ad2ed",
-                            table="reservations_closure",
-                            when="AFTER",
-                        ),
-                    ),
-                    pgtrigger.compiler.Trigger(
-                        name="removed_delete",
-                        sql=pgtrigger.compiler.UpsertTriggerSql(
-                            func='INSERT INTO "reservations_closurechange" ("first_date", "id", "last_date", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "reason", "venue_id") VALUES (OLD."first_date", OLD."id", OLD."last_date", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'removed\', OLD."id", OLD."reason", OLD."venue_id"); RETURN NULL;',
-                            hash="53add195ae4124c163625f05471adc1ab5029a78",
-                            operation="DELETE",
-                            pgid="pgtrigger_removed_delete_d66ae",
-                            table="reservations_closure",
-                            when="AFTER",
-                        ),
-                    ),
-                ],
             },
         ),
         migrations.CreateModel(
@@ -641,19 +621,6 @@ class Migration(migrations.Migration):
                 ("pgh_id", models.AutoField(primary_key=True, serialize=False)),
                 ("pgh_created_at", models.DateTimeField(auto_now_add=True)),
                 ("pgh_label", models.TextField(help_text="The event label.")),
-                ("pgh_context", pghistory.utils.JSONField(null=True)),
-                ("id", models.UUIDField(default=framework.public_ids.new_id, editable=False, serialize=False)),
-                ("first_date", models.DateField(help_text="In the venue's time zone")),
-                ("last_date", models.DateField(help_text="Included")),
-                (
-                    "reason",
-                    models.CharField(
-                        blank=True,
-                        default="",
-                        help_text="Shown to guests, for example: Closed for Easter",
-                        max_length=200,
-                    ),
-                ),
                 (
                     "pgh_obj",
                     models.ForeignKey(
@@ -664,6 +631,8 @@ class Migration(migrations.Migration):
                         to="reservations.closure",
                     ),
                 ),
+                ("pgh_context", pghistory.utils.JSONField(null=True)),
+                ("id", models.UUIDField(default=framework.public_ids.new_id, editable=False, serialize=False)),
                 (
                     "venue",
                     models.ForeignKey(
@@ -672,6 +641,17 @@ class Migration(migrations.Migration):
                         related_name="+",
                         related_query_name="+",
                         to="accounts.venue",
+                    ),
+                ),
+                ("first_date", models.DateField(help_text="In the venue's time zone")),
+                ("last_date", models.DateField(help_text="Included")),
+                (
+                    "reason",
+                    models.CharField(
+                        blank=True,
+                        default="",
+                        help_text="Shown to guests, for example: Closed for Easter",
+                        max_length=200,
                     ),
                 ),
             ],
@@ -688,8 +668,6 @@ class Migration(migrations.Migration):
                         default=framework.public_ids.new_id, editable=False, primary_key=True, serialize=False
                     ),
                 ),
-                ("name", models.CharField(max_length=100)),
-                ("position", models.PositiveSmallIntegerField(default=0)),
                 (
                     "venue",
                     models.ForeignKey(
@@ -699,6 +677,8 @@ class Migration(migrations.Migration):
                         to="accounts.venue",
                     ),
                 ),
+                ("name", models.CharField(max_length=100)),
+                ("position", models.PositiveSmallIntegerField(default=0)),
             ],
             options={
                 "constraints": [models.UniqueConstraint(fields=("venue", "name"), name="area_named_once_in_a_venue")],
@@ -713,11 +693,27 @@ class Migration(migrations.Migration):
                         default=framework.public_ids.new_id, editable=False, primary_key=True, serialize=False
                     ),
                 ),
-                ("name", models.CharField(max_length=20)),
                 (
-                    "seats_min",
-                    models.PositiveSmallIntegerField(default=1, help_text="Smallest party"),
+                    "venue",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="tables",
+                        to="accounts.venue",
+                    ),
                 ),
+                (
+                    "area",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="tables",
+                        to="reservations.area",
+                    ),
+                ),
+                ("name", models.CharField(max_length=20)),
+                ("seats_min", models.PositiveSmallIntegerField(default=1, help_text="Smallest party")),
                 ("seats_max", models.PositiveSmallIntegerField(help_text="Largest party")),
                 (
                     "priority",
@@ -731,25 +727,6 @@ class Migration(migrations.Migration):
                         default=True,
                         help_text="If off, the table is not assigned to new reservations",
                         verbose_name="active",
-                    ),
-                ),
-                (
-                    "area",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="tables",
-                        to="reservations.area",
-                    ),
-                ),
-                (
-                    "venue",
-                    models.ForeignKey(
-                        db_index=False,
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="tables",
-                        to="accounts.venue",
                     ),
                 ),
             ],
@@ -764,42 +741,6 @@ class Migration(migrations.Migration):
                         violation_error_message="Seats are 1 to 500, and the most is not below the least.",
                     ),
                 ],
-                "triggers": [
-                    pgtrigger.compiler.Trigger(
-                        name="added_insert",
-                        sql=pgtrigger.compiler.UpsertTriggerSql(
-                            func='INSERT INTO "reservations_tablechange" ("area_id", "id", "is_active", "name", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "priority", "seats_max", "seats_min", "venue_id") VALUES (NEW."area_id", NEW."id", NEW."is_active", NEW."name", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'added\', NEW."id", NEW."priority", NEW."seats_max", NEW."seats_min", NEW."venue_id"); RETURN NULL;',
-                            hash="376d48dfabe638385e1786ddfb0c88b3034ca69d",
-                            operation="INSERT",
-                            pgid="pgtrigger_added_insert_f157e",
-                            table="reservations_table",
-                            when="AFTER",
-                        ),
-                    ),
-                    pgtrigger.compiler.Trigger(
-                        name="changed_update",
-                        sql=pgtrigger.compiler.UpsertTriggerSql(
-                            condition="WHEN (OLD.* IS DISTINCT FROM NEW.*)",
-                            func='INSERT INTO "reservations_tablechange" ("area_id", "id", "is_active", "name", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "priority", "seats_max", "seats_min", "venue_id") VALUES (OLD."area_id", OLD."id", OLD."is_active", OLD."name", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'changed\', OLD."id", OLD."priority", OLD."seats_max", OLD."seats_min", OLD."venue_id"); RETURN NULL;',
-                            hash="c6143f15a0b59611caf5598253794da0242e1788",
-                            operation="UPDATE",
-                            pgid="pgtrigger_changed_update_cead7",
-                            table="reservations_table",
-                            when="AFTER",
-                        ),
-                    ),
-                    pgtrigger.compiler.Trigger(
-                        name="removed_delete",
-                        sql=pgtrigger.compiler.UpsertTriggerSql(
-                            func='INSERT INTO "reservations_tablechange" ("area_id", "id", "is_active", "name", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "priority", "seats_max", "seats_min", "venue_id") VALUES (OLD."area_id", OLD."id", OLD."is_active", OLD."name", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'removed\', OLD."id", OLD."priority", OLD."seats_max", OLD."seats_min", OLD."venue_id"); RETURN NULL;',
-                            hash="409b792216c47ad36ebdd9a2f75c36c73cac5976",
-                            operation="DELETE",
-                            pgid="pgtrigger_removed_delete_d22e6",
-                            table="reservations_table",
-                            when="AFTER",
-                        ),
-                    ),
-                ],
             },
         ),
         migrations.CreateModel(
@@ -808,26 +749,26 @@ class Migration(migrations.Migration):
                 ("pgh_id", models.AutoField(primary_key=True, serialize=False)),
                 ("pgh_created_at", models.DateTimeField(auto_now_add=True)),
                 ("pgh_label", models.TextField(help_text="The event label.")),
-                ("pgh_context", pghistory.utils.JSONField(null=True)),
-                ("id", models.UUIDField(default=framework.public_ids.new_id, editable=False, serialize=False)),
-                ("name", models.CharField(max_length=20)),
                 (
-                    "seats_min",
-                    models.PositiveSmallIntegerField(default=1, help_text="Smallest party"),
-                ),
-                ("seats_max", models.PositiveSmallIntegerField(help_text="Largest party")),
-                (
-                    "priority",
-                    models.PositiveSmallIntegerField(
-                        default=0, help_text="Among tables of the same size, the lowest is assigned first"
+                    "pgh_obj",
+                    models.ForeignKey(
+                        db_constraint=False,
+                        on_delete=django.db.models.deletion.DO_NOTHING,
+                        related_name="+",
+                        related_query_name="+",
+                        to="reservations.table",
                     ),
                 ),
+                ("pgh_context", pghistory.utils.JSONField(null=True)),
+                ("id", models.UUIDField(default=framework.public_ids.new_id, editable=False, serialize=False)),
                 (
-                    "is_active",
-                    models.BooleanField(
-                        default=True,
-                        help_text="If off, the table is not assigned to new reservations",
-                        verbose_name="active",
+                    "venue",
+                    models.ForeignKey(
+                        db_constraint=False,
+                        on_delete=django.db.models.deletion.DO_NOTHING,
+                        related_name="+",
+                        related_query_name="+",
+                        to="accounts.venue",
                     ),
                 ),
                 (
@@ -842,24 +783,21 @@ class Migration(migrations.Migration):
                         to="reservations.area",
                     ),
                 ),
+                ("name", models.CharField(max_length=20)),
+                ("seats_min", models.PositiveSmallIntegerField(default=1, help_text="Smallest party")),
+                ("seats_max", models.PositiveSmallIntegerField(help_text="Largest party")),
                 (
-                    "pgh_obj",
-                    models.ForeignKey(
-                        db_constraint=False,
-                        on_delete=django.db.models.deletion.DO_NOTHING,
-                        related_name="+",
-                        related_query_name="+",
-                        to="reservations.table",
+                    "priority",
+                    models.PositiveSmallIntegerField(
+                        default=0, help_text="Among tables of the same size, the lowest is assigned first"
                     ),
                 ),
                 (
-                    "venue",
-                    models.ForeignKey(
-                        db_constraint=False,
-                        on_delete=django.db.models.deletion.DO_NOTHING,
-                        related_name="+",
-                        related_query_name="+",
-                        to="accounts.venue",
+                    "is_active",
+                    models.BooleanField(
+                        default=True,
+                        help_text="If off, the table is not assigned to new reservations",
+                        verbose_name="active",
                     ),
                 ),
             ],
@@ -876,11 +814,6 @@ class Migration(migrations.Migration):
                         default=framework.public_ids.new_id, editable=False, primary_key=True, serialize=False
                     ),
                 ),
-                ("name", models.CharField(max_length=100)),
-                ("seats_min", models.PositiveSmallIntegerField()),
-                ("seats_max", models.PositiveSmallIntegerField()),
-                ("priority", models.PositiveSmallIntegerField(default=0)),
-                ("is_active", models.BooleanField(default=True, verbose_name="active")),
                 (
                     "venue",
                     models.ForeignKey(
@@ -890,7 +823,11 @@ class Migration(migrations.Migration):
                         to="accounts.venue",
                     ),
                 ),
-                ("tables", models.ManyToManyField(related_name="combinations", to="reservations.table")),
+                ("name", models.CharField(max_length=100)),
+                ("seats_min", models.PositiveSmallIntegerField()),
+                ("seats_max", models.PositiveSmallIntegerField()),
+                ("priority", models.PositiveSmallIntegerField(default=0)),
+                ("is_active", models.BooleanField(default=True, verbose_name="active")),
             ],
             options={
                 "constraints": [
@@ -909,7 +846,6 @@ class Migration(migrations.Migration):
             name="Seating",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("during", django.contrib.postgres.fields.ranges.DateTimeRangeField(help_text="[start, end) in UTC")),
                 (
                     "reservation",
                     models.ForeignKey(
@@ -927,6 +863,7 @@ class Migration(migrations.Migration):
                         to="reservations.table",
                     ),
                 ),
+                ("during", django.contrib.postgres.fields.ranges.DateTimeRangeField(help_text="[start, end) in UTC")),
             ],
             options={
                 "constraints": [
@@ -939,83 +876,139 @@ class Migration(migrations.Migration):
                 ],
             },
         ),
-        migrations.CreateModel(
-            name="Visitor",
-            fields=[
-                (
-                    "id",
-                    models.UUIDField(
-                        default=framework.public_ids.new_id, editable=False, primary_key=True, serialize=False
-                    ),
-                ),
-                ("note", models.TextField(blank=True, default="", max_length=2000)),
-                (
-                    "tags",
-                    django.contrib.postgres.fields.ArrayField(
-                        base_field=models.CharField(max_length=30),
-                        blank=True,
-                        default=list,
-                        help_text="Allergies, regular, VIP",
-                        size=None,
-                    ),
-                ),
-                ("updated_at", models.DateTimeField()),
-                (
-                    "merged_into",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.SET_NULL,
-                        related_name="merged",
-                        to="reservations.visitor",
-                    ),
-                ),
-                (
-                    "venue",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="visitors", to="accounts.venue"
-                    ),
-                ),
-            ],
-            options={
-                "constraints": [
-                    models.CheckConstraint(
-                        condition=models.Q(
-                            ("merged_into__isnull", True),
-                            models.Q(("merged_into", models.F("id")), _negated=True),
-                            _connector="OR",
-                        ),
-                        name="visitor_is_not_merged_into_itself",
-                    )
-                ],
-            },
+        migrations.AddField(
+            model_name="combination",
+            name="tables",
+            field=models.ManyToManyField(related_name="combinations", to="reservations.table"),
         ),
-        migrations.CreateModel(
-            name="Contact",
-            fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("address", models.CharField(max_length=254)),
-                (
-                    "venue",
-                    models.ForeignKey(
-                        db_index=False,
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="+",
-                        to="accounts.venue",
-                    ),
+        pgtrigger.migrations.AddTrigger(
+            model_name="closure",
+            trigger=pgtrigger.compiler.Trigger(
+                name="added_insert",
+                sql=pgtrigger.compiler.UpsertTriggerSql(
+                    func='INSERT INTO "reservations_closurechange" ("first_date", "id", "last_date", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "reason", "venue_id") VALUES (NEW."first_date", NEW."id", NEW."last_date", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'added\', NEW."id", NEW."reason", NEW."venue_id"); RETURN NULL;',
+                    hash="10e50a80e1cf50d15807a23450310a1444b806cd",
+                    operation="INSERT",
+                    pgid="pgtrigger_added_insert_a900e",
+                    table="reservations_closure",
+                    when="AFTER",
                 ),
-                (
-                    "visitor",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="contacts", to="reservations.visitor"
-                    ),
-                ),
-            ],
-            options={
-                "constraints": [
-                    models.UniqueConstraint(fields=("venue", "address"), name="contact_of_one_guest_of_a_venue")
-                ],
-            },
+            ),
         ),
-        migrations.RunPython(make_references, migrations.RunPython.noop),
+        pgtrigger.migrations.AddTrigger(
+            model_name="closure",
+            trigger=pgtrigger.compiler.Trigger(
+                name="changed_update",
+                sql=pgtrigger.compiler.UpsertTriggerSql(
+                    condition="WHEN (OLD.* IS DISTINCT FROM NEW.*)",
+                    func='INSERT INTO "reservations_closurechange" ("first_date", "id", "last_date", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "reason", "venue_id") VALUES (OLD."first_date", OLD."id", OLD."last_date", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'changed\', OLD."id", OLD."reason", OLD."venue_id"); RETURN NULL;',
+                    hash="c321c292e8c8d9f986f7fd37a1e185fa41e70fc0",
+                    operation="UPDATE",
+                    pgid="pgtrigger_changed_update_ad2ed",
+                    table="reservations_closure",
+                    when="AFTER",
+                ),
+            ),
+        ),
+        pgtrigger.migrations.AddTrigger(
+            model_name="closure",
+            trigger=pgtrigger.compiler.Trigger(
+                name="removed_delete",
+                sql=pgtrigger.compiler.UpsertTriggerSql(
+                    func='INSERT INTO "reservations_closurechange" ("first_date", "id", "last_date", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "reason", "venue_id") VALUES (OLD."first_date", OLD."id", OLD."last_date", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'removed\', OLD."id", OLD."reason", OLD."venue_id"); RETURN NULL;',
+                    hash="53add195ae4124c163625f05471adc1ab5029a78",
+                    operation="DELETE",
+                    pgid="pgtrigger_removed_delete_d66ae",
+                    table="reservations_closure",
+                    when="AFTER",
+                ),
+            ),
+        ),
+        pgtrigger.migrations.AddTrigger(
+            model_name="serviceperiod",
+            trigger=pgtrigger.compiler.Trigger(
+                name="added_insert",
+                sql=pgtrigger.compiler.UpsertTriggerSql(
+                    func='INSERT INTO "reservations_serviceperiodchange" ("first_seating", "id", "last_seating", "name", "pacing_covers", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "slot_min", "turn_2_min", "turn_4_min", "turn_6_min", "turn_more_min", "venue_id", "weekdays") VALUES (NEW."first_seating", NEW."id", NEW."last_seating", NEW."name", NEW."pacing_covers", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'added\', NEW."id", NEW."slot_min", NEW."turn_2_min", NEW."turn_4_min", NEW."turn_6_min", NEW."turn_more_min", NEW."venue_id", NEW."weekdays"); RETURN NULL;',
+                    hash="fd21e0de643d65b3d5e1bf5717553b9ee3ed2206",
+                    operation="INSERT",
+                    pgid="pgtrigger_added_insert_f8265",
+                    table="reservations_serviceperiod",
+                    when="AFTER",
+                ),
+            ),
+        ),
+        pgtrigger.migrations.AddTrigger(
+            model_name="serviceperiod",
+            trigger=pgtrigger.compiler.Trigger(
+                name="changed_update",
+                sql=pgtrigger.compiler.UpsertTriggerSql(
+                    condition="WHEN (OLD.* IS DISTINCT FROM NEW.*)",
+                    func='INSERT INTO "reservations_serviceperiodchange" ("first_seating", "id", "last_seating", "name", "pacing_covers", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "slot_min", "turn_2_min", "turn_4_min", "turn_6_min", "turn_more_min", "venue_id", "weekdays") VALUES (OLD."first_seating", OLD."id", OLD."last_seating", OLD."name", OLD."pacing_covers", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'changed\', OLD."id", OLD."slot_min", OLD."turn_2_min", OLD."turn_4_min", OLD."turn_6_min", OLD."turn_more_min", OLD."venue_id", OLD."weekdays"); RETURN NULL;',
+                    hash="4a87673735c40c6ed4ef29f4b28c2782e1e3b268",
+                    operation="UPDATE",
+                    pgid="pgtrigger_changed_update_3232a",
+                    table="reservations_serviceperiod",
+                    when="AFTER",
+                ),
+            ),
+        ),
+        pgtrigger.migrations.AddTrigger(
+            model_name="serviceperiod",
+            trigger=pgtrigger.compiler.Trigger(
+                name="removed_delete",
+                sql=pgtrigger.compiler.UpsertTriggerSql(
+                    func='INSERT INTO "reservations_serviceperiodchange" ("first_seating", "id", "last_seating", "name", "pacing_covers", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "slot_min", "turn_2_min", "turn_4_min", "turn_6_min", "turn_more_min", "venue_id", "weekdays") VALUES (OLD."first_seating", OLD."id", OLD."last_seating", OLD."name", OLD."pacing_covers", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'removed\', OLD."id", OLD."slot_min", OLD."turn_2_min", OLD."turn_4_min", OLD."turn_6_min", OLD."turn_more_min", OLD."venue_id", OLD."weekdays"); RETURN NULL;',
+                    hash="4d563fb9f204e26900dbd6ef1c3714ac34d52a4c",
+                    operation="DELETE",
+                    pgid="pgtrigger_removed_delete_2ce83",
+                    table="reservations_serviceperiod",
+                    when="AFTER",
+                ),
+            ),
+        ),
+        pgtrigger.migrations.AddTrigger(
+            model_name="table",
+            trigger=pgtrigger.compiler.Trigger(
+                name="added_insert",
+                sql=pgtrigger.compiler.UpsertTriggerSql(
+                    func='INSERT INTO "reservations_tablechange" ("area_id", "id", "is_active", "name", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "priority", "seats_max", "seats_min", "venue_id") VALUES (NEW."area_id", NEW."id", NEW."is_active", NEW."name", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'added\', NEW."id", NEW."priority", NEW."seats_max", NEW."seats_min", NEW."venue_id"); RETURN NULL;',
+                    hash="376d48dfabe638385e1786ddfb0c88b3034ca69d",
+                    operation="INSERT",
+                    pgid="pgtrigger_added_insert_f157e",
+                    table="reservations_table",
+                    when="AFTER",
+                ),
+            ),
+        ),
+        pgtrigger.migrations.AddTrigger(
+            model_name="table",
+            trigger=pgtrigger.compiler.Trigger(
+                name="changed_update",
+                sql=pgtrigger.compiler.UpsertTriggerSql(
+                    condition="WHEN (OLD.* IS DISTINCT FROM NEW.*)",
+                    func='INSERT INTO "reservations_tablechange" ("area_id", "id", "is_active", "name", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "priority", "seats_max", "seats_min", "venue_id") VALUES (OLD."area_id", OLD."id", OLD."is_active", OLD."name", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'changed\', OLD."id", OLD."priority", OLD."seats_max", OLD."seats_min", OLD."venue_id"); RETURN NULL;',
+                    hash="c6143f15a0b59611caf5598253794da0242e1788",
+                    operation="UPDATE",
+                    pgid="pgtrigger_changed_update_cead7",
+                    table="reservations_table",
+                    when="AFTER",
+                ),
+            ),
+        ),
+        pgtrigger.migrations.AddTrigger(
+            model_name="table",
+            trigger=pgtrigger.compiler.Trigger(
+                name="removed_delete",
+                sql=pgtrigger.compiler.UpsertTriggerSql(
+                    func='INSERT INTO "reservations_tablechange" ("area_id", "id", "is_active", "name", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "priority", "seats_max", "seats_min", "venue_id") VALUES (OLD."area_id", OLD."id", OLD."is_active", OLD."name", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, clock_timestamp(), \'removed\', OLD."id", OLD."priority", OLD."seats_max", OLD."seats_min", OLD."venue_id"); RETURN NULL;',
+                    hash="409b792216c47ad36ebdd9a2f75c36c73cac5976",
+                    operation="DELETE",
+                    pgid="pgtrigger_removed_delete_d22e6",
+                    table="reservations_table",
+                    when="AFTER",
+                ),
+            ),
+        ),
+        migrations.RunPython(create_references, migrations.RunPython.noop),
     ]

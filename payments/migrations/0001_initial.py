@@ -1,5 +1,3 @@
-"""Products and their prices, plans, wallets, payments with their events and refunds, and audits of the ledger."""
-
 import django.contrib.postgres.constraints
 import django.contrib.postgres.fields
 import django.contrib.postgres.fields.ranges
@@ -10,40 +8,17 @@ from django.contrib.postgres.operations import BtreeGistExtension
 from django.db import migrations, models
 
 import framework.public_ids
-from framework.db.squashed_migrations import make_references
+from framework.db.deferred_sql import create_references
 
 
 class Migration(migrations.Migration):
     initial = True
-    replaces = [
-        ("payments", "0001_payments"),
-        ("payments", "0002_payment_deed"),
-        ("payments", "0003_payment_of_any_amount"),
-        ("payments", "0004_payment_looked_at_again"),
-        ("payments", "0005_whole_ledger"),
-        ("payments", "0006_refunds_are_rows"),
-        ("payments", "0007_events_are_written_by_triggers"),
-        ("payments", "0008_prices_say_who_and_when"),
-        ("payments", "0009_older_prices_were_set_when_they_began"),
-        ("payments", "0010_payments_are_found_by_block"),
-        ("payments", "0011_payments_are_listed_for_their_payers"),
-        ("payments", "0012_refunds_share_a_transaction"),
-        ("payments", "0013_refunds_of_one_transaction_stand_in_a_row"),
-        ("payments", "0014_nothing_is_sent_back_twice"),
-        ("payments", "0015_revenue_is_read_by_moment"),
-        ("payments", "0016_what_a_payment_says_is_told"),
-        ("payments", "0017_what_was_not_delivered_or_seen_is_found"),
-        ("payments", "0018_a_refund_says_whose_money_it_was"),
-        ("payments", "0019_payments_come_through_a_door"),
-        ("payments", "0020_plans_may_give_all_away"),
-    ]
 
     dependencies = [
-        ("accounts", "0001_people_venues_keys_and_events"),
+        ("accounts", "0001_initial"),
     ]
 
     operations = [
-        # What a transaction has sent back is claimed once, by an index over its hash and a stretch of the amount.
         BtreeGistExtension(),
         migrations.CreateModel(
             name="Audit",
@@ -71,10 +46,7 @@ class Migration(migrations.Migration):
                         decimal_places=6, default=0, max_digits=78, verbose_name="in the ledger, in USDC"
                     ),
                 ),
-                (
-                    "orphans",
-                    models.PositiveIntegerField(default=0, help_text="Unmatched transfers: refund due"),
-                ),
+                ("orphans", models.PositiveIntegerField(default=0, help_text="Unmatched transfers: refund due")),
                 (
                     "differences",
                     django.contrib.postgres.fields.ArrayField(
@@ -134,7 +106,38 @@ class Migration(migrations.Migration):
                 ("pay_to", models.CharField(max_length=42)),
                 ("amount_usdc", models.DecimalField(decimal_places=6, max_digits=78, verbose_name="amount in USDC")),
                 ("proof_key", models.CharField(max_length=200)),
+                (
+                    "signature_digest",
+                    models.CharField(
+                        blank=True,
+                        help_text="SHA-256 of the signed message and its signature",
+                        max_length=64,
+                        verbose_name="signature hash",
+                    ),
+                ),
+                (
+                    "payment_identifier",
+                    models.CharField(
+                        blank=True, help_text="The payer's identifier (x402 payment-identifier)", max_length=128
+                    ),
+                ),
                 ("purchase", models.CharField(max_length=64)),
+                (
+                    "method",
+                    models.CharField(
+                        db_default="GET", default="GET", help_text="HTTP method of the request", max_length=10
+                    ),
+                ),
+                (
+                    "channel",
+                    models.CharField(
+                        choices=[("rest", "REST"), ("mcp", "MCP")],
+                        db_default="rest",
+                        default="rest",
+                        help_text="Channel of the request",
+                        max_length=4,
+                    ),
+                ),
                 ("resource", models.TextField(help_text="The address of the request")),
                 (
                     "products",
@@ -159,21 +162,6 @@ class Migration(migrations.Migration):
                 ("block", models.BigIntegerField(blank=True, null=True)),
                 ("facilitator", models.CharField(blank=True, max_length=200)),
                 ("error", models.CharField(blank=True, max_length=500)),
-                ("attempts", models.PositiveIntegerField(default=0)),
-                ("created_at", models.DateTimeField()),
-                ("claimed_at", models.DateTimeField(help_text="When a request last began to settle it")),
-                ("settled_at", models.DateTimeField(blank=True, null=True)),
-                ("delivered_at", models.DateTimeField(blank=True, null=True)),
-                ("refunded_at", models.DateTimeField(blank=True, null=True)),
-                (
-                    "signature_digest",
-                    models.CharField(
-                        blank=True,
-                        help_text="SHA-256 of the signed message and its signature",
-                        max_length=64,
-                        verbose_name="signature hash",
-                    ),
-                ),
                 (
                     "rechecked_at",
                     models.DateTimeField(
@@ -182,28 +170,12 @@ class Migration(migrations.Migration):
                         null=True,
                     ),
                 ),
-                (
-                    "payment_identifier",
-                    models.CharField(
-                        blank=True, help_text="The payer's identifier (x402 payment-identifier)", max_length=128
-                    ),
-                ),
-                (
-                    "method",
-                    models.CharField(
-                        db_default="GET", default="GET", help_text="HTTP method of the request", max_length=10
-                    ),
-                ),
-                (
-                    "channel",
-                    models.CharField(
-                        choices=[("rest", "REST"), ("mcp", "MCP")],
-                        db_default="rest",
-                        default="rest",
-                        help_text="Channel of the request",
-                        max_length=4,
-                    ),
-                ),
+                ("attempts", models.PositiveIntegerField(default=0)),
+                ("created_at", models.DateTimeField()),
+                ("claimed_at", models.DateTimeField(help_text="When a request last began to settle it")),
+                ("settled_at", models.DateTimeField(blank=True, null=True)),
+                ("delivered_at", models.DateTimeField(blank=True, null=True)),
+                ("refunded_at", models.DateTimeField(blank=True, null=True)),
             ],
             options={
                 "indexes": [
@@ -212,12 +184,22 @@ class Migration(migrations.Migration):
                         fields=["claimed_at"],
                         name="payment_open",
                     ),
-                    models.Index(fields=["payer", "-created_at"], name="payment_newest_of_payer"),
-                    models.Index(fields=["tx_hash"], name="payment_by_transaction"),
                     models.Index(
                         condition=models.Q(("state", "expired")), fields=["created_at"], name="payment_given_up"
                     ),
-                    models.Index(fields=["block"], name="payment_by_block"),
+                    models.Index(
+                        condition=models.Q(
+                            ("block__isnull", True), ("state__in", ["settled", "delivered", "refund_due", "refunded"])
+                        ),
+                        fields=["settled_at"],
+                        name="payment_unseen",
+                    ),
+                    models.Index(
+                        condition=models.Q(("delivered_at__isnull", True), ("state", "settled")),
+                        fields=["settled_at"],
+                        name="payment_undelivered",
+                    ),
+                    models.Index(fields=["payer", "-created_at"], name="payment_newest_of_payer"),
                     models.Index(
                         condition=models.Q(
                             ("state__in", ["claimed", "unknown", "settled", "expired", "refund_due", "refunded"])
@@ -233,20 +215,16 @@ class Migration(migrations.Migration):
                         fields=["settled_at", "id"],
                         name="payment_arrived",
                     ),
-                    models.Index(
-                        condition=models.Q(
-                            ("block__isnull", True), ("state__in", ["settled", "delivered", "refund_due", "refunded"])
-                        ),
-                        fields=["settled_at"],
-                        name="payment_unseen",
-                    ),
-                    models.Index(
-                        condition=models.Q(("delivered_at__isnull", True), ("state", "settled")),
-                        fields=["settled_at"],
-                        name="payment_undelivered",
-                    ),
+                    models.Index(fields=["tx_hash"], name="payment_by_transaction"),
+                    models.Index(fields=["block"], name="payment_by_block"),
                 ],
                 "constraints": [
+                    models.UniqueConstraint(fields=("network", "proof_key"), name="a_proof_pays_once"),
+                    models.UniqueConstraint(
+                        condition=models.Q(("payment_identifier", ""), _negated=True),
+                        fields=("payer", "payment_identifier"),
+                        name="a_payment_identifier_names_one_payment_of_its_payer",
+                    ),
                     models.CheckConstraint(
                         condition=models.Q(
                             (
@@ -256,6 +234,7 @@ class Migration(migrations.Migration):
                         ),
                         name="payment_state_is_known",
                     ),
+                    models.CheckConstraint(condition=models.Q(("amount_usdc__gt", 0)), name="payment_is_positive"),
                     models.CheckConstraint(
                         condition=models.Q(
                             models.Q(("state__in", ["settled", "delivered", "refund_due", "refunded"]), _negated=True),
@@ -272,296 +251,13 @@ class Migration(migrations.Migration):
                         ),
                         name="a_refund_names_its_moment",
                     ),
-                    models.UniqueConstraint(fields=("network", "proof_key"), name="a_proof_pays_once"),
-                    models.CheckConstraint(condition=models.Q(("amount_usdc__gt", 0)), name="payment_is_positive"),
-                    models.UniqueConstraint(
-                        condition=models.Q(("payment_identifier", ""), _negated=True),
-                        fields=("payer", "payment_identifier"),
-                        name="a_payment_identifier_names_one_payment_of_its_payer",
-                    ),
                 ],
-            },
-        ),
-        migrations.CreateModel(
-            name="Product",
-            fields=[
-                ("slug", models.SlugField(max_length=40, primary_key=True, serialize=False)),
-                ("name", models.CharField(max_length=80)),
-                ("description", models.CharField(max_length=200)),
-                (
-                    "from_tier",
-                    models.CharField(
-                        choices=[
-                            ("free", "Free"),
-                            ("pro", "Pro"),
-                            ("premium", "Premium"),
-                            ("enterprise", "Enterprise"),
-                        ],
-                        default="free",
-                        help_text="Minimum tier",
-                        max_length=20,
-                    ),
-                ),
-            ],
-            options={
-                "constraints": [
-                    models.CheckConstraint(
-                        condition=models.Q(("from_tier__in", ["free", "pro", "premium", "enterprise"])),
-                        name="product_from_a_known_tier",
-                    )
-                ],
-            },
-        ),
-        migrations.CreateModel(
-            name="Revenue",
-            fields=[],
-            options={
-                "verbose_name": "revenue",
-                "verbose_name_plural": "revenue",
-                "proxy": True,
-                "default_permissions": (),
-                "indexes": [],
-                "constraints": [],
-            },
-            bases=("payments.payment",),
-        ),
-        migrations.CreateModel(
-            name="Wallet",
-            fields=[
-                (
-                    "address",
-                    models.CharField(help_text="In lower case", max_length=42, primary_key=True, serialize=False),
-                ),
-                (
-                    "tier",
-                    models.CharField(
-                        choices=[
-                            ("free", "Free"),
-                            ("pro", "Pro"),
-                            ("premium", "Premium"),
-                            ("enterprise", "Enterprise"),
-                        ],
-                        default="free",
-                        max_length=20,
-                    ),
-                ),
-                (
-                    "holdings_usd",
-                    models.DecimalField(decimal_places=6, default=0, max_digits=30, verbose_name="holdings in USD"),
-                ),
-                (
-                    "staked",
-                    models.DecimalField(
-                        decimal_places=18, default=0, max_digits=60, verbose_name="staked, in whole tokens"
-                    ),
-                ),
-                ("read_at", models.DateTimeField(blank=True, null=True, verbose_name="read from the chain at")),
-                ("created_at", models.DateTimeField(auto_now_add=True)),
-                (
-                    "account",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.SET_NULL,
-                        related_name="wallets",
-                        to="accounts.account",
-                    ),
-                ),
-                (
-                    "rises_at",
-                    models.DateTimeField(
-                        blank=True, help_text="End of the waiting time, if the holding remains", null=True
-                    ),
-                ),
-                (
-                    "rising_tier",
-                    models.CharField(
-                        blank=True,
-                        choices=[
-                            ("free", "Free"),
-                            ("pro", "Pro"),
-                            ("premium", "Premium"),
-                            ("enterprise", "Enterprise"),
-                        ],
-                        help_text="The tier that the holding qualifies for after the waiting time",
-                        max_length=20,
-                    ),
-                ),
-            ],
-            options={
-                "constraints": [
-                    models.CheckConstraint(
-                        condition=models.Q(("address__regex", "^0x[0-9a-f]{40}$")), name="wallet_address_is_one"
-                    ),
-                    models.CheckConstraint(
-                        condition=models.Q(("tier__in", ["free", "pro", "premium", "enterprise"])),
-                        name="wallet_of_a_known_tier",
-                    ),
-                ],
-            },
-        ),
-        migrations.CreateModel(
-            name="SpentChallenge",
-            fields=[
-                ("nonce", models.CharField(max_length=64, primary_key=True, serialize=False)),
-                (
-                    "expires_at",
-                    models.DateTimeField(db_index=True, help_text="From then on the challenge itself is too old"),
-                ),
-            ],
-        ),
-        migrations.CreateModel(
-            name="TierTerms",
-            fields=[
-                (
-                    "tier",
-                    models.CharField(
-                        choices=[
-                            ("free", "Free"),
-                            ("pro", "Pro"),
-                            ("premium", "Premium"),
-                            ("enterprise", "Enterprise"),
-                        ],
-                        max_length=20,
-                        primary_key=True,
-                        serialize=False,
-                    ),
-                ),
-                (
-                    "support",
-                    models.CharField(
-                        help_text="Shown to clients, for example: email, answered within two days", max_length=200
-                    ),
-                ),
-                (
-                    "priority",
-                    models.CharField(
-                        choices=[
-                            ("standard", "Standard"),
-                            ("elevated", "Elevated"),
-                            ("priority", "Priority"),
-                            ("dedicated", "Dedicated"),
-                        ],
-                        help_text="Queue of the tier's jobs",
-                        max_length=20,
-                    ),
-                ),
-                ("sla", models.TextField(blank=True, help_text="Empty: none", verbose_name="service-level agreement")),
-            ],
-            options={
-                "verbose_name_plural": "tier terms",
-                "constraints": [
-                    models.CheckConstraint(
-                        condition=models.Q(("tier__in", ["free", "pro", "premium", "enterprise"])),
-                        name="terms_of_a_known_tier",
-                    ),
-                    models.CheckConstraint(
-                        condition=models.Q(("priority__in", ["standard", "elevated", "priority", "dedicated"])),
-                        name="terms_of_a_known_priority",
-                    ),
-                ],
-            },
-        ),
-        migrations.CreateModel(
-            name="Price",
-            fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                (
-                    "rate",
-                    models.CharField(
-                        choices=[
-                            ("standard", "Standard (Free, and clients without a wallet)"),
-                            ("discounted", "Discounted (Pro)"),
-                            ("best", "Best (Premium)"),
-                            ("committed", "Committed (Enterprise)"),
-                        ],
-                        max_length=20,
-                    ),
-                ),
-                (
-                    "amount_usdc",
-                    models.DecimalField(
-                        blank=True,
-                        decimal_places=6,
-                        help_text="Empty: not for sale",
-                        max_digits=20,
-                        null=True,
-                        verbose_name="amount in USDC",
-                    ),
-                ),
-                ("valid_from", models.DateTimeField(verbose_name="valid from (UTC)")),
-                (
-                    "product",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="prices", to="payments.product"
-                    ),
-                ),
-                (
-                    "by",
-                    models.CharField(
-                        default="system", help_text="User who set the price", max_length=80, verbose_name="set by"
-                    ),
-                ),
-                ("created_at", models.DateTimeField(default=django.utils.timezone.now, verbose_name="set at")),
-            ],
-            options={
-                "constraints": [
-                    models.CheckConstraint(
-                        condition=models.Q(("amount_usdc__gt", 0)),
-                        name="price_is_positive",
-                        violation_error_message="A price is above zero; what is free is no product.",
-                    ),
-                    models.CheckConstraint(
-                        condition=models.Q(("rate__in", ["standard", "discounted", "best", "committed"])),
-                        name="price_rate_is_known",
-                    ),
-                    models.UniqueConstraint(
-                        fields=("product", "rate", "valid_from"), name="one_price_of_a_product_and_rate_at_a_moment"
-                    ),
-                ],
-            },
-        ),
-        migrations.CreateModel(
-            name="WalletSession",
-            fields=[
-                (
-                    "id",
-                    models.UUIDField(
-                        default=framework.public_ids.new_id, editable=False, primary_key=True, serialize=False
-                    ),
-                ),
-                (
-                    "nonce",
-                    models.CharField(help_text="Of the challenge that was signed; each is good once", max_length=64),
-                ),
-                ("digest", models.CharField(help_text="SHA-256 of the token", max_length=64, unique=True)),
-                ("created_at", models.DateTimeField()),
-                ("expires_at", models.DateTimeField()),
-                ("revoked_at", models.DateTimeField(blank=True, null=True)),
-                (
-                    "wallet",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="sessions", to="payments.wallet"
-                    ),
-                ),
-            ],
-            options={
-                "constraints": [models.UniqueConstraint(fields=("nonce",), name="a_challenge_opens_one_session")],
             },
         ),
         migrations.CreateModel(
             name="PaymentEvent",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("at", models.DateTimeField()),
-                ("before", models.CharField(blank=True, max_length=20)),
-                ("after", models.CharField(blank=True, max_length=20)),
-                ("attempt", models.PositiveIntegerField()),
-                ("payer", models.CharField(max_length=42)),
-                ("amount_usdc", models.DecimalField(decimal_places=6, max_digits=78, verbose_name="amount in USDC")),
-                ("tx_hash", models.CharField(blank=True, max_length=66, verbose_name="transaction")),
-                ("error", models.CharField(blank=True, max_length=500)),
-                ("actor", models.CharField(help_text="The system, or the member of staff", max_length=80)),
                 (
                     "payment",
                     models.ForeignKey(
@@ -572,53 +268,21 @@ class Migration(migrations.Migration):
                         to="payments.payment",
                     ),
                 ),
+                ("at", models.DateTimeField()),
+                ("before", models.CharField(blank=True, max_length=20)),
+                ("after", models.CharField(blank=True, max_length=20)),
+                ("attempt", models.PositiveIntegerField()),
+                ("payer", models.CharField(max_length=42)),
+                ("amount_usdc", models.DecimalField(decimal_places=6, max_digits=78, verbose_name="amount in USDC")),
+                ("tx_hash", models.CharField(blank=True, max_length=66, verbose_name="transaction")),
+                ("error", models.CharField(blank=True, max_length=500)),
+                ("actor", models.CharField(help_text="The system, or the member of staff", max_length=80)),
             ],
             options={
                 "indexes": [
                     models.Index(fields=["payment", "id"], name="event_of_payment"),
-                    models.Index(fields=["at"], name="payment_event_by_age"),
                     models.Index(fields=["payer", "id"], name="event_of_payer"),
-                ],
-            },
-        ),
-        migrations.CreateModel(
-            name="HoldingSnapshot",
-            fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("read_at", models.DateTimeField(verbose_name="read from the chain at")),
-                (
-                    "tier",
-                    models.CharField(
-                        choices=[
-                            ("free", "Free"),
-                            ("pro", "Pro"),
-                            ("premium", "Premium"),
-                            ("enterprise", "Enterprise"),
-                        ],
-                        help_text="That this much leads to",
-                        max_length=20,
-                    ),
-                ),
-                ("holdings_usd", models.DecimalField(decimal_places=6, max_digits=30, verbose_name="holdings in USD")),
-                (
-                    "staked",
-                    models.DecimalField(decimal_places=18, max_digits=60, verbose_name="staked, in whole tokens"),
-                ),
-                (
-                    "wallet",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="snapshots", to="payments.wallet"
-                    ),
-                ),
-            ],
-            options={
-                "indexes": [models.Index(fields=["read_at"], name="snapshot_by_age")],
-                "constraints": [
-                    models.UniqueConstraint(fields=("wallet", "read_at"), name="one_snapshot_of_a_wallet_at_a_moment"),
-                    models.CheckConstraint(
-                        condition=models.Q(("tier__in", ["free", "pro", "premium", "enterprise"])),
-                        name="snapshot_of_a_known_tier",
-                    ),
+                    models.Index(fields=["at"], name="payment_event_by_age"),
                 ],
             },
         ),
@@ -631,22 +295,15 @@ class Migration(migrations.Migration):
                         default=framework.public_ids.new_id, editable=False, primary_key=True, serialize=False
                     ),
                 ),
-                ("amount_usdc", models.DecimalField(decimal_places=6, max_digits=78, verbose_name="amount in USDC")),
-                ("to", models.CharField(help_text="The payer", max_length=42)),
-                ("tx_hash", models.CharField(max_length=66, verbose_name="transaction")),
-                ("by", models.CharField(help_text="User who recorded the refund", max_length=80)),
-                ("created_at", models.DateTimeField()),
-                (
-                    "confirmed_at",
-                    models.DateTimeField(blank=True, help_text="When it was confirmed on the chain", null=True),
-                ),
-                ("error", models.CharField(blank=True, help_text="What the chain shows instead", max_length=500)),
                 (
                     "payment",
                     models.OneToOneField(
                         on_delete=django.db.models.deletion.PROTECT, related_name="refund", to="payments.payment"
                     ),
                 ),
+                ("amount_usdc", models.DecimalField(decimal_places=6, max_digits=78, verbose_name="amount in USDC")),
+                ("to", models.CharField(help_text="The payer", max_length=42)),
+                ("tx_hash", models.CharField(max_length=66, verbose_name="transaction")),
                 (
                     "offset_usdc",
                     models.DecimalField(
@@ -678,6 +335,13 @@ class Migration(migrations.Migration):
                         size=None,
                     ),
                 ),
+                ("by", models.CharField(help_text="User who recorded the refund", max_length=80)),
+                ("created_at", models.DateTimeField()),
+                (
+                    "confirmed_at",
+                    models.DateTimeField(blank=True, help_text="When it was confirmed on the chain", null=True),
+                ),
+                ("error", models.CharField(blank=True, help_text="What the chain shows instead", max_length=500)),
             ],
             options={
                 "indexes": [
@@ -733,7 +397,184 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
-            name="Plan",
+            name="Product",
+            fields=[
+                ("slug", models.SlugField(max_length=40, primary_key=True, serialize=False)),
+                ("name", models.CharField(max_length=80)),
+                ("description", models.CharField(max_length=200)),
+                (
+                    "from_tier",
+                    models.CharField(
+                        choices=[
+                            ("free", "Free"),
+                            ("pro", "Pro"),
+                            ("premium", "Premium"),
+                            ("enterprise", "Enterprise"),
+                        ],
+                        default="free",
+                        help_text="Minimum tier",
+                        max_length=20,
+                    ),
+                ),
+            ],
+            options={
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(("from_tier__in", ["free", "pro", "premium", "enterprise"])),
+                        name="product_from_a_known_tier",
+                    )
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="Price",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "product",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="prices", to="payments.product"
+                    ),
+                ),
+                (
+                    "rate",
+                    models.CharField(
+                        choices=[
+                            ("standard", "Standard (Free, and clients without a wallet)"),
+                            ("discounted", "Discounted (Pro)"),
+                            ("best", "Best (Premium)"),
+                            ("committed", "Committed (Enterprise)"),
+                        ],
+                        max_length=20,
+                    ),
+                ),
+                (
+                    "amount_usdc",
+                    models.DecimalField(
+                        blank=True,
+                        decimal_places=6,
+                        help_text="Empty: not for sale",
+                        max_digits=20,
+                        null=True,
+                        verbose_name="amount in USDC",
+                    ),
+                ),
+                ("valid_from", models.DateTimeField(verbose_name="valid from (UTC)")),
+                (
+                    "by",
+                    models.CharField(
+                        default="system", help_text="User who set the price", max_length=80, verbose_name="set by"
+                    ),
+                ),
+                ("created_at", models.DateTimeField(default=django.utils.timezone.now, verbose_name="set at")),
+            ],
+            options={
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(("amount_usdc__gt", 0)),
+                        name="price_is_positive",
+                        violation_error_message="A price is above zero; what is free is no product.",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("rate__in", ["standard", "discounted", "best", "committed"])),
+                        name="price_rate_is_known",
+                    ),
+                    models.UniqueConstraint(
+                        fields=("product", "rate", "valid_from"), name="one_price_of_a_product_and_rate_at_a_moment"
+                    ),
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="Revenue",
+            fields=[],
+            options={
+                "verbose_name": "revenue",
+                "verbose_name_plural": "revenue",
+                "proxy": True,
+                "default_permissions": (),
+                "indexes": [],
+                "constraints": [],
+            },
+            bases=("payments.payment",),
+        ),
+        migrations.CreateModel(
+            name="Wallet",
+            fields=[
+                (
+                    "address",
+                    models.CharField(help_text="In lower case", max_length=42, primary_key=True, serialize=False),
+                ),
+                (
+                    "account",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="wallets",
+                        to="accounts.account",
+                    ),
+                ),
+                (
+                    "tier",
+                    models.CharField(
+                        choices=[
+                            ("free", "Free"),
+                            ("pro", "Pro"),
+                            ("premium", "Premium"),
+                            ("enterprise", "Enterprise"),
+                        ],
+                        default="free",
+                        max_length=20,
+                    ),
+                ),
+                (
+                    "holdings_usd",
+                    models.DecimalField(decimal_places=6, default=0, max_digits=30, verbose_name="holdings in USD"),
+                ),
+                (
+                    "staked",
+                    models.DecimalField(
+                        decimal_places=18, default=0, max_digits=60, verbose_name="staked, in whole tokens"
+                    ),
+                ),
+                ("read_at", models.DateTimeField(blank=True, null=True, verbose_name="read from the chain at")),
+                (
+                    "rising_tier",
+                    models.CharField(
+                        blank=True,
+                        choices=[
+                            ("free", "Free"),
+                            ("pro", "Pro"),
+                            ("premium", "Premium"),
+                            ("enterprise", "Enterprise"),
+                        ],
+                        help_text="The tier that the holding qualifies for after the waiting time",
+                        max_length=20,
+                    ),
+                ),
+                (
+                    "rises_at",
+                    models.DateTimeField(
+                        blank=True, help_text="End of the waiting time, if the holding remains", null=True
+                    ),
+                ),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+            ],
+            options={
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(("address__regex", "^0x[0-9a-f]{40}$")), name="wallet_address_is_one"
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("tier__in", ["free", "pro", "premium", "enterprise"])),
+                        name="wallet_of_a_known_tier",
+                    ),
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="WalletSession",
             fields=[
                 (
                     "id",
@@ -742,8 +583,104 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 (
-                    "name",
-                    models.CharField(help_text="Customer or contract number", max_length=120),
+                    "wallet",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="sessions", to="payments.wallet"
+                    ),
+                ),
+                (
+                    "nonce",
+                    models.CharField(help_text="Of the challenge that was signed; each is good once", max_length=64),
+                ),
+                ("digest", models.CharField(help_text="SHA-256 of the token", max_length=64, unique=True)),
+                ("created_at", models.DateTimeField()),
+                ("expires_at", models.DateTimeField()),
+                ("revoked_at", models.DateTimeField(blank=True, null=True)),
+            ],
+            options={
+                "constraints": [models.UniqueConstraint(fields=("nonce",), name="a_challenge_opens_one_session")],
+            },
+        ),
+        migrations.CreateModel(
+            name="HoldingSnapshot",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "wallet",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="snapshots", to="payments.wallet"
+                    ),
+                ),
+                ("read_at", models.DateTimeField(verbose_name="read from the chain at")),
+                (
+                    "tier",
+                    models.CharField(
+                        choices=[
+                            ("free", "Free"),
+                            ("pro", "Pro"),
+                            ("premium", "Premium"),
+                            ("enterprise", "Enterprise"),
+                        ],
+                        help_text="That this much leads to",
+                        max_length=20,
+                    ),
+                ),
+                ("holdings_usd", models.DecimalField(decimal_places=6, max_digits=30, verbose_name="holdings in USD")),
+                (
+                    "staked",
+                    models.DecimalField(decimal_places=18, max_digits=60, verbose_name="staked, in whole tokens"),
+                ),
+            ],
+            options={
+                "indexes": [models.Index(fields=["read_at"], name="snapshot_by_age")],
+                "constraints": [
+                    models.UniqueConstraint(fields=("wallet", "read_at"), name="one_snapshot_of_a_wallet_at_a_moment"),
+                    models.CheckConstraint(
+                        condition=models.Q(("tier__in", ["free", "pro", "premium", "enterprise"])),
+                        name="snapshot_of_a_known_tier",
+                    ),
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="SpentChallenge",
+            fields=[
+                ("nonce", models.CharField(max_length=64, primary_key=True, serialize=False)),
+                (
+                    "expires_at",
+                    models.DateTimeField(db_index=True, help_text="From then on the challenge itself is too old"),
+                ),
+            ],
+        ),
+        migrations.CreateModel(
+            name="Plan",
+            fields=[
+                (
+                    "id",
+                    models.UUIDField(
+                        default=framework.public_ids.new_id, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+                ("name", models.CharField(help_text="Customer or contract number", max_length=120)),
+                (
+                    "wallet",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="plans",
+                        to="payments.wallet",
+                    ),
+                ),
+                (
+                    "account",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="plans",
+                        to="accounts.account",
+                    ),
                 ),
                 (
                     "tier",
@@ -783,26 +720,6 @@ class Migration(migrations.Migration):
                 ("valid_until", models.DateTimeField(blank=True, help_text="Empty: no end", null=True)),
                 ("note", models.TextField(blank=True)),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
-                (
-                    "account",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="plans",
-                        to="accounts.account",
-                    ),
-                ),
-                (
-                    "wallet",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="plans",
-                        to="payments.wallet",
-                    ),
-                ),
             ],
             options={
                 "constraints": [
@@ -818,6 +735,11 @@ class Migration(migrations.Migration):
                     models.CheckConstraint(
                         condition=models.Q(("tier__in", ["free", "pro", "premium", "enterprise"])),
                         name="plan_of_a_known_tier",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("price_factor__gte", 0)),
+                        name="plan_price_factor_is_not_below_zero",
+                        violation_error_message="A price factor is not below zero.",
                     ),
                     models.CheckConstraint(
                         condition=models.Q(("per_minute__isnull", True), ("per_minute__gt", 0), _connector="OR"),
@@ -867,13 +789,60 @@ class Migration(migrations.Migration):
                         name="one_plan_of_an_account_at_a_time",
                         violation_error_message="This account has another plan at that time.",
                     ),
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="TierTerms",
+            fields=[
+                (
+                    "tier",
+                    models.CharField(
+                        choices=[
+                            ("free", "Free"),
+                            ("pro", "Pro"),
+                            ("premium", "Premium"),
+                            ("enterprise", "Enterprise"),
+                        ],
+                        max_length=20,
+                        primary_key=True,
+                        serialize=False,
+                    ),
+                ),
+                (
+                    "support",
+                    models.CharField(
+                        help_text="Shown to clients, for example: email, answered within two days", max_length=200
+                    ),
+                ),
+                (
+                    "priority",
+                    models.CharField(
+                        choices=[
+                            ("standard", "Standard"),
+                            ("elevated", "Elevated"),
+                            ("priority", "Priority"),
+                            ("dedicated", "Dedicated"),
+                        ],
+                        help_text="Queue of the tier's jobs",
+                        max_length=20,
+                    ),
+                ),
+                ("sla", models.TextField(blank=True, help_text="Empty: none", verbose_name="service-level agreement")),
+            ],
+            options={
+                "verbose_name_plural": "tier terms",
+                "constraints": [
                     models.CheckConstraint(
-                        condition=models.Q(("price_factor__gte", 0)),
-                        name="plan_price_factor_is_not_below_zero",
-                        violation_error_message="A price factor is not below zero.",
+                        condition=models.Q(("tier__in", ["free", "pro", "premium", "enterprise"])),
+                        name="terms_of_a_known_tier",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("priority__in", ["standard", "elevated", "priority", "dedicated"])),
+                        name="terms_of_a_known_priority",
                     ),
                 ],
             },
         ),
-        migrations.RunPython(make_references, migrations.RunPython.noop),
+        migrations.RunPython(create_references, migrations.RunPython.noop),
     ]
